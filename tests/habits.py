@@ -81,6 +81,10 @@ SAME = (
 	["-e", SET, "--absolute-timestamps=format:time,precision:us"],
 	["-e", SET, "--absolute-timestamps=unix,ns"], ["-e", SET, "--absolute-timestamps=ms"],
 	["-e", SET, "--absolute-timestamps=none"],
+	["-e", SET, "--absolute-timestamps=unix", "--absolute-timestamps=us"],
+	["-e", SET, "--absolute-timestamps=ns", "--absolute-timestamps"],
+	["-e", "trace=exit_group", "-e", "status=unfinished"],
+	["-e", SET, "-e", "status=!unfinished"], ["-e", SET, "-e", "status=unavailable,failed"],
 	["-e", "trace=execve"], ["-e", "trace=execve", "-x"], ["-e", "trace=execve", "-xx"],
 	["-e", "trace=execve", "--strings-in-hex=non-ascii-chars"],
 	["-e", "trace=execve", "--strings-in-hex"], ["-e", "trace=execve", "-s", "3", "-xx"],
@@ -179,6 +183,10 @@ def test_output(tmp):
 	with open(path) as f:
 		again = f.read().splitlines()
 	why += differ((again[:len(lines)], len(again)), (lines, 2 * len(lines)), "-A")
+	run([PEVTRACE, "--follow-forks", "--follow-forks", "-o", path, "-e", "trace=close", "true"])
+	why += differ([n for n in os.listdir(tmp) if n.startswith("piped")], ["piped"], "--follow-forks twice")
+	r = run([PEVTRACE, "-D", "-o", "!cat", "true"])
+	why += differ((r.returncode, b"cannot be combined" in r.stderr), (2, True), "-D -o '!COMMAND'")
 	r = run([PEVTRACE, "-ff", "-e", "trace=close", "true"])
 	return why + differ((r.returncode, b"no effect" in r.stderr, b"close(" in r.stderr),
 			    (0, True, True), "-ff without -o")
@@ -187,7 +195,7 @@ def test_quiet(tmp):
 	why = []
 	for o, exits in ((["-qq"], False), (["-qqq"], False), (["--quiet=all"], False), (["-q"], True),
 			 (["--quiet=attach,personality"], True), (["-e", "quiet=exit"], False),
-			 (["-e", "q=!exit"], True)):
+			 (["-e", "q=!exit"], True), (["--quiet", "--quiet"], True)):
 		both = ["exited with" in text(t, ["-e", "trace=close"] + o, tmp) for t in (PEVTRACE, STRACE)]
 		why += differ(both, [exits, exits], str(o))
 	return why
@@ -244,7 +252,7 @@ def test_daemon(tmp):
 	path = os.path.join(tmp, "daemon")
 	why = []
 	for options in (["-D"], ["-DD"], ["-DDD"], ["-D", "-D"], ["--daemonize"],
-			["--daemonize=grandchild"], ["--daemonize=pgroup"], ["--daemonize=session"]):
+			["--daemonize", "--daemonize"], ["--daemonize=grandchild"], ["--daemonize=pgroup"], ["--daemonize=session"]):
 		why += differ(daemon_ids(PEVTRACE, options, path), daemon_ids(STRACE, options, path),
 			      str(options))
 	r = run([PEVTRACE, "-D", "-o", path, DEMO, "true"])
@@ -753,7 +761,10 @@ TOGETHER = (
 	["-ff", "-o", "|cat"], ["-w"], ["-U", "name"], ["-S", "name"], ["-A"], ["-A", "-o", "|cat"], ["-ff"],
 	["-c", "-t"], ["-c", "-r"], ["-c", "-T"], ["-c", "-i"], ["-c", "-n"], ["-c", "-k"], ["-c", "-y"],
 	["-t", "--absolute-timestamps=unix"], ["--absolute-timestamps", "-t"], ["-x", "--strings-in-hex=none"],
-	["-q", "--quiet=all"], ["--quiet=exit", "-q"], ["-y", "--decode-fds=none"], ["-D", "--daemonize"],
+	["-q", "--quiet=all"], ["--quiet=exit", "-q"], ["-y", "--decode-fds=none"], ["-q", "--quiet"],
+	["-q", "-e", "quiet=attach"], ["-e", "silent=exit", "-q"], ["-e", "decode-fd=path", "-y"],
+	["-ff", "--output-separately", "-o", "/dev/null"], ["-f", "--output-separately"],
+	["--daemonize=pgrp"], ["--quiet", "--quiet=exit"], ["-D", "--daemonize"],
 	["-f", "--follow-forks"], ["-z", "-Z"], ["-r", "--relative-timestamps=s"], ["-T", "--syscall-times=s"],
 	["-o", "/dev/null", "-o", "/dev/stderr"], ["-a1", "-a2"], ["-f", "-f", "-f"], ["-c", "-v"], ["-c", "-q"],
 )

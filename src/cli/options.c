@@ -77,9 +77,8 @@ static void set_follow(void *to, const char *arg, const struct verb_option *opt)
 {
 	struct options *o = to;
 
-	(void)arg, (void)opt;
-	o->separate = o->follow;
-	o->follow = true;
+	(void)opt;
+	o->follow += !arg;
 }
 
 static void set_width(void *to, const char *arg, const struct verb_option *opt)
@@ -192,7 +191,7 @@ const struct verb_option options_calls[] = {
 	{ .name = "trace", .arg = "SET", .set = set_trace, .at = AT(select),
 	  .help = "show these calls: names, numbers, /REGEX, %open %ioctl %memory %poll %read "
 		  "%desc %pass %process, all, none, or perf, the calls that concern perf" },
-	{ .name = "decode-fds", .key = 'y', .excludes = 'y', .arg = "WHAT", .optional = true,
+	{ .name = "decode-fds", .key = 'y', .arg = "WHAT", .optional = true, .bare = "path",
 	  .words = OPTIONS_LABELS, .set = options_set_labels,
 	  .help = "show the event behind each descriptor: 5<cpu-clock cpu0>" },
 	{ .key = 'x', .set = options_set_hex,
@@ -211,7 +210,7 @@ const struct verb_option options_calls[] = {
 
 const struct verb_option options_times[] = {
 	{ .name = "absolute-timestamps", .key = 't', .arg = "FORMAT", .optional = true,
-	  .excludes = 't', .words = "none time unix", .set = options_set_clock,
+	  .excludes = 't', .bare = "time", .words = "none time unix", .set = options_set_clock,
 	  .help = "show the time of day; -tt: with microseconds, -ttt: since the epoch; or "
 		  "FORMAT,PRECISION, such as time,ms" },
 	{ .name = "relative-timestamps", .key = 'r', .arg = "PRECISION", .optional = true,
@@ -256,13 +255,13 @@ const struct verb_option options_session[] = {
 };
 
 const struct verb_option options_files[] = {
-	{ .name = "follow-forks", .key = 'f', .excludes = 'f', .set = set_follow,
+	{ .name = "follow-forks", .key = 'f', .excludes = 'f', .bare = "", .set = set_follow,
 	  .help = "accepted for compatibility with strace: children are always followed" },
 	{ .key = 'F', .set = set_nothing, .help = "accepted, too: an old name of -f" },
 	{ .name = "output-separately", .set = verb_set_true, .at = AT(separate),
 	  .help = "with -o, write a file for each task, FILE.PID; also -ff" },
 	{ .name = "quiet", .key = 'q', .arg = "SET", .optional = true, .words = OPTIONS_QUIET,
-	  .excludes = 'q', .set = options_set_quiet,
+	  .bare = "attach,personality", .set = options_set_quiet,
 	  .help = "show no messages about attaching or an empty trace; -qq: nor about exits, "
 		  "-qqq: none; or leave out those of SET" },
 	{ 0 },
@@ -327,6 +326,9 @@ void options_finish(struct options *o)
 	o->text.status = o->select.status;
 	o->keep = o->keep || o->summary || o->explain;
 	finish_table(o);
+	if (o->separate && o->follow > 1)
+		die("-ff and --output-separately cannot be combined; use one of them");
+	o->separate |= o->follow > 1;
 	if (o->separate && (o->keep || o->table))
 		die("-ff cannot be combined with -c, --explain or --summary, which cover all "
 		    "tasks");

@@ -18,6 +18,9 @@
 #define OPTIONS_QUIET "attach exit|exits thread-execve|superseded path-resolution personality all none"
 #define OPTIONS_LABELS "path all none"
 
+/* How an option was given: by its letter, or by its long name or -e. */
+enum { OPTIONS_LETTER = 1, OPTIONS_WORDS = 2 };
+
 enum color_when { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
 struct options {
@@ -27,13 +30,14 @@ struct options {
 	const char *json_path;	/* --json=FILE */
 	const char *perf_data;	/* --perf-data */
 	bool keep_going;	/* --keep-going */
-	bool follow;		/* -f */
-	bool separate;		/* -ff */
+	unsigned int follow;	/* -f given how often */
+	bool separate;		/* --output-separately, or -ff */
 	bool append;		/* -A */
 	pid_t *pids;		/* -p; owned */
 	size_t npids;
 	struct selection select;
 	struct text_options text;
+	unsigned int quiet_forms, label_forms; /* OPTIONS_LETTER and OPTIONS_WORDS, as given */
 	enum color_when color;
 	bool no_pager;		/* --no-pager, or what is shown is no list */
 	bool stacks;		/* -k */

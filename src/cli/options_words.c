@@ -77,9 +77,8 @@ void options_set_clock(void *to, const char *arg, const struct verb_option *opt)
 
 	if (!arg) {
 		more_clock(t);
-	} else {
+	} else if (t->clock == CLOCK_OFF) {
 		t->clock = CLOCK_TIME;
-		t->clock_digits = 0;
 	}
 	for (; word; word = strtok_r(NULL, ",", &save)) {
 		bool exact = skip_word(&word, "precision:");
@@ -90,6 +89,14 @@ void options_set_clock(void *to, const char *arg, const struct verb_option *opt)
 			t->clock = verb_word(word, opt);
 	}
 	free(copy);
+}
+
+/* Die where a letter and words for the same are both given, as strace does. */
+static void note_form(unsigned int *forms, const char *arg, const char *both)
+{
+	*forms |= arg ? OPTIONS_WORDS : OPTIONS_LETTER;
+	if (*forms == (OPTIONS_LETTER | OPTIONS_WORDS))
+		die("%s cannot be combined; use one of them", both);
 }
 
 /* Strings, messages, descriptors ---------------------------------------------------- */
@@ -130,6 +137,7 @@ void options_set_quiet(void *to, const char *arg, const struct verb_option *opt)
 	struct options *o = to;
 	unsigned int *quiet = &o->text.quiet;
 
+	note_form(&o->quiet_forms, arg, "-q and --quiet=");
 	if (arg) {
 		*quiet = *arg == '!' ? QUIET_ALL : 0;
 		each(arg, opt, o, add_quiet);
@@ -151,9 +159,11 @@ static void add_label(struct options *o, unsigned int word, bool not)
 void options_set_labels(void *to, const char *arg, const struct verb_option *opt)
 {
 	struct verb_option known = *opt;
+	struct options *o = to;
 
+	note_form(&o->label_forms, arg, "-y and --decode-fds=");
 	known.words = OPTIONS_LABELS " dev eventfd pidfd signalfd socket";
-	each(arg ? arg : "path", &known, to, add_label);
+	each(arg ? arg : "path", &known, o, add_label);
 }
 
 /* The table of calls ---------------------------------------------------------------- */

@@ -212,6 +212,7 @@ static void parse_long(struct command_line *l, const char *word)
 		die("option '--%s' allows no argument", at.option->name);
 	if (!arg && at.option->arg && !at.option->optional)
 		arg = take_argument(l, word - 2);
+	arg = arg ? arg : at.option->bare;
 	l->forms[(unsigned char)at.option->excludes] |= FORM_NAME;
 	apply(l, &at, arg);
 }

@@ -26,6 +26,7 @@ struct verb_option {
 	size_t at;		/* offset of what it sets in the group's structure */
 	long least, most;	/* of a number */
 	const char *instead;	/* of trace's: what to use in other verbs, or NULL */
+	const char *bare;	/* what the setter gets for the long name without an argument */
 	char excludes;		/* a letter that cannot be combined with the long name; or 0 */
 	char digits_of;		/* -aN sets this option where it is 'a'; 0: no letter does */
 };

@@ -219,7 +219,7 @@ static const struct verb_option what_to_trace[] = {
 	  .set = set_detach_on, .at = AT(detach_on_exec),
 	  .help = "detach from children that run another program" },
 	{ .name = "daemonize", .key = 'D', .excludes = 'D', .arg = "HOW", .optional = true,
-	  .words = "grandchild pgroup session", .set = set_daemonize, .at = AT(daemon),
+	  .bare = "grandchild", .words = "grandchild pgroup|pgrp session", .set = set_daemonize, .at = AT(daemon),
 	  .help = "trace COMMAND from a grandchild of it, so that COMMAND has the pid and the parent "
 		  "that pevtrace had; -DD: in a process group of its own, -DDD: in a session" },
 	{ .name = "syscall-limit", .arg = "N", .set = verb_set_size, .at = AT(limit),
@@ -326,7 +326,7 @@ static void trace_check(struct options *o, const struct verb_args *args)
 		    "pevtrace --help");
 	if (o->daemon && (!o->argv || o->bpf))
 		die("-D requires a COMMAND and the ptrace engine");
-	if (o->daemon && o->output && *o->output == '|')
+	if (o->daemon && o->output && output_is_command(o->output))
 		die("-D cannot be combined with -o '|CMD', which would be a child of COMMAND");
 	if (o->look_ms && !o->records && !o->keep && !o->perf_data)
 		die("--look-every requires --records, --explain, --perf-data or --summary");
