@@ -221,8 +221,12 @@ def test_limit(tmp):
 		 "sh", "-c", "/bin/true; /bin/true; echo ran"])
 	with open(path) as f:
 		n = sum(") = " in l for l in f)
+	run([PEVTRACE, "-o", path, "-e", "trace=close", "-Z", "--syscall-limit=2", "bash", "-c",
+	     "exec 3</dev/null; exec 3<&-; exec 7<&-; exec 8<&-; exec 9<&-"])
+	with open(path) as f:
+		why = differ(len([l for l in f if "EBADF" in l]), 2, "calls that failed")
 	p.send_signal(signal.SIGTERM)
-	return differ((n, r.returncode, p.wait()), (3, 0, -signal.SIGTERM), "calls, status, sleep")
+	return why + differ((n, r.returncode, p.wait()), (3, 0, -signal.SIGTERM), "calls, status, sleep")
 
 def runs(pid):
 	"""Return whether a process has not ended; init may take seconds to collect one that has."""
@@ -258,15 +262,30 @@ def test_daemon(tmp):
 	r = run([PEVTRACE, "-D", "-o", path, DEMO, "true"])
 	with open(path) as f:
 		why += differ((r.returncode, "perf_event_open(" in f.read()), (0, True), "a trace")
+	# what attaches is not the process that becomes the command
+	opener = subprocess.Popen(["sh", "-c", "read x; exec %s true" % DEMO], stdin=subprocess.PIPE,
+				  stdout=subprocess.DEVNULL)
+	status = subprocess.call([PEVTRACE, "-D", "-q", "-o", path, "-p", str(opener.pid), "sh", "-c",
+		"until grep -q 'TracerPid:.[1-9]' /proc/%d/status; do sleep 0.01; done" % opener.pid])
+	tracer = tracer_of(opener.pid)
+	opener.communicate(b"\n", timeout=60)
+	while runs(tracer):
+		time.sleep(0.01)
+	with open(path) as f:
+		why += differ((status, tracer != 0, "perf_event_open(" in f.read()), (0, True, True),
+			      "-p beside a command")
 	r = run([PEVTRACE, "-D", "-o", path, os.path.join(tmp, "none")])
 	return why + differ((r.returncode, b"No such file" in r.stderr), (2, True), "no command")
+
+def tracer_of(pid):
+	with open("/proc/%d/status" % pid) as f:
+		return int(re.search(r"^TracerPid:\t(\d+)", f.read(), re.M)[1])
 
 def wait_attached(tracer, target):
 	"""Wait until the target is traced."""
 	for _ in range(1000):
-		with open("/proc/%d/status" % target) as f:
-			if "TracerPid:\t%d\n" % tracer in f.read():
-				return
+		if tracer_of(target) == tracer:
+			return
 		time.sleep(0.01)
 	raise AssertionError("%d is not traced" % target)
 

@@ -133,11 +133,11 @@ static void text_on_idle(struct view *view, uint64_t ns)
 	output_flush(v->out);
 }
 
-static unsigned int status_of(const struct call *c)
+bool text_shows_status(const struct text_options *o, const struct call *c)
 {
 	if (!c->returned)
-		return STATUS_UNAVAILABLE;
-	return c->failed ? STATUS_FAILED : STATUS_SUCCESSFUL;
+		return o->status & STATUS_UNAVAILABLE;
+	return o->status & (c->failed ? STATUS_FAILED : STATUS_SUCCESSFUL);
 }
 
 /*
@@ -191,7 +191,7 @@ static void text_on_exit(struct view *view, const struct call *c)
 
 	if (!p)
 		return;
-	if (v->o->status & status_of(c)) {
+	if (text_shows_status(v->o, c)) {
 		begin_last_line(v, p, c->exit_ns);
 		text_init_sink(v, &t, &v->line);
 		call_text_rest(c, p->any && !p->in.split, v->names, &t);

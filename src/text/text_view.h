@@ -67,4 +67,7 @@ struct view *text_view_new(const struct text_options *o,
 			   const struct names *names, struct output *out,
 			   int64_t real_offset);
 
+/* Return whether the status selects a call that returned. */
+bool text_shows_status(const struct text_options *o, const struct call *c);
+
 #endif

@@ -335,7 +335,8 @@ static bool received_others(const struct call *c)
  */
 static void count_shown(struct live *l, const struct call *c)
 {
-	if (l->options.limit && c->shown && ++l->shown == l->options.limit)
+	if (l->options.limit && c->shown && text_shows_status(&l->options.text, c) &&
+	    ++l->shown == l->options.limit)
 		trace_leave(l->tracer);
 	else if (!l->options.argv && l->tracer && views_cannot_write(&l->views))
 		trace_leave(l->tracer);

@@ -70,8 +70,11 @@ static int live_attach_ptrace(struct live *l, pid_t pid)
 
 static bool live_begin(struct live *l)
 {
-	return live_attach(l, live_attach_ptrace) &&
-	       (!l->options.argv || !trace_launch(l->tracer, l->options.argv));
+	char *const *argv = l->options.argv;
+
+	if (l->options.daemon) /* this process becomes COMMAND, so it must not be who attaches */
+		return !trace_launch(l->tracer, argv) && live_attach(l, live_attach_ptrace);
+	return live_attach(l, live_attach_ptrace) && (!argv || !trace_launch(l->tracer, argv));
 }
 
 /* Return false if the trace could not begin. */
