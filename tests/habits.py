@@ -446,9 +446,12 @@ def test_narrow():
 	shown = terminal_lines([PEVTRACE, "list", "software"], 60, PEVTRACE_PAGER="cat", NO_COLOR="1")
 	why = differ([l for l in shown if re.match(r"  (bpf-output|context-switches or cs)\b", l) and l[-1] != "}"], [],
 		     "attrs that would fit")
-	whole = run([PEVTRACE, "help", "list"]).stdout.decode()
-	shown = terminal_lines([PEVTRACE, "help", "list"], 60, PEVTRACE_PAGER="cat")
-	return why + differ((max(map(len, shown)) <= 60, " ".join(shown).split()), (True, whole.split()), "help")
+	for verb, columns in (("list", 60), ("trace", 60), ("open", 60), ("features", 60), ("trace", 40)):
+		whole = run([PEVTRACE, "help", verb]).stdout.decode()
+		shown = terminal_lines([PEVTRACE, "help", verb], columns, PEVTRACE_PAGER="cat")
+		long = [l for l in shown if len(l) > columns and not l.startswith("  pevtrace ")] # examples are whole
+		why += differ((long, " ".join(shown).split()), ([], whole.split()), "help %s" % verb)
+	return why
 
 def test_pager(tmp):
 	mark = "sed s/^/PAGED:/"

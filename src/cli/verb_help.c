@@ -13,7 +13,8 @@
 #include "lib/pager.h"
 #include "text/text_wrap.h"
 
-enum { COLUMN = 29, COLUMNS = 79 };
+/* Where the text of options begins: on a narrow terminal, below their names. */
+enum { COLUMN = 29, NARROW_COLUMN = 8, COLUMNS = 79 };
 
 static const struct verb_option common[] = {
 	{ .name = "help", .key = 'h', .help = "show this help" },
@@ -62,21 +63,33 @@ static void wrap(const char *text, size_t len, size_t indent)
 	buf_free(&out);
 }
 
-/* Wrap each line of text as a paragraph, except those that begin with a blank. */
+/* Print a word, and wrap the len bytes of text from the column behind it. */
+static void help_row(const char *word, const char *text, size_t len)
+{
+	fputs(word, stdout);
+	wrap(text, len, strlen(word));
+}
+
+/* Wrap each line of text as a paragraph; "  WORD  TEXT" is a row of a table. */
 static void help_text(const char *text)
 {
 	for (size_t len; *text; text += len + !!text[len]) {
+		const char *gap = *text == ' ' ? strstr(text + 2, "  ") : NULL;
+		size_t word = gap ? (size_t)(gap - text) + strspn(gap, " ") : 0;
+		struct buf head = { 0 };
+
 		len = strcspn(text, "\n");
-		if (*text == ' ')
-			printf("%.*s\n", (int)len, text);
-		else
-			wrap(text, len, 0);
+		word = word < len ? word : 0;
+		buf_add(&head, text, word);
+		help_row(buf_str(&head), text + word, len - word);
+		buf_free(&head);
 	}
 }
 
 static void help_option(const struct verb_option *o)
 {
 	char *words = o->words ? verb_words(o->words) : NULL;
+	size_t column = help_width() < 2 * COLUMN ? NARROW_COLUMN : COLUMN;
 	struct buf head = { 0 };
 	struct buf text = { 0 };
 
@@ -89,11 +102,11 @@ static void help_option(const struct verb_option *o)
 	buf_adds(&text, o->help);
 	for (size_t i = 0; words && words[i]; i++)
 		buf_addf(&text, "%s%s%c", i ? "" : ": ", words[i] == ' ' ? "," : "", words[i]);
-	if (head.len + 2 > COLUMN)
-		printf("%s\n%*s", buf_str(&head), COLUMN, "");
+	if (head.len + 2 > column)
+		printf("%s\n%*s", buf_str(&head), (int)column, "");
 	else
-		printf("%-*s", COLUMN, buf_str(&head));
-	wrap(buf_str(&text), text.len, COLUMN);
+		printf("%-*s", (int)column, buf_str(&head));
+	wrap(buf_str(&text), text.len, column);
 	buf_free(&head);
 	buf_free(&text);
 	free(words);
@@ -114,23 +127,39 @@ static void help_options(const struct verb *v)
 static void help_verbs(const struct verb *const *all)
 {
 	printf("\nVerbs:\n");
-	for (; *all; all++)
-		printf("  %-10s %s\n", (*all)->name, (*all)->summary);
+	for (; *all; all++) {
+		struct buf name = { 0 };
+
+		buf_addf(&name, "  %-10s ", (*all)->name);
+		help_row(buf_str(&name), (*all)->summary, strlen((*all)->summary));
+		buf_free(&name);
+	}
 }
 
-/* Print each line of text after other, the first one after first. */
-static void help_lines(const char *first, const char *other, const char *text)
+/* Print each form of usage as a row. */
+static void help_usage(const char *usage)
 {
-	for (size_t len; *text; text += len + !!text[len], first = other) {
+	const char *word = "Usage: pevtrace ";
+
+	for (size_t len; *usage; usage += len + !!usage[len], word = "       pevtrace ") {
+		len = strcspn(usage, "\n");
+		help_row(word, usage, len);
+	}
+}
+
+/* Print each line whole, so that it can be copied. */
+static void help_examples(const char *text)
+{
+	for (size_t len; *text; text += len + !!text[len]) {
 		len = strcspn(text, "\n");
-		printf("%s%.*s\n", first, (int)len, text);
+		printf("  %.*s\n", (int)len, text);
 	}
 }
 
 void verb_help(const struct verb *v, const struct verb *const *all)
 {
 	pager_start();
-	help_lines("Usage: pevtrace ", "       pevtrace ", v->usage);
+	help_usage(v->usage);
 	help_text(v->about);
 	if (all && *all == v)
 		help_verbs(all);
@@ -141,7 +170,7 @@ void verb_help(const struct verb *v, const struct verb *const *all)
 	}
 	if (v->examples) {
 		printf("\nExamples:\n");
-		help_lines("  ", "  ", v->examples);
+		help_examples(v->examples);
 	}
 }
 
