@@ -119,6 +119,9 @@ def test_patterns():
 		 o.get("also", "").startswith("page-faults")),
 		("software:*cs*", lambda o: o["kind"] == "software" and
 		 ("cs" in o["event"] or "cs" in o.get("also", ""))),
+		("s:*cs*", lambda o: o["kind"] == "software" and
+		 ("cs" in o["event"] or "cs" in o.get("also", ""))),
+		("t:sched:*", lambda o: o.get("event", "").startswith("sched:")),
 		("sw", lambda o: o["kind"] == "software"), ("hw", lambda o: o["kind"] == "hardware"),
 		("sched:sched_w*", lambda o: o.get("event", "").startswith("sched:sched_w")),
 	):
@@ -134,6 +137,16 @@ def test_patterns():
 		r = subprocess.run([PEVTRACE, "list", "cs", pattern], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 		why += differ((r.returncode, b"context-switches" in r.stdout, said in r.stderr.decode()),
 			      (0, True, True), "%s: %s" % (pattern, r.stderr))
+	return why
+
+def test_no_tracefs():
+	"""Without tracefs, only what may be a tracepoint is answered with that."""
+	why = []
+	for patterns, said in (([], True), (["software"], False), (["cpu*", "h:*"], False), (["*"], True),
+			       (["software", "sched:*"], True), (["tracepoint"], True), (["t:sched:*"], True)):
+		r = subprocess.run(["unshare", "-m", "sh", "-c", "umount /sys/kernel/tracing 2>/dev/null; exec \"$@\"",
+				    "sh", PEVTRACE, "list"] + patterns, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+		why += differ(b"cannot read tracepoints: " in r.stderr, said, "%s: %s" % (patterns, r.stderr))
 	return why
 
 def test_names():
@@ -198,6 +211,8 @@ def main():
 	else:
 		TAP.skip("perf list", "no perf")
 	check("tracepoints of tracefs", test_tracepoints)
+	if not subprocess.run(["unshare", "-m", "true"], stderr=subprocess.DEVNULL).returncode:
+		check("no tracefs", test_no_tracefs)
 	check("events of PMUs in sysfs", test_pmus)
 	check("events of libpfm4", test_pfm)
 	check("an event's attr is what open passes", test_attrs)

@@ -34,18 +34,18 @@ enum list_kind {
 	LIST_TRACEPOINT, LIST_KINDS,
 };
 
-/* The words for kinds, of bpftrace and of perf list, and the headings. */
+/* The words for kinds, of bpftrace and of perf list, the headings, and bpftrace's letters. */
 static const struct {
-	const char *name, *perf, *title;
+	const char *name, *perf, *title, *letter;
 } kinds[LIST_KINDS] = {
-	[LIST_HARDWARE] = { "hardware", "hw", "Hardware events" },
-	[LIST_SOFTWARE] = { "software", "sw", "Software events" },
+	[LIST_HARDWARE] = { "hardware", "hw", "Hardware events", "h" },
+	[LIST_SOFTWARE] = { "software", "sw", "Software events", "s" },
 	[LIST_CACHE] = { "cache", "hwcache", "Cache events" },
 	[LIST_PMU] = { "pmu", "pmu", "Events of PMUs" },
 	[LIST_PFM] = { "pfm", "libpfm4", "Events of libpfm4" },
 	[LIST_RAW] = { "raw", "raw", "Terms of PMUs, and raw events" },
 	[LIST_BREAKPOINT] = { "breakpoint", "mem", "Breakpoints" },
-	[LIST_TRACEPOINT] = { "tracepoint", "tracepoint", "Tracepoints" },
+	[LIST_TRACEPOINT] = { "tracepoint", "tracepoint", "Tracepoints", "t" },
 };
 
 struct listed {
@@ -196,6 +196,20 @@ static enum list_kind kind_by_word(const char *word)
 	return k;
 }
 
+/* Return the kind whose word or letter is before the colon of KIND:PATTERN, or LIST_KINDS. */
+static enum list_kind kind_before(const char *pattern)
+{
+	const char *colon = strchr(pattern, ':');
+	char *word = xstrndup(pattern, colon ? (size_t)(colon - pattern) : 0);
+	enum list_kind found = kind_by_word(word);
+
+	for (enum list_kind k = 0; k < LIST_KINDS; k++)
+		if (kinds[k].letter && !strcmp(word, kinds[k].letter))
+			found = k;
+	free(word);
+	return found;
+}
+
 /* Return whether the pattern is one of an event's further names, which only perf has. */
 static bool is_named(const char *pattern, const struct listed *e)
 {
@@ -209,19 +223,36 @@ static bool is_named(const char *pattern, const struct listed *e)
 /* A pattern is the word of a kind, KIND:PATTERN as bpftrace has it, or a pattern of names. */
 static bool pattern_matches(const char *pattern, const struct listed *e)
 {
-	const char *colon = strchr(pattern, ':');
-	char *word = xstrndup(pattern, colon ? (size_t)(colon - pattern) : 0);
-	enum list_kind of = kind_by_word(pattern), before = kind_by_word(word);
+	enum list_kind of = kind_by_word(pattern), before = kind_before(pattern);
 
-	free(word);
 	if (of < LIST_KINDS)
 		return of == e->kind;
 	if (before < LIST_KINDS && before != e->kind)
 		return false;
 	if (before < LIST_KINDS)
-		pattern = colon + 1;
+		pattern = strchr(pattern, ':') + 1;
 	return name_matches(pattern, e->name) || (e->also && name_matches(pattern, e->also)) ||
 	       is_named(pattern, e);
+}
+
+/* Return whether a pattern may match tracepoints; the name of one is looked up as -e does. */
+static bool wants_tracepoints(const char *pattern)
+{
+	enum list_kind before = kind_before(pattern);
+
+	if (before != LIST_KINDS || kind_by_word(pattern) != LIST_KINDS)
+		return before == LIST_TRACEPOINT || kind_by_word(pattern) == LIST_TRACEPOINT;
+	return strchr("*?[", *pattern) || (strchr(pattern, ':') && strpbrk(pattern, "*?["));
+}
+
+static void warn_no_tracepoints(const struct list *l, const struct verb_args *args)
+{
+	bool wanted = !args->n;
+
+	for (size_t i = 0; i < args->n; i++)
+		wanted |= wants_tracepoints(args->words[i]);
+	if (wanted && !host_has_tracepoints(l->machine.host))
+		warn("cannot read tracepoints: tracefs is not mounted, or only root may read it");
 }
 
 static enum list_kind kind_of_type(uint64_t type)
@@ -472,8 +503,7 @@ static int list_run(void *state, const struct verb_args *args)
 	showing_open(&l->out, &l->options);
 	machine_open(&l->machine);
 	list_collect(l);
-	if (!host_has_tracepoints(l->machine.host))
-		warn("cannot read tracepoints: tracefs is not mounted, or only root may read it");
+	warn_no_tracepoints(l, args);
 	list_select(l, args);
 	shown = list_show(l);
 	written = showing_close(&l->out);
