@@ -317,11 +317,12 @@ def test_attach(tmp):
 		gone = subprocess.Popen(["true"])
 		gone.wait()
 		t = subprocess.Popen([PEVTRACE, "--engine=" + engine, "-o", path, "-p",
-				      "%d,%d" % (gone.pid, p.pid)], stderr=subprocess.PIPE, text=True)
+				      "%d,%d" % (gone.pid, p.pid), "-p", str(p.pid)], stderr=subprocess.PIPE, text=True)
 		said = [t.stderr.readline() for _ in range(2)]
 		why += differ(["no such process" in said[0], "attached to process %d\n" % p.pid in said[1]],
 			      [True, True], "%s: %s" % (engine, said))
 		t.send_signal(signal.SIGINT)
+		why += differ(t.stderr.read().count("attached to"), 0, engine + ": a process that is named twice")
 		why += differ(t.wait(timeout=60), 0, engine)
 		t.stderr.close()
 		p.kill()

@@ -116,17 +116,24 @@ void options_set_color(void *to, const char *arg, const struct verb_option *opt)
 	*(enum color_when *)to = arg ? when[verb_word(arg, opt)] : COLOR_ALWAYS;
 }
 
+/* Add a process once, however often it is named. */
+static void add_pid(struct options *o, pid_t pid)
+{
+	for (size_t i = 0; i < o->npids; i++)
+		if (o->pids[i] == pid)
+			return;
+	o->pids = xrealloc(o->pids, (o->npids + 1) * sizeof(*o->pids));
+	o->pids[o->npids++] = pid;
+}
+
 void options_set_pids(void *to, const char *arg, const struct verb_option *opt)
 {
 	static const char pid_ends[] = ", \t\n"; /* pidof and pgrep print such lists */
 	char *copy = xstrdup(arg), *save, *word;
-	struct options *o = to;
 
 	for (word = strtok_r(copy, pid_ends, &save); word;
-	     word = strtok_r(NULL, pid_ends, &save)) {
-		o->pids = xrealloc(o->pids, (o->npids + 1) * sizeof(*o->pids));
-		o->pids[o->npids++] = (pid_t)verb_number(word, opt->name, 1, 1 << 22);
-	}
+	     word = strtok_r(NULL, pid_ends, &save))
+		add_pid(to, (pid_t)verb_number(word, opt->name, 1, 1 << 22));
 	if (!arg[strspn(arg, pid_ends)])
 		die("--%s requires a PID, not '%s'", opt->name, arg);
 	free(copy);
