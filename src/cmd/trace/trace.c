@@ -222,7 +222,8 @@ static const struct verb_option what_to_trace[] = {
 	  .set = set_detach_on, .at = AT(detach_on_exec),
 	  .help = "detach from children that run another program" },
 	{ .name = "daemonize", .key = 'D', .excludes = 'D', .arg = "HOW", .optional = true,
-	  .bare = "grandchild", .words = "grandchild pgroup|pgrp session", .set = set_daemonize, .at = AT(daemon),
+	  .bare = "grandchild", .words = "grandchild pgroup|pgrp session",
+	  .set = set_daemonize, .at = AT(daemon),
 	  .help = "trace COMMAND from a grandchild of it, so that COMMAND has the pid and the parent "
 		  "that pevtrace had; -DD: in a process group of its own, -DDD: in a session" },
 	{ .name = "syscall-limit", .arg = "N", .set = verb_set_size, .at = AT(limit),
