@@ -40,11 +40,11 @@ static const struct {
 } kinds[LIST_KINDS] = {
 	[LIST_HARDWARE] = { "hardware", "hw", "Hardware events", "h" },
 	[LIST_SOFTWARE] = { "software", "sw", "Software events", "s" },
-	[LIST_CACHE] = { "cache", "hwcache", "Cache events" },
-	[LIST_PMU] = { "pmu", "pmu", "Events of PMUs" },
-	[LIST_PFM] = { "pfm", "libpfm4", "Events of libpfm4" },
-	[LIST_RAW] = { "raw", "raw", "Terms of PMUs, and raw events" },
-	[LIST_BREAKPOINT] = { "breakpoint", "mem", "Breakpoints" },
+	[LIST_CACHE] = { "cache", "hwcache", "Cache events", NULL },
+	[LIST_PMU] = { "pmu", "pmu", "Events of PMUs", NULL },
+	[LIST_PFM] = { "pfm", "libpfm4", "Events of libpfm4", NULL },
+	[LIST_RAW] = { "raw", "raw", "Terms of PMUs, and raw events", NULL },
+	[LIST_BREAKPOINT] = { "breakpoint", "mem", "Breakpoints", NULL },
 	[LIST_TRACEPOINT] = { "tracepoint", "tracepoint", "Tracepoints", "t" },
 };
 
