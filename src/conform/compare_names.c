@@ -247,8 +247,8 @@ static void compare_name(struct conform *c, const struct misnames *m,
 			 const struct api_name *n)
 {
 	const struct page_entry *e = page_entry(&c->page, n->name);
-	const char *other = sibling(c, n, true);
 	const struct page_word *w = page_word(&c->page, n->name);
+	const char *other;
 	struct finding *f;
 
 	compare_begin(c, "page", n->name);
@@ -257,7 +257,7 @@ static void compare_name(struct conform *c, const struct misnames *m,
 		compare_entry(c, n, e);
 	} else if (!w && !is_misspelt(m, n->name)) {
 		add_missing_name(c, n);
-	} else if (w && other) {
+	} else if (w && (other = sibling(c, n, true))) {
 		f = compare_add(c, "page-undescribed", n->name, FINDING_MISSING,
 				page_section(&c->page, page_entry(&c->page, other)->section),
 				"%s is mentioned, but has no entry",

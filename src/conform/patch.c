@@ -22,6 +22,8 @@ struct series {
 	struct patch_doc doc;
 	struct patch *out;
 	struct findings done;	/* claims that were corrected, by id */
+	struct conform now;	/* doc compared, unless stale; only its page is owned */
+	bool stale;
 };
 
 /* Passes --------------------------------------------------------------------------------- */
@@ -75,8 +77,9 @@ static void let_wait(const struct patch_doc *d, struct fixes *x, struct fix *f)
 }
 
 /* Apply the edits of findings that need not wait, from the last line to the first. */
-static void patch_apply(struct patch_doc *d, struct fixes *x)
+static void patch_apply(struct series *s, struct fixes *x)
 {
+	struct patch_doc *d = &s->doc;
 	struct patch_edit *ready = xrealloc(NULL, (x->edits.n + 1) * sizeof(*ready));
 	size_t n = 0;
 
@@ -88,28 +91,33 @@ static void patch_apply(struct patch_doc *d, struct fixes *x)
 	qsort(ready, n, sizeof(*ready), edits_by_line);
 	for (size_t i = 0; i < n; i++)
 		patch_doc_apply(d, &ready[i]);
+	s->stale |= n > 0;
 	free(ready);
 }
 
-/* Read the page as it is by now, and compare it if asked; only the page of *now is owned. */
-static void read_again(const struct series *s, bool compare, struct conform *now)
+static void series_forget(struct series *s)
+{
+	s->now.tables = s->now.header = s->now.btf = (struct api_desc){ .file = NULL };
+	conform_free(&s->now);
+}
+
+/* Return the page as it is by now, compared; valid until the first call after patch_apply(). */
+static const struct conform *series_now(struct series *s)
 {
 	struct buf text = { 0 };
 
-	*now = (struct conform){
+	if (!s->stale)
+		return &s->now;
+	series_forget(s);
+	s->now = (struct conform){
 		.tables = s->given->tables, .header = s->given->header, .btf = s->given->btf,
 	};
 	patch_doc_text(&s->doc, &text);
-	page_parse(buf_str(&text), text.len, s->given->page.desc.file, &now->page);
-	if (compare)
-		compare_page(now);
+	page_parse(buf_str(&text), text.len, s->given->page.desc.file, &s->now.page);
+	compare_page(&s->now);
 	buf_free(&text);
-}
-
-static void forget(struct conform *now)
-{
-	now->tables = now->header = now->btf = (struct api_desc){ .file = NULL };
-	conform_free(now);
+	s->stale = false;
+	return &s->now;
 }
 
 /* Collect the edits of a finding. */
@@ -175,27 +183,25 @@ static bool patch_is_selected(const struct selection *q, const struct conform *c
 static bool pass(struct series *s, const struct selection *q, struct patch_commit *commit,
 		 struct evidence *evidence)
 {
+	const struct conform *now = series_now(s);
 	struct fixes x = { .n = 0 };
-	struct conform now;
 	size_t before = s->done.n, own;
 
-	read_again(s, q->compared, &now);
-	for (size_t i = 0; i < now.found.n; i++)
-		if (patch_is_selected(q, &now, &now.found.all[i]))
-			patch_collect(s, &now, &now.found.all[i], &x);
+	for (size_t i = 0; q->compared && i < now->found.n; i++)
+		if (patch_is_selected(q, now, &now->found.all[i]))
+			patch_collect(s, now, &now->found.all[i], &x);
 	/* what the page's own findings add may document the behaviour, too */
 	own = x.n;
 	for (size_t i = 0; !own && i < s->given->found.n; i++) {
 		const struct finding *f = &s->given->found.all[i];
 
 		if (patch_is_tried(f) && patch_is_selected(q, s->given, f))
-			patch_collect(s, &now, f, &x);
+			patch_collect(s, now, f, &x);
 	}
-	patch_apply(&s->doc, &x);
+	patch_apply(s, &x);
 	note_done(s, &x, q->topic->by == TOPIC_WHOLE, commit, evidence);
 	patch_edits_free(&x.edits);
 	free(x.all);
-	forget(&now);
 	return s->done.n > before;
 }
 
@@ -266,21 +272,19 @@ static void add_key(struct keys *k, const struct patch_topic *t, const struct co
 }
 
 /* Add the keys of a topic's findings on the page as it is by now. */
-static void list_keys(const struct series *s, const struct patch_topic *t, struct keys *k)
+static void list_keys(struct series *s, const struct patch_topic *t, struct keys *k)
 {
-	struct conform now;
+	const struct conform *now = series_now(s);
 
-	read_again(s, true, &now);
-	for (size_t i = 0; i < now.found.n; i++)
-		if (patch_topic_matches(t->kinds, now.found.all[i].id))
-			add_key(k, t, &now, &now.found.all[i]);
+	for (size_t i = 0; i < now->found.n; i++)
+		if (patch_topic_matches(t->kinds, now->found.all[i].id))
+			add_key(k, t, now, &now->found.all[i]);
 	for (size_t i = 0; i < s->given->found.n; i++) {
 		const struct finding *f = &s->given->found.all[i];
 
 		if (patch_is_tried(f) && patch_topic_matches(t->kinds, f->id))
 			add_key(k, t, s->given, f);
 	}
-	forget(&now);
 }
 
 /* Add the commits of a topic: a text that one adds may let another one be found. */
@@ -315,7 +319,7 @@ static const char *repository_path(const char *title)
 void patch_make(const struct conform *c, const char *kernel, struct patch *out)
 {
 	struct series s = { .given = c, .kernel = xstrndup(kernel, strcspn(kernel, "-+~")),
-			    .out = out };
+			    .out = out, .stale = true };
 
 	*out = (struct patch){ .file = xstrdup(repository_path(c->page.title)) };
 	patch_doc_open(&s.doc, buf_str(&c->page.source), c->page.source.len);
@@ -329,6 +333,7 @@ void patch_make(const struct conform *c, const char *kernel, struct patch *out)
 	patch_doc_diff(&s.doc, PATCH_GIVEN, out->file, &out->diff);
 	patch_doc_text(&s.doc, &out->text);
 	patch_doc_free(&s.doc);
+	series_forget(&s);
 	findings_free(&s.done);
 	free(s.kernel);
 }
