@@ -72,7 +72,7 @@ SCREEN = [
 
 def status_of(pid):
 	"""Return state, parent, group and so on from /proc/PID/stat."""
-	with open("/proc/%d/stat" % pid) as f:
+	with open("/proc/%d/stat" % pid, errors="replace") as f:
 		return f.read().rpartition(")")[2].split()
 
 def asleep(group):
