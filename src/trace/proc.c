@@ -2,6 +2,7 @@
 #include "trace/proc.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,20 +26,32 @@ static bool proc_read(pid_t tid, const char *file, char *text, size_t size)
 	return n > 0;
 }
 
-long proc_status(pid_t tid, const char *key)
+static unsigned long long status_number(pid_t tid, const char *key, int base)
 {
 	char text[4096];
 	size_t len = strlen(key);
 
 	if (!proc_read(tid, "status", text, sizeof(text)))
-		return -1;
+		return ULLONG_MAX;
 	for (char *line = text; line; line = strchr(line, '\n')) {
 		if (*line == '\n')
 			line++;
 		if (!strncmp(line, key, len) && line[len] == ':')
-			return strtol(line + len + 1, NULL, 10);
+			return strtoull(line + len + 1, NULL, base);
 	}
-	return -1;
+	return ULLONG_MAX;
+}
+
+long proc_status(pid_t tid, const char *key)
+{
+	return (long)status_number(tid, key, 10);
+}
+
+bool proc_is_pending(pid_t pid, int sig)
+{
+	unsigned long long set = status_number(pid, "ShdPnd", 16);
+
+	return set != ULLONG_MAX && set >> (sig - 1) & 1;
 }
 
 long proc_syscall(pid_t tid)

@@ -10,13 +10,15 @@
 #include <unistd.h>
 
 #include "lib/clock.h"
+#include "trace/proc.h"
+#include "trace/ptrace.h"
 #include "trace/task.h"
 
 /* Kill the program at this number of requests to end within this time. */
 enum { END_REQUESTS = 3 };
 static const uint64_t end_requests_ns = 2000000000;
 
-/* If one signal went to both, pevtrace fetches it within this time of the program's delivery. */
+/* If one signal went to both, both get it within this time. */
 static const uint64_t same_ns = 1000000000;
 
 bool signal_forward_is_end(int sig)
@@ -53,15 +55,34 @@ void signal_forward_block(struct tracer *t)
 	sigprocmask(SIG_BLOCK, &t->fetched, NULL);
 }
 
+/* Return how often the program got the signal and pevtrace did not yet, or minus the reverse. */
+static int more_to_program(const struct signal_count *c, const siginfo_t *info)
+{
+	return c->from == info->si_pid && clock_ns() - c->ns <= same_ns ? c->more : 0;
+}
+
+/* Count a signal that the program (by: 1) or pevtrace (by: -1) got. */
+static void count_signal(struct tracer *t, const siginfo_t *info, int by)
+{
+	struct signal_count *c = &t->signals[info->si_signo];
+
+	by += more_to_program(c, info);
+	if (info->si_signo < SIGRTMIN) /* several may have become one */
+		by = by < -1 ? -1 : by > 1 ? 1 : by;
+	c->from = info->si_pid;
+	c->ns = clock_ns();
+	c->more = by;
+}
+
 void signal_forward_note(struct tracer *t, const struct task *task, const siginfo_t *info)
 {
-	const int sig = info->si_signo;
-	struct signal_delivery *d = &t->delivered[sig < FORWARD_SIGNALS ? sig : 0];
-	uint64_t now = clock_ns();
-	bool more = sig >= SIGRTMIN && d->from == info->si_pid && now - d->ns <= same_ns;
+	int sig = info->si_signo;
 
-	if (task->pid == t->launched)
-		*d = (struct signal_delivery){ info->si_pid, now, more ? d->times + 1 : 1 };
+	if (task->pid != t->launched || sig < 1 || sig >= FORWARD_SIGNALS)
+		return;
+	if (info->si_pid == getpid() && t->signals[sig].forwarded)
+		t->signals[sig].forwarded = sig < SIGRTMIN ? 0 : t->signals[sig].forwarded - 1;
+	count_signal(t, info, 1);
 }
 
 /* Return whether the kernel sent the signal to the program as well. */
@@ -76,14 +97,27 @@ static bool program_got_from_kernel(const struct tracer *t, int sig)
 	return sig == SIGXCPU; /* every process has its own limit */
 }
 
-/*
- * Return whether the sender signalled the program as well.  Signals that are still pending
- * in the program are not considered: sending them once more has no effect.
- */
+/* Return whether a task of the program has stopped for the signal, which wait4() has yet to say. */
+static bool stops_for(const struct tracer *t, const siginfo_t *info)
+{
+	struct task *task;
+	siginfo_t got;
+	size_t at = 0;
+
+	while ((task = task_next(t, &at)))
+		if (task->pid == t->launched &&
+		    !ptrace_do(PTRACE_GETSIGINFO, task->tid, 0, (uintptr_t)&got) &&
+		    got.si_signo == info->si_signo && got.si_code == info->si_code &&
+		    got.si_pid == info->si_pid)
+			return true;
+	return false;
+}
+
+/* Return whether the sender signalled the program as well, which may have yet to take it. */
 static bool program_got_from_sender(struct tracer *t, const siginfo_t *info)
 {
 	int sig = info->si_signo;
-	struct signal_delivery *d = &t->delivered[sig];
+	const struct signal_count *c = &t->signals[sig];
 
 	/* a write of pevtrace failed */
 	if (info->si_pid == getpid() && (sig == SIGPIPE || sig == SIGXFSZ))
@@ -91,9 +125,11 @@ static bool program_got_from_sender(struct tracer *t, const siginfo_t *info)
 	/* a tracee signals its own process group, or its parent, which is pevtrace */
 	if (task_find(t, info->si_pid))
 		return true;
-	if (!d->times || d->from != info->si_pid || clock_ns() - d->ns > same_ns)
+	/* A group's members are signalled from the youngest on, so the program before pevtrace. */
+	if (more_to_program(c, info) <= 0 &&
+	    (c->forwarded || !proc_is_pending(t->launched, sig)) && !stops_for(t, info))
 		return false;
-	d->times--;
+	count_signal(t, info, -1);
 	return true;
 }
 
@@ -135,6 +171,7 @@ static void send_on(struct tracer *t, const siginfo_t *info)
 {
 	int sig = info->si_signo;
 
+	t->signals[sig].forwarded++;
 	if (signal_forward_is_end(sig) && end_at_once(t))
 		kill(t->launched, SIGKILL);
 	else if (info->si_code == SI_QUEUE)

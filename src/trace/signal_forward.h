@@ -13,11 +13,12 @@ struct tracer;
 
 enum { FORWARD_SIGNALS = 65 };
 
-/* The last delivery of a signal to the launched program. */
-struct signal_delivery {
+/* A signal that the launched program and pevtrace get in quick succession from one sender. */
+struct signal_count {
 	pid_t from;
-	uint64_t ns;
-	unsigned int times;	/* in quick succession; more than 1 for signals that queue */
+	uint64_t ns;		/* when either last got it */
+	int more;		/* the program got than pevtrace; beyond 1 for signals that queue */
+	unsigned int forwarded;	/* by pevtrace, and not delivered yet */
 };
 
 /* Block all signals that are neither ignored nor handled, and fetch them from now on. */

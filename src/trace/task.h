@@ -81,7 +81,7 @@ struct tracer {
 	struct inherited inherited;
 	sigset_t fetched;	/* blocked signals that own_signals_handle() fetches */
 	sigset_t stop_signals;	/* those of them that stop pevtrace with its job */
-	struct signal_delivery delivered[FORWARD_SIGNALS];
+	struct signal_count signals[FORWARD_SIGNALS];
 	timer_t pulse;		/* interrupts wait4() */
 	size_t early_tasks, delayed_tasks;
 	struct wait_rounds rounds;
