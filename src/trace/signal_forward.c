@@ -62,7 +62,7 @@ static int more_to_program(const struct signal_count *c, const siginfo_t *info)
 }
 
 /* Count a signal that the program (by: 1) or pevtrace (by: -1) got. */
-static void count_signal(struct tracer *t, const siginfo_t *info, int by)
+static void signal_forward_count(struct tracer *t, const siginfo_t *info, int by)
 {
 	struct signal_count *c = &t->signals[info->si_signo];
 
@@ -82,7 +82,7 @@ void signal_forward_note(struct tracer *t, const struct task *task, const siginf
 		return;
 	if (info->si_pid == getpid() && t->signals[sig].forwarded)
 		t->signals[sig].forwarded = sig < SIGRTMIN ? 0 : t->signals[sig].forwarded - 1;
-	count_signal(t, info, 1);
+	signal_forward_count(t, info, 1);
 }
 
 /* Return whether the kernel sent the signal to the program as well. */
@@ -129,7 +129,7 @@ static bool program_got_from_sender(struct tracer *t, const siginfo_t *info)
 	if (more_to_program(c, info) <= 0 &&
 	    (c->forwarded || !proc_is_pending(t->launched, sig)) && !stops_for(t, info))
 		return false;
-	count_signal(t, info, -1);
+	signal_forward_count(t, info, -1);
 	return true;
 }
 
