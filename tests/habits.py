@@ -706,7 +706,8 @@ def test_synonyms():
 		      ["-cS", "syscall-name"], ["-cS", "none"],
 		      ["-cU", "time,time-total,time-min,time-max,time-avg,count,error,syscall"],
 		      ["-cU", "time_percent,total_time,min_time,max_time,avg_time,syscall_name"],
-		      ["-e", "quiet=superseded"], ["-fF"]):
+		      ["-e", "quiet=superseded"], ["-fF"], ["--signals=INT"], ["--timestamp=unix,ms"],
+		      ["--daemonise"], ["--daemonized=pgroup"]):
 		for program in ([PEVTRACE], [STRACE]):
 			r = run(program + words + ["true"])
 			why += differ(r.returncode, 0, "%s: %s" % (program + words, r.stderr))
@@ -837,7 +838,9 @@ def test_foreign():
 		      ["-e", "trace=%d" % {"x86_64": 1}.get(os.uname().machine, 64)],
 		      ["-e", "kvm=vcpu"], ["-D", "-p", "1"], ["-I", "2"], ["--pidns-translation"],
 		      ["--decode-fds=socket"], ["--decode-fds=eventfd"], ["-e", "fd=3"], ["--namespace=new"],
-		      ["-e", "namespace=new"], ["-e", "decode-pids=comm"], ["-e", "secontext=full"], ["-Y"]):
+		      ["-e", "namespace=new"], ["-e", "decode-pids=comm"], ["-e", "secontext=full"], ["-Y"],
+		      ["--decode-pid=comm"], ["--pidns"], ["-e", "inject=close:syscall=getpid:error=1"],
+		      ["-e", "inject=close:poke_exit=@arg1=00:error=1"]):
 		r = run([PEVTRACE] + words + ([] if "-p" in words else ["true"]))
 		m = r.stderr.decode()
 		why += differ((r.returncode, m.count("\n"), "unknown" in m), (2, 1, False), "%s: %s" % (words, m))

@@ -78,9 +78,36 @@ static bool read_word(struct line *l, const char *word)
 }
 
 static void complete_argument(struct completion *c, const struct line *l,
+			      const struct verb_option *o);
+
+/* Complete NAME=ARG of -e, or ARG of -e trace=. */
+static void complete_expr(struct completion *c, const struct line *l)
+{
+	struct verb_at at = { 0 };
+	bool named = false;
+
+	for (const struct verb_option *o; !named && (o = verb_next(l->v, &at));) {
+		struct buf name = { 0 };
+
+		buf_addf(&name, "%s=", o->name);
+		named = o->expr && complete_key(c, buf_str(&name));
+		if (named)
+			complete_argument(c, l, o);
+		buf_free(&name);
+	}
+	if (named)
+		return;
+	if (!strchr(c->typed, ','))
+		verb_offer_exprs(l->v, &c->offers);
+	complete_argument(c, l, long_option(l->v, "trace", strlen("trace")));
+}
+
+static void complete_argument(struct completion *c, const struct line *l,
 			      const struct verb_option *o)
 {
-	if (o->words)
+	if (o->exprs)
+		complete_expr(c, l);
+	else if (o->words)
 		complete_list(c, o->words);
 	else
 		complete_kinds(c, l->v, l->all, o->arg);

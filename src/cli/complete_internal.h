@@ -20,6 +20,9 @@ void complete_start(struct completion *c, const char *word);
 /* Print a candidate if the word may go on so.  help may be NULL. */
 void complete_with(struct completion *c, const char *name, const char *help);
 
+/* Move a leading word such as "trace=" to the head; return whether the text begins with it. */
+bool complete_key(struct completion *c, const char *key);
+
 /* Move what is complete to the head: all up to the last of these separators. */
 void complete_skip(struct completion *c, const char *separators);
 

@@ -8,8 +8,6 @@
 #include "abi/strings.h"
 #include "cli/complete_internal.h"
 #include "cli/injections.h"
-#include "cli/options.h"
-#include "cli/options_words.h"
 #include "cli/select.h"
 #include "explain/lexicon.h"
 #include "host/proc.h"
@@ -17,21 +15,9 @@
 #include "lib/die.h"
 #include "xlat/tables.h"
 
-/* Move a leading word such as "trace=" to the head if the text begins with it. */
-static bool skip_key(struct completion *c, const char *key)
-{
-	size_t len = strlen(key);
-
-	if (strncmp(c->typed, key, len))
-		return false;
-	buf_adds(&c->head, key);
-	c->typed += len;
-	return true;
-}
-
 static void complete_set(struct completion *c)
 {
-	skip_key(c, "!");
+	complete_key(c, "!");
 	complete_skip(c, ",");
 	selection_offer_calls(&c->offers);
 }
@@ -49,42 +35,32 @@ static void complete_errno(struct completion *c)
 	error_offer(&c->offers);
 }
 
-/* Complete SET, then parts such as error=EINVAL behind colons. */
-static void complete_injection(struct completion *c)
+/* Complete SET, then parts such as error=EINVAL behind colons.  fault: those of --fault. */
+static void complete_parts(struct completion *c, bool fault)
 {
 	if (!strchr(c->typed, ':')) {
 		complete_set(c);
 		return;
 	}
 	complete_skip(c, ":");
-	if (skip_key(c, "error="))
+	if (complete_key(c, "error="))
 		complete_errno(c);
-	else if (skip_key(c, "signal="))
+	else if (complete_key(c, "signal="))
 		selection_offer_signals(&c->offers);
-	else if (skip_key(c, "when="))
+	else if (complete_key(c, "when="))
 		attr_member_offer(&c->offers);
 	else
-		injections_offer_parts(&c->offers);
+		injections_offer_parts(&c->offers, fault);
 }
 
-static void complete_expr(struct completion *c)
+static void complete_injection(struct completion *c)
 {
-	if (skip_key(c, "inject=") || skip_key(c, "fault=")) {
-		complete_injection(c);
-	} else if (skip_key(c, "status=")) {
-		complete_list(c, SELECT_STATUSES);
-	} else if (skip_key(c, "signal=")) {
-		complete_signal(c);
-	} else if (skip_key(c, "quiet=")) {
-		complete_list(c, OPTIONS_QUIET);
-	} else if (skip_key(c, "decode-fds=")) {
-		complete_list(c, OPTIONS_LABELS);
-	} else {
-		if (!strchr(c->typed, ','))
-			options_offer_keys(&c->offers);
-		skip_key(c, "trace=");
-		complete_set(c);
-	}
+	complete_parts(c, false);
+}
+
+static void complete_fault(struct completion *c)
+{
+	complete_parts(c, true);
 }
 
 static int by_release(const void *a, const void *b)
@@ -192,7 +168,7 @@ static void complete_file(struct completion *c)
 /* Complete "@FILE", which may be in place of the argument itself. */
 static void complete_at_file(struct completion *c)
 {
-	if (skip_key(c, "@"))
+	if (complete_key(c, "@"))
 		complete_file(c);
 }
 
@@ -211,7 +187,7 @@ static const struct {
 	{ "DIR", complete_directory },	  { "DUMP", complete_file },
 	{ "DUMP:LINE", complete_file },	  { "SET:DO", complete_injection },
 	{ "ERRNO", complete_errno },	  { "EVENT", complete_event },
-	{ "EXPR", complete_expr },	  { "FILE", complete_file },
+	{ "FILE", complete_file },	  { "SET:ERROR", complete_fault },
 	{ "FLAGS", complete_flags },	  { "NUMBER", complete_ioctl },
 	{ "PATTERN", complete_event },	  { "RECORDS", complete_at_file },
 	{ "PID", complete_pid },	  { "RELEASE", complete_release },

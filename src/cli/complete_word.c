@@ -32,6 +32,17 @@ void complete_skip(struct completion *c, const char *separators)
 	c->typed = last;
 }
 
+bool complete_key(struct completion *c, const char *key)
+{
+	size_t len = strlen(key);
+
+	if (strncmp(c->typed, key, len))
+		return false;
+	buf_adds(&c->head, key);
+	c->typed += len;
+	return true;
+}
+
 void complete_list(struct completion *c, const char *list)
 {
 	char *words = verb_words(list), *save;

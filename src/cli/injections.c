@@ -152,13 +152,13 @@ static void take_once(const struct injection *in, bool taken, const char *what)
 		    in->name);
 }
 
-void injections_offer_parts(struct nearest *n)
+void injections_offer_parts(struct nearest *n, bool fault)
 {
 	static const char *const known[] = {
-		"error=", "retval=", "delay_enter=", "delay_exit=", "signal=", "when=",
+		"error=", "when=", "retval=", "delay_enter=", "delay_exit=", "signal=",
 	};
 
-	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+	for (size_t i = 0; i < (fault ? 2 : sizeof(known) / sizeof(*known)); i++)
 		nearest_try(n, known[i]);
 }
 
@@ -166,8 +166,10 @@ static _Noreturn void unknown_part(const char *part, size_t len, const char *nam
 {
 	struct nearest n;
 
+	if (!strncmp(part, "poke_", 5) || !strncmp(part, "syscall=", 8))
+		die("'%s' of %s= is not supported; use strace", part, name);
 	nearest_start(&n, part, len + (part[len] == '='));
-	injections_offer_parts(&n);
+	injections_offer_parts(&n, false);
 	if (*n.best)
 		die("unknown part '%s' of %s=; did you mean %s?", part, name, n.best);
 	die("unknown part '%s' of %s=; valid are error=, retval=, delay_enter=, delay_exit=, "

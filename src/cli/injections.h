@@ -20,8 +20,8 @@ void injections_add(struct injections **i, const char *expr, int64_t otherwise);
 /* Do the same for --as-kernel=RELEASE. */
 void injections_as_kernel(struct injections **i, const char *release);
 
-/* Offer the parts that follow the calls in -e inject=, "error=" and so on. */
-void injections_offer_parts(struct nearest *n);
+/* Offer the parts that follow the calls in -e inject= or -e fault=, "error=" and so on. */
+void injections_offer_parts(struct nearest *n, bool fault);
 
 /* Read the facts about this machine.  i may be NULL. */
 void injections_begin(struct injections *i, struct host *host);

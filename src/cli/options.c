@@ -195,11 +195,11 @@ const struct verb_option options_full[] = { FULL("32"), { 0 } };
 const struct verb_option options_full_strings[] = { FULL("4096"), { 0 } };
 
 const struct verb_option options_calls[] = {
-	{ .name = "trace", .arg = "SET", .set = set_trace, .at = AT(select),
+	{ .name = "trace", .expr = "trace|t", .arg = "SET", .set = set_trace, .at = AT(select),
 	  .help = "show these calls: names, numbers, /REGEX, %open %ioctl %memory %poll %read "
 		  "%desc %pass %process, all, none, or perf, the calls that concern perf" },
-	{ .name = "decode-fds", .key = 'y', .arg = "WHAT", .optional = true, .bare = "path",
-	  .words = OPTIONS_LABELS, .set = options_set_labels,
+	{ .name = "decode-fds", .key = 'y', .excludes = 'y', .expr = "decode-fds|decode-fd",
+	  .arg = "WHAT", .optional = true, .bare = "path", .words = OPTIONS_LABELS, .set = options_set_labels,
 	  .help = "show the event behind each descriptor: 5<cpu-clock cpu0>" },
 	{ .key = 'x', .set = options_set_hex,
 	  .help = "show strings that are not ASCII in hex; -xx: all strings" },
@@ -230,14 +230,14 @@ const struct verb_option options_times[] = {
 };
 
 const struct verb_option options_session[] = {
-	{ .name = "status", .arg = "STATUS", .set = set_status, .at = AT(select),
+	{ .name = "status", .expr = "status", .arg = "STATUS", .set = set_status, .at = AT(select),
 	  .words = SELECT_STATUSES, .help = "show calls with these outcomes" },
 	{ .name = "successful-only", .key = 'z', .set = set_outcome, .at = AT(select),
 	  .help = "show calls that succeeded" },
 	{ .name = "failed-only", .key = 'Z', .set = set_outcome, .at = AT(select),
 	  .help = "show calls that failed" },
-	{ .name = "signal", .arg = "SIGNAL", .set = set_signal, .at = AT(select),
-	  .help = "show these signals of tasks that use perf (default all)" },
+	{ .name = "signal", .expr = "signal|signals|s", .arg = "SIGNAL", .set = set_signal,
+	  .at = AT(select), .help = "show these signals of tasks that use perf (default all)" },
 	{ .name = "stack-traces", .key = 'k', .arg = "WHAT", .optional = true,
 	  .words = "symbol source", .set = set_stacks,
 	  .help = "show the stack of each call; both words show symbols and source lines" },
@@ -267,7 +267,9 @@ const struct verb_option options_files[] = {
 	{ .key = 'F', .set = set_nothing, .help = "accepted, too: an old name of -f" },
 	{ .name = "output-separately", .set = verb_set_true, .at = AT(separate),
 	  .help = "with -o, write a file for each task, FILE.PID; also -ff" },
-	{ .name = "quiet", .key = 'q', .arg = "SET", .optional = true, .words = OPTIONS_QUIET,
+	{ .name = "quiet", .key = 'q', .excludes = 'q', .expr = "quiet|silent|silence|q",
+	  .arg = "SET", .optional = true,
+	  .words = "attach exit|exits thread-execve|superseded path-resolution personality all none",
 	  .bare = "attach,personality", .set = options_set_quiet,
 	  .help = "show no messages about attaching or an empty trace; -qq: nor about exits, "
 		  "-qqq: none; or leave out those of SET" },

@@ -14,13 +14,6 @@
 #include "text/text_view.h"
 #include "trace/bpf_engine.h"
 
-/* Words of options that -e has, too: in the order that their setters know. */
-#define OPTIONS_QUIET "attach exit|exits thread-execve|superseded path-resolution personality all none"
-#define OPTIONS_LABELS "path all none"
-
-/* How an option was given: by its letter, or by its long name or -e. */
-enum { OPTIONS_LETTER = 1, OPTIONS_WORDS = 2 };
-
 enum color_when { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
 struct options {
@@ -37,7 +30,6 @@ struct options {
 	size_t npids;
 	struct selection select;
 	struct text_options text;
-	unsigned int quiet_forms, label_forms; /* OPTIONS_LETTER and OPTIONS_WORDS, as given */
 	enum color_when color;
 	bool no_pager;		/* --no-pager, or what is shown is no list */
 	bool stacks;		/* -k */

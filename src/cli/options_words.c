@@ -91,14 +91,6 @@ void options_set_clock(void *to, const char *arg, const struct verb_option *opt)
 	free(copy);
 }
 
-/* Die where a letter and words for the same are both given, as strace does. */
-static void note_form(unsigned int *forms, const char *arg, const char *both)
-{
-	*forms |= arg ? OPTIONS_WORDS : OPTIONS_LETTER;
-	if (*forms == (OPTIONS_LETTER | OPTIONS_WORDS))
-		die("%s cannot be combined; use one of them", both);
-}
-
 /* Strings, messages, descriptors ---------------------------------------------------- */
 
 void options_set_hex(void *to, const char *arg, const struct verb_option *opt)
@@ -137,7 +129,6 @@ void options_set_quiet(void *to, const char *arg, const struct verb_option *opt)
 	struct options *o = to;
 	unsigned int *quiet = &o->text.quiet;
 
-	note_form(&o->quiet_forms, arg, "-q and --quiet=");
 	if (arg) {
 		*quiet = *arg == '!' ? QUIET_ALL : 0;
 		each(arg, opt, o, add_quiet);
@@ -161,7 +152,6 @@ void options_set_labels(void *to, const char *arg, const struct verb_option *opt
 	struct verb_option known = *opt;
 	struct options *o = to;
 
-	note_form(&o->label_forms, arg, "-y and --decode-fds=");
 	known.words = OPTIONS_LABELS " dev eventfd pidfd signalfd socket";
 	each(arg ? arg : "path", &known, o, add_label);
 }
@@ -201,7 +191,7 @@ void options_set_columns(void *to, const char *arg, const struct verb_option *op
 	o->counts.columns[o->counts.ncolumns++] = COUNT_NAME;
 }
 
-/* -e --------------------------------------------------------------------------------- */
+/* Faults ----------------------------------------------------------------------------- */
 
 void options_set_inject(void *to, const char *arg, const struct verb_option *opt)
 {
@@ -217,115 +207,4 @@ void options_set_fault(void *to, const char *arg, const struct verb_option *opt)
 
 	(void)opt;
 	injections_add(&o->inject, arg, -ENOSYS);
-}
-
-/* What -e sets by a key.  Those without a setter are strace's; why: what to use. */
-struct key {
-	const char *name, *other;	/* other: synonyms, separated by |, or NULL */
-	verb_set_fn *set;
-	const char *words;
-	bool live;			/* for traces only */
-	const char *why;
-};
-
-static void key_trace(void *to, const char *arg, const struct verb_option *opt)
-{
-	struct options *o = to;
-
-	(void)opt;
-	selection_trace(&o->select, arg);
-}
-
-static void key_status(void *to, const char *arg, const struct verb_option *opt)
-{
-	struct options *o = to;
-
-	(void)opt;
-	selection_status(&o->select, arg);
-}
-
-static void key_signal(void *to, const char *arg, const struct verb_option *opt)
-{
-	struct options *o = to;
-
-	(void)opt;
-	selection_signal(&o->select, arg);
-}
-
-static const struct key keys[] = {
-	{ "trace", "t", key_trace, NULL, false, NULL },
-	{ "status", NULL, key_status, NULL, false, NULL },
-	{ "signal", "signals|s", key_signal, NULL, false, NULL },
-	{ "quiet", "silent|silence|q", options_set_quiet, OPTIONS_QUIET, false, NULL },
-	{ "decode-fds", "decode-fd", options_set_labels, OPTIONS_LABELS, false, NULL },
-	{ "inject", NULL, options_set_inject, NULL, true, NULL },
-	{ "fault", NULL, options_set_fault, NULL, true, NULL },
-#define FOREIGN(name, other, why) { name, other, NULL, NULL, false, why },
-	OPTIONS_FOREIGN(FOREIGN)
-#undef FOREIGN
-};
-
-enum { KEYS = sizeof(keys) / sizeof(*keys) };
-
-void options_offer_keys(struct nearest *n)
-{
-	for (size_t i = 0; i < KEYS; i++) {
-		struct buf key = { 0 };
-
-		buf_addf(&key, "%s=", keys[i].name);
-		if (keys[i].set)
-			nearest_try(n, buf_str(&key));
-		buf_free(&key);
-	}
-}
-
-static _Noreturn void unknown_key(const char *expr)
-{
-	struct nearest n;
-
-	nearest_start(&n, expr, strcspn(expr, "=") + 1);
-	options_offer_keys(&n);
-	if (*n.best)
-		die("unknown -e '%s'; did you mean %s?", expr, n.best);
-	die("unknown -e '%s'; valid are trace=, status=, signal=, quiet=, decode-fds= and, for a "
-	    "trace, inject= and fault=", expr);
-}
-
-static const struct key *key_of(const char *expr)
-{
-	size_t len = strcspn(expr, "=");
-
-	for (const struct key *k = keys; k < keys + KEYS; k++)
-		if (verb_is_word(k->name, expr, len) || (k->other && verb_is_word(k->other, expr, len)))
-			return k;
-	unknown_key(expr);
-}
-
-static void set_expr(struct options *o, const char *expr, bool live)
-{
-	const struct key *k;
-
-	if (*expr == '/' || *expr == '!' || !strchr(expr, '=')) { /* a regex may have a = */
-		selection_trace(&o->select, expr);
-		return;
-	}
-	k = key_of(expr);
-	if (!k->set)
-		die("-e %s= is not supported: %s", k->name, k->why);
-	if (k->live && !live)
-		die("-e %s= is for tracing; see pevtrace --help", k->name);
-	k->set(o, strchr(expr, '=') + 1,
-	       &(struct verb_option){ .name = k->name, .words = k->words });
-}
-
-void options_set_expr(void *to, const char *arg, const struct verb_option *opt)
-{
-	(void)opt;
-	set_expr(to, arg, false);
-}
-
-void options_set_expr_live(void *to, const char *arg, const struct verb_option *opt)
-{
-	(void)opt;
-	set_expr(to, arg, true);
 }

@@ -87,14 +87,15 @@ static void check_for_tracing(const struct command_line *l, const char *word, si
 		    o->instead ? o->instead : "see pevtrace --help");
 }
 
-/* Return the option of another program, such as strace, or NULL. */
-static const struct verb_foreign *foreign_of(const struct verb *v, const char *word, size_t len)
+/* Return the option of another program, such as strace, or NULL.  begins: word abbreviates it. */
+static const struct verb_foreign *foreign_of(const struct verb *v, const char *word, size_t len,
+					     bool begins)
 {
 	const struct verb_foreign *f = v->foreign;
 
 	while (f && (f->why || f->same)) {
 		if (len == 1 ? f->key == *word :
-		    f->name && strlen(f->name) == len && !memcmp(f->name, word, len))
+		    f->name && !strncmp(f->name, word, len) && (begins || !f->name[len]))
 			return f;
 		f++;
 	}
@@ -103,13 +104,13 @@ static const struct verb_foreign *foreign_of(const struct verb *v, const char *w
 
 static _Noreturn void unknown_option(const struct command_line *l, const char *word, size_t len)
 {
-	const struct verb_foreign *f = foreign_of(l->verb, word, len);
+	const struct verb_foreign *f = foreign_of(l->verb, word, len, true);
 	const struct verb *v = l->verb;
 	struct buf what = { 0 };
 	struct verb_at at = { 0 };
 	struct nearest n;
 
-	if (f)
+	if (f && f->why)
 		die("option '%s%.*s' is not supported: %s", len > 1 ? "--" : "-", (int)len, word,
 		    f->why);
 	check_for_tracing(l, word, len);
@@ -139,7 +140,7 @@ static _Noreturn void ambiguous_option(const struct verb *v, const char *word, s
 static struct verb_at find_long(const struct command_line *l, const char *word, size_t len)
 {
 	const struct verb *v = l->verb;
-	const struct verb_foreign *f = foreign_of(v, word, len);
+	const struct verb_foreign *f = foreign_of(v, word, len, false);
 	struct verb_at at = { 0 }, found = { 0 };
 	unsigned int n = 0;
 
@@ -153,6 +154,9 @@ static struct verb_at find_long(const struct command_line *l, const char *word, 
 		found = at;
 		n++;
 	}
+	f = n ? NULL : foreign_of(v, word, len, true);
+	if (f && f->same)
+		return find_long(l, f->same, strlen(f->same));
 	if (!n)
 		unknown_option(l, word, len);
 	if (n > 1)
@@ -162,7 +166,7 @@ static struct verb_at find_long(const struct command_line *l, const char *word, 
 
 static struct verb_at find_short(const struct command_line *l, char key)
 {
-	const struct verb_foreign *f = foreign_of(l->verb, &key, 1);
+	const struct verb_foreign *f = foreign_of(l->verb, &key, 1, false);
 	struct verb_at at = { 0 };
 
 	if (f && f->same)
@@ -191,6 +195,71 @@ static void apply(const struct command_line *l, const struct verb_at *at, const 
 	o->set(l->state + at->group->at + o->at, arg, o);
 }
 
+/* Set what a long option sets; arg: as it was given, or NULL. */
+static void apply_long(struct command_line *l, const struct verb_at *at, const char *arg)
+{
+	l->forms[(unsigned char)at->option->excludes] |= FORM_NAME;
+	apply(l, at, arg ? arg : at->option->bare);
+}
+
+void verb_offer_exprs(const struct verb *v, struct nearest *n)
+{
+	struct verb_at at = { 0 };
+
+	for (const struct verb_option *o; (o = verb_next(v, &at));) {
+		struct buf name = { 0 };
+
+		buf_addf(&name, "%s=", o->expr ? o->name : "");
+		if (o->expr)
+			nearest_try(n, buf_str(&name));
+		buf_free(&name);
+	}
+}
+
+static void append_name(void *ctx, const char *name)
+{
+	buf_addf(ctx, " %s", name);
+}
+
+static _Noreturn void unknown_expr(const struct command_line *l, const char *expr, size_t len)
+{
+	const struct verb_option *o;
+	struct buf valid = { 0 };
+	struct nearest n;
+
+	for (const struct verb_foreign *f = l->verb->foreign; f && (f->why || f->same); f++)
+		if (f->why && f->name && (verb_is_word(f->name, expr, len) ||
+					  (f->expr && verb_is_word(f->expr, expr, len))))
+			die("-e %s= is not supported: %s", f->name, f->why);
+	o = l->all ? option_of(*l->all, expr, len) : NULL;
+	if (o && o->expr)
+		die("-e %s= is for tracing; see pevtrace --help", o->name);
+	nearest_start(&n, expr, len + 1);
+	verb_offer_exprs(l->verb, &n);
+	if (*n.best)
+		die("unknown -e '%s'; did you mean %s?", expr, n.best);
+	nearest_start_list(&n, append_name, &valid);
+	verb_offer_exprs(l->verb, &n);
+	die("unknown -e '%s'; valid are%s", expr, buf_str(&valid));
+}
+
+/* Parse -e NAME=ARG, which is --NAME=ARG, or -e ARG, which is --trace=ARG. */
+static void parse_expr(struct command_line *l, const char *expr)
+{
+	/* a regex may have a = */
+	bool named = *expr != '/' && *expr != '!' && strchr(expr, '=');
+	const char *name = named ? expr : "trace=";
+	size_t len = strcspn(name, "=");
+	struct verb_at at = { 0 };
+	const struct verb_option *o;
+
+	while ((o = verb_next(l->verb, &at)) && !(o->expr && verb_is_word(o->expr, name, len)))
+		;
+	if (!o)
+		unknown_expr(l, expr, len);
+	apply_long(l, &at, named ? expr + len + 1 : expr);
+}
+
 /* Return the next word, which option requires as its argument. */
 static const char *take_argument(struct command_line *l, const char *option)
 {
@@ -212,9 +281,10 @@ static void parse_long(struct command_line *l, const char *word)
 		die("option '--%s' allows no argument", at.option->name);
 	if (!arg && at.option->arg && !at.option->optional)
 		arg = take_argument(l, word - 2);
-	arg = arg ? arg : at.option->bare;
-	l->forms[(unsigned char)at.option->excludes] |= FORM_NAME;
-	apply(l, &at, arg);
+	if (at.option->exprs)
+		parse_expr(l, arg);
+	else
+		apply_long(l, &at, arg);
 }
 
 /* Apply -aN where an option's digits belong to the letter; return whether one's do. */
@@ -249,6 +319,10 @@ static void parse_short(struct command_line *l, const char *word)
 		if (at.option->arg && !at.option->optional) {
 			arg = *word ? word : take_argument(l, word - 2);
 			word = "";
+		}
+		if (at.option->exprs) {
+			parse_expr(l, arg);
+			return;
 		}
 		l->forms[(unsigned char)at.option->key] |= FORM_LETTER;
 		apply(l, &at, arg);

@@ -29,6 +29,8 @@ struct verb_option {
 	const char *bare;	/* what the setter gets for the long name without an argument */
 	char excludes;		/* a letter that cannot be combined with the long name; or 0 */
 	char digits_of;		/* -aN sets this option where it is 'a'; 0: no letter does */
+	bool exprs;		/* -e: its argument is NAME=ARG of another option, or ARG of --trace */
+	const char *expr;	/* the NAMEs of this one there, separated by |, or NULL */
 };
 
 /* An option of another program that users may try. */
@@ -37,6 +39,7 @@ struct verb_foreign {
 	char key;		/* short; 0: long only */
 	const char *why;	/* why it is not there, and what to use; NULL: end of a table */
 	const char *same;	/* in place of that, the long option that does the same */
+	const char *expr;	/* further NAMEs in -e NAME=ARG, separated by |, or NULL */
 };
 
 /* Options below one heading, which several verbs may share. */
@@ -112,6 +115,9 @@ struct verb_at {
 	const struct verb_option *option;
 };
 const struct verb_option *verb_next(const struct verb *v, struct verb_at *at);
+
+/* Offer what an argument of -e begins with, "trace=" and so on. */
+void verb_offer_exprs(const struct verb *v, struct nearest *n);
 
 /* Setters ------------------------------------------------------------------------- */
 

@@ -66,7 +66,7 @@ static void decode_init(void *state)
 }
 
 static const struct verb_option options[] = {
-	{ .name = "expr", .key = 'e', .arg = "EXPR", .set = options_set_expr,
+	{ .name = "expr", .key = 'e', .arg = "EXPR", .exprs = true,
 	  .help = "trace=, status=, signal=, quiet= or decode-fds=, as the options of these names" },
 	{ 0 },
 };
@@ -74,6 +74,11 @@ static const struct verb_option options[] = {
 enum {
 	OPTIONS = offsetof(struct decode_one, options),
 	GIVEN = offsetof(struct decode_one, of_dumps),
+};
+
+static const struct verb_foreign foreign[] = {
+	OPTIONS_FOREIGN
+	{ 0 },
 };
 
 static const struct verb_group groups[] = {
@@ -113,6 +118,7 @@ const struct verb decode_verb = {
 "pevtrace decode --errno=EOPNOTSUPP",
 	.operand = "DUMP",
 	.groups = groups,
+	.foreign = foreign,
 	.size = sizeof(struct decode_one),
 	.init = decode_init,
 	.run = decode_run,

@@ -192,13 +192,14 @@ static const struct verb_foreign foreign[] = {
 	{ "always-show-pid", 0, .why = "-o FILE shows the pid on every line" },
 	{ "stack-trace-frame-limit", 0, .why = "-k shows up to 64 frames" },
 	{ "tips", 0, .why = "'pevtrace learn' has lessons instead" },
-#define FOREIGN(name, other, why) { name, 0, why, NULL },
-	OPTIONS_FOREIGN(FOREIGN)
-#undef FOREIGN
+	OPTIONS_FOREIGN
 	{ "silent", .same = "quiet" },
 	{ "silence", .same = "quiet" },
 	{ "timestamps", .same = "absolute-timestamps" },
 	{ "failing-only", .same = "failed-only" },
+	{ "signals", .same = "signal" },
+	{ "daemonised", .same = "daemonize" },
+	{ "daemonized", .same = "daemonize" },
 	{ 0 },
 };
 
@@ -245,13 +246,13 @@ static const struct verb_option what_to_trace[] = {
 };
 
 static const struct verb_option tampering[] = {
-	{ .name = "expr", .key = 'e', .arg = "EXPR", .set = options_set_expr_live,
+	{ .name = "expr", .key = 'e', .arg = "EXPR", .exprs = true,
 	  .help = "inject=SET:DO[:when=WHEN], where DO is error=ERRNO, retval=N, delay_enter=T, "
 		  "delay_exit=T or signal=SIGNAL, and WHEN a count of calls or a condition such "
 		  "as 'precise_ip>0'; or trace=, status=, signal=, quiet= or decode-fds=, as the options "
 		  "of these names" },
-	{ .name = "inject", .arg = "SET:DO", .set = options_set_inject, .help = "-e inject=" },
-	{ .name = "fault", .arg = "SET", .set = options_set_fault,
+	{ .name = "inject", .expr = "inject", .arg = "SET:DO", .set = options_set_inject, .help = "-e inject=" },
+	{ .name = "fault", .expr = "fault", .arg = "SET:ERROR", .set = options_set_fault,
 	  .help = "the same with ENOSYS, unless error= names another" },
 	{ .name = "as-kernel", .arg = "RELEASE", .set = set_as_kernel, .at = AT(inject),
 	  .help = "refuse what that older kernel would have refused" },
