@@ -70,7 +70,7 @@ def calls_of(lines):
 SAME = (
 	["-e", SET], ["-e", SET[6:]], ["-e", "t=close"], ["-e", "trace=/^(close|mun)"],
 	["-e", "trace=?bogus,close"], ["-e", "trace=%d" % {"x86_64": 3}.get(os.uname().machine, 57)],
-	["-e", "trace=!!close"], ["-e", "trace=?/zz,close"], ["-e", SET, "-z"], ["-e", SET, "-Z"],
+	["-e", "trace=?99999,close"], ["-e", "trace=!!close"], ["-e", "trace=?/zz,close"], ["-e", SET, "-z"], ["-e", SET, "-Z"],
 	["-e", SET, "-z", "-Z"], ["-e", SET, "-Z", "--successful-only"], ["-e", SET, "-Z", "-e", "status=all"],
 	["-e", SET, "--successful-only"], ["-e", SET, "--failed-only"],
 	["-e", SET, "-n"], ["-e", SET, "-i"], ["-e", SET, "-n", "-i", "-t"], ["-e", SET, "--syscall-number", "-t"],
@@ -203,14 +203,17 @@ def test_quiet(tmp):
 def test_fault(tmp):
 	why = []
 	for o in (["-e", "fault=perf_event_open"], ["--fault=perf_event_open:error=EPERM"],
-		  ["--inject=perf_event_open:error=EPERM:when=2+"]):
+		  ["--inject=perf_event_open:error=EPERM:when=2+"],
+		  ["-e", "fault=perf_event_open:error=EPERM", "-e", "fault=perf_event_open:error=EIO"],
+		  ["-e", "inject=perf_event_open:delay_enter=0"]):
 		lines = []
 		for t in (PEVTRACE, STRACE):
 			path = os.path.join(tmp, "fault")
 			run([t] + (["-f"] if t == STRACE else []) +
 			    ["-o", path, "-e", "trace=perf_event_open"] + o + [DEMO, "true"])
 			with open(path) as f:
-				lines.append([re.sub(r".*\) += -1", "", l) for l in f if "INJECTED" in l])
+				lines.append([re.sub(r".*\) += (-1|\d+)", "", l) for l in f
+					      if "INJECTED" in l or "DELAYED" in l])
 		why += differ(lines[0], lines[1], str(o)) + differ(bool(lines[0]), True, "any")
 	return why
 

@@ -92,7 +92,7 @@ static uint64_t duration(const char *word, const char *what, const char *name)
 
 	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
 		if (end != word && !strcmp(end, units[i].unit) && n >= 0 && n * units[i].ns < 1e15)
-			return (uint64_t)(n * units[i].ns);
+			return n * units[i].ns < 1 ? 1 : (uint64_t)(n * units[i].ns); /* 0: no delay */
 	die("%s in %s= requires a time such as 500, 20ms or 1.5s (without a unit: microseconds), "
 	    "not '%s'", what, name, word);
 }
@@ -389,24 +389,24 @@ static void be_older(struct injections *i, const struct model *m, struct call *c
 
 void injections_ask(struct injections *i, const struct model *m, struct call *c)
 {
-	const struct injection *first = NULL;
+	const struct injection *last = NULL;
 	const uint8_t *attr;
 	size_t len;
 
 	if (!i)
 		return;
 	attr = injection_attr_of(m, c, &len);
-	/* every injection counts the call; the first that matches applies */
+	/* every injection counts the call; the last that matches applies */
 	for (size_t k = 0; k < i->n; k++) {
 		struct injection *in = &i->list[k];
 
 		if (in->calls[c->desc->id] &&
-		    (!in->when || when_holds(in->when, c, attr, len)) && is_time(in, c) && !first)
-			first = in;
+		    (!in->when || when_holds(in->when, c, attr, len)) && is_time(in, c))
+			last = in;
 	}
-	if (first)
-		c->inject = first->does;
+	if (last)
+		c->inject = last->does;
 	c->inject.injected &= inject_possible(c->arch);
-	if (!first && i->old.release && inject_possible(c->arch))
+	if (!last && i->old.release && inject_possible(c->arch))
 		be_older(i, m, c, attr, len);
 }

@@ -196,7 +196,7 @@ static bool add_class(enum selected *calls, const char *word)
 }
 
 /* Select the call with that name or number of this machine; return whether it is decoded. */
-static bool add_call(enum selected *calls, const char *word, const char *option)
+static bool add_call(enum selected *calls, const char *word)
 {
 	const struct call_desc *d;
 	char name[64];
@@ -204,8 +204,7 @@ static bool add_call(enum selected *calls, const char *word, const char *option)
 
 	if (scan_whole(word, SCAN_DECIMAL, 0, INT_MAX, &nr)) {
 		if (!nr_name((int)nr, name, sizeof(name)))
-			die("no system call has the number %s in %s=; use names, such as "
-			    "perf_event_open", word, option);
+			return false;
 		word = name;
 	}
 	d = call_by_name(word);
@@ -228,7 +227,7 @@ static bool add_word(enum selected *calls, const char *word, const char *option,
 	for (size_t i = 0; (all || perf) && i < CALL_COUNT; i++)
 		if (all || calls[i] == SELECT_NONE)
 			calls[i] = all ? SELECT_ALL : SELECT_PERF;
-	return all || perf || !strcmp(word, "none") || add_call(calls, word, option) ||
+	return all || perf || !strcmp(word, "none") || add_call(calls, word) ||
 	       add_class(calls, word);
 }
 
