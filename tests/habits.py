@@ -398,6 +398,14 @@ def test_width(tmp):
 		      "colors change what is omitted")
 	full = terminal_lines(trace + ["--width=full"] + program, 80)
 	why += differ(max(len(l) for l in full) > 200, True, "--width=full")
+	# the columns are those of the terminal that shows the lines, at that moment
+	lines = terminal_lines(["sh", "-c", 'exec "$@" 2>/dev/null', "sh"] + trace + ["-o", "-"] + program, 132)
+	why += differ(80 < max(len(l) for l in lines) <= 132, True, "standard output of 132 columns: %s" % lines)
+	lines = terminal_lines(trace + ["sh", "-c", '"$@"; stty cols 132; "$@"', "sh"] + program, 80)
+	opens = [len(l) for l in lines if "perf_event_open(" in l]
+	half = len(opens) // 2
+	why += differ((half > 3, max(opens[:half]) <= 80, 80 < max(opens[half:]) <= 132), (True, True, True),
+		      "resized: %s" % lines)
 	path = os.path.join(tmp, "file")
 	run(trace + ["-o", path] + program)
 	with open(path) as f:

@@ -87,8 +87,8 @@ static void set_width(void *to, const char *arg, const struct verb_option *opt)
 
 	if (*arg && arg[strspn(arg, "0123456789")] && strcmp(arg, "full"))
 		die("--width requires a number of columns or full, not '%s'", arg);
-	o->full_lines = !strcmp(arg, "full");
-	o->width = o->full_lines ? 0 : (unsigned int)verb_number(arg, opt->name, 20, 10000);
+	o->text.any_width = !strcmp(arg, "full");
+	o->text.width = o->text.any_width ? 0 : (unsigned int)verb_number(arg, opt->name, 20, 10000);
 }
 
 static void set_trace(void *to, const char *arg, const struct verb_option *opt)

@@ -42,8 +42,6 @@ struct options {
 	bool summary;		/* --summary, or -c, -C */
 	bool explain;		/* --explain: show no calls, but explain them */
 	struct story_options story; /* of --explain */
-	unsigned int width;	/* columns of lines and running text; 0: of the terminal */
-	bool full_lines;	/* --width=full: lines of any length */
 	bool keep;		/* the model keeps closed events and ended tasks */
 	bool records;		/* --records */
 	bool symbols;		/* --symbols */

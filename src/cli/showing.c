@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "explain/prose.h"
 #include "lib/create.h"
 #include "lib/die.h"
 #include "lib/pager.h"
@@ -33,7 +32,7 @@ void showing_open(struct showing *s, const struct options *o)
 	s->text.labels = true;
 	s->text.color = color_wanted(o->color, pager_is_terminal(fileno(s->out)));
 	if (!s->json && pager_is_terminal(fileno(s->out)))
-		s->width = prose_width(fileno(s->out));
+		s->width = terminal_columns(fileno(s->out));
 }
 
 void showing_begin(struct showing *s, bool plain)

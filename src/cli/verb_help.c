@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "cli/verb.h"
-#include "explain/prose.h"
 #include "lib/buf.h"
 #include "lib/die.h"
 #include "lib/pager.h"
@@ -48,7 +47,7 @@ _Noreturn void verb_exit_flushed(void)
 /* Return the columns of help: less than COLUMNS only on a terminal that has no more. */
 static size_t help_width(void)
 {
-	size_t width = prose_width(STDOUT_FILENO);
+	size_t width = terminal_columns(STDOUT_FILENO);
 
 	return width < COLUMNS ? width : COLUMNS;
 }

@@ -12,6 +12,7 @@
 #include "lib/clock.h"
 #include "lib/create.h"
 #include "lib/die.h"
+#include "lib/pager.h"
 #include "text/summary.h"
 #include "text/text_wrap.h"
 
@@ -37,12 +38,6 @@ static bool views_open_outputs(struct views *v)
 	return v->json;
 }
 
-/* Return the standard stream that the text goes to without -o. */
-static int views_fd(const struct views *v)
-{
-	return v->options->to_stdout ? STDOUT_FILENO : STDERR_FILENO;
-}
-
 static void views_count(struct view *view, const struct call *c)
 {
 	if (c->shown)
@@ -50,12 +45,6 @@ static void views_count(struct view *view, const struct call *c)
 }
 
 static const struct view_ops counting_ops = { .exit = views_count };
-
-/* Return the columns of the terminal that the text goes to; 0: to a file. */
-static unsigned int terminal_width(const struct views *v)
-{
-	return output_is_terminal(v->text) ? prose_width(views_fd(v)) : 0;
-}
 
 static void views_add_text(struct views *v, struct session *s, const struct session_facts *f)
 {
@@ -66,8 +55,6 @@ static void views_add_text(struct views *v, struct session *s, const struct sess
 	o->text.records = o->records;
 	o->text.pid_always = o->output;
 	o->text.comms = o->all;
-	v->text_width = o->full_lines ? 0 : o->width ? o->width : terminal_width(v);
-	o->text.width = v->text_width;
 	o->text.pid_never = o->separate;
 	if (o->explain) {
 		v->story = story_view_new(s->model, &s->names, f->arch,
@@ -180,13 +167,12 @@ bool views_start_here(struct views *v, struct session *s, struct options *o,
 	return true;
 }
 
-static void views_tell_story(struct views *v, struct buf *out)
+static void views_tell_story(struct views *v, unsigned int columns, struct buf *out)
 {
 	const struct options *o = v->options;
 	struct prose p;
 
-	prose_init(&p, out, o->width ? o->width :
-		   prose_width(output_is_terminal(v->text) ? views_fd(v) : -1));
+	prose_init(&p, out, columns ? columns : terminal_columns(-1));
 	p.color = p.links = o->text.color;
 	story_write(v->story, &o->story, &p);
 	prose_free(&p);
@@ -194,17 +180,19 @@ static void views_tell_story(struct views *v, struct buf *out)
 
 static void views_write_tables(struct views *v, const struct session *s)
 {
+	const struct text_options *text = &v->options->text;
+	unsigned int columns = text->width ? text->width : output_columns(v->text);
 	struct buf table = { 0 };
 
 	if (v->story)
-		views_tell_story(v, &table);
+		views_tell_story(v, columns, &table);
 	if (v->options->summary) {
 		if (s->lost)
 			buf_addf(&table, "Incomplete: %llu messages of the kernel were lost, so calls "
 				 "are missing\n", (unsigned long long)s->lost);
 		summary_print(s->model, &s->names, &table);
-		if (v->text_width && !v->story)
-			text_wrap(&table, v->text_width);
+		if (columns && !text->any_width && !v->story)
+			text_wrap(&table, columns);
 	}
 	if (v->options->table)
 		call_counts_print(&v->counts, &v->options->counts, &table);

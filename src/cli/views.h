@@ -13,7 +13,6 @@ struct views {
 	struct call_counts counts;
 	struct options *options;
 	struct output *text;	/* lines and tables, or NULL */
-	unsigned int text_width; /* in columns; 0: any */
 	struct output *json;	/* the dump, or NULL */
 	struct view *story;	/* or NULL */
 	struct perfout *perf_data; /* or NULL */

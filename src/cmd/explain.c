@@ -13,6 +13,7 @@
 #include "explain/lexicon.h"
 #include "host/event_syntax.h"
 #include "lib/die.h"
+#include "lib/pager.h"
 
 struct explaining {
 	struct options options;
@@ -52,7 +53,7 @@ static const struct verb_option options[] = {
 	  .help = "explain each field in full" },
 	{ .name = "kernel", .set = verb_set_true, .at = AT(options.story.kernel),
 	  .help = "show the functions of the kernel, step by step" },
-	{ .name = "width", .arg = "COLUMNS", .set = verb_set_int, .at = AT(options.width),
+	{ .name = "width", .arg = "COLUMNS", .set = verb_set_int, .at = AT(options.text.width),
 	  .least = 20, .most = 1 << 20,
 	  .help = "break lines at this width (default: the terminal's, or 80)" },
 	{ 0 },
@@ -245,8 +246,8 @@ static int explain_others(struct explaining *x, unsigned long line, const char *
 	int status = EXIT_YES;
 
 	showing_open(&x->out, &x->options);
-	prose_init(&x->prose, &x->text, x->options.width ? x->options.width :
-					prose_width(fileno(x->out.out)));
+	prose_init(&x->prose, &x->text, x->options.text.width ? x->options.text.width :
+					terminal_columns(fileno(x->out.out)));
 	x->prose.color = x->prose.links = x->out.text.color;
 	machine_open(&x->check.machine);
 	if (judged)

@@ -16,13 +16,11 @@
 #include "cmd/cmd.h"
 #include "drive/open_event.h"
 #include "drive/trial.h"
-#include "explain/prose.h"
 #include "host/event_syntax.h"
 #include "host/event_words.h"
 #include "host/host.h"
 #include "host/pmu.h"
 #include "lib/die.h"
-#include "lib/pager.h"
 #include "model/event_name.h"
 #include "text/text_fit.h"
 #include "xlat/constants.h"
@@ -424,8 +422,8 @@ static void list_show_text(struct list *l, const struct listed *e, bool lacking)
 	list_emit_attr(l, e, l->out.sink);
 	if (e->error && !lacking)
 		buf_addf(line, " /* not on this machine: %s */", error_name(e->error));
-	if (!l->out.path && pager_is_terminal(STDOUT_FILENO))
-		text_fit(line, "", prose_width(STDOUT_FILENO));
+	if (l->out.width)
+		text_fit(line, "", l->out.width);
 }
 
 /* Return the column of the attrs of a kind: behind the names, but for a few long ones. */

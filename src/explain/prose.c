@@ -3,22 +3,9 @@
 
 #include <ctype.h>
 #include <string.h>
-#include <sys/ioctl.h>
 
-#include "lib/pager.h"
 #include "text/text.h"
 #include "text/text_wrap.h"
-
-enum { WIDTH = 80, WIDTH_LEAST = 40 };
-
-unsigned int prose_width(int fd)
-{
-	struct winsize w;
-
-	if (pager_columns() >= WIDTH_LEAST)
-		return pager_columns();
-	return !ioctl(fd, TIOCGWINSZ, &w) && w.ws_col >= WIDTH_LEAST ? w.ws_col : WIDTH;
-}
 
 void prose_init(struct prose *p, struct buf *out, unsigned int width)
 {

@@ -24,9 +24,6 @@ struct prose {
 void prose_init(struct prose *p, struct buf *out, unsigned int width);
 void prose_free(struct prose *p);
 
-/* Return the columns of a terminal; 80 if the descriptor is no terminal. */
-unsigned int prose_width(int fd);
-
 /* Each of these ends the current paragraph and begins another. */
 void prose_head(struct prose *p, const char *title);	/* a heading */
 void prose_para(struct prose *p);			/* after an empty line */

@@ -293,6 +293,11 @@ bool output_is_terminal(const struct output *o)
 	return !o->separate && pager_is_terminal(o->one.fd);
 }
 
+unsigned int output_columns(const struct output *o)
+{
+	return output_is_terminal(o) ? terminal_columns(o->one.fd) : 0;
+}
+
 bool output_has_failed(const struct output *o)
 {
 	return o->failed;

@@ -40,6 +40,9 @@ void output_flush(struct output *o);
 
 bool output_is_terminal(const struct output *o);
 
+/* Return the columns that the terminal has now; 0: the output is none. */
+unsigned int output_columns(const struct output *o);
+
 /* Return whether a write failed: nothing is written any more. */
 bool output_has_failed(const struct output *o);
 

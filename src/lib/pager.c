@@ -152,6 +152,16 @@ unsigned int pager_columns(void)
 	return columns ? (unsigned int)strtoul(columns, NULL, 10) : 0;
 }
 
+unsigned int terminal_columns(int fd)
+{
+	enum { USUAL = 80, LEAST = 40 };
+	struct winsize size;
+
+	if (pager_columns() >= LEAST)
+		return pager_columns();
+	return !ioctl(fd, TIOCGWINSZ, &size) && size.ws_col >= LEAST ? size.ws_col : USUAL;
+}
+
 bool pager_was_left(void)
 {
 	return errno == EPIPE && pager_columns();

@@ -17,6 +17,9 @@ void pager_start(void);
 /* Return the columns of the terminal behind the pager; 0: there is no pager. */
 unsigned int pager_columns(void);
 
+/* Return the columns of a terminal, or of that behind the pager; 80 if fd is no terminal. */
+unsigned int terminal_columns(int fd);
+
 /* Return whether errno says that the user has left the pager, which is no failure. */
 bool pager_was_left(void);
 

@@ -101,7 +101,7 @@ void text_align_result(struct text_view *v)
  */
 static void fit_line(struct text_view *v, bool part)
 {
-	size_t width = v->o->width, last = width / 3;
+	size_t width = text_width(v), last = width / 3;
 
 	if (part)
 		width -= last;

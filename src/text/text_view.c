@@ -170,7 +170,7 @@ static void keep_usual(struct text_view *v)
 
 static void text_finish_call(struct text_view *v, struct pending *p)
 {
-	bool keep = v->o->width && p->desc->id == CALL_PERF_EVENT_OPEN;
+	bool keep = text_width(v) && p->desc->id == CALL_PERF_EVENT_OPEN;
 
 	if (keep) {
 		buf_reset(&v->whole);
@@ -263,8 +263,8 @@ static void text_on_stack(struct view *view, pid_t tid, const struct view_frame 
 		text_add_frame(&p->stack, &frames[i]);
 	if (why)
 		buf_addf(&p->stack, " > (%s)\n", why);
-	if (v->o->width)
-		text_wrap(&p->stack, v->o->width);
+	if (text_width(v))
+		text_wrap(&p->stack, text_width(v));
 }
 
 static void event_line(struct text_view *v, pid_t tid, uint64_t ns, const char *text)

@@ -50,7 +50,8 @@ struct text_options {
 	bool ip;		/* -i */
 	enum text_hex hex;	/* -x */
 	unsigned int column;	/* of results */
-	unsigned int width;	/* of lines, in columns; 0: any */
+	unsigned int width;	/* of lines, in columns; 0: as the terminal has, or any */
+	bool any_width;
 	bool color;
 	bool pid_always;	/* a pid before each line from the first on */
 	bool comms;		/* with the task's name: "perf[12] " */

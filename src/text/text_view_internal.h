@@ -77,6 +77,12 @@ static inline bool text_must_wait(const struct text_view *v)
 	return v->o->status != STATUS_ALL;
 }
 
+/* Return the columns that lines may have; 0: any. */
+static inline unsigned int text_width(const struct text_view *v)
+{
+	return v->o->any_width ? 0 : v->o->width ? v->o->width : output_columns(v->out);
+}
+
 /* Rings (text_rings.c). */
 void text_on_record(struct view *view, pid_t tid, uint64_t ns, const struct view_record *r);
 void text_on_looked(struct view *view, pid_t tid, uint64_t ns, const struct view_look *l);

@@ -14,7 +14,6 @@
 #include "dump/compare.h"
 #include "dump/expect.h"
 #include "dump/perfdata.h"
-#include "explain/prose.h"
 #include "lib/die.h"
 #include "lib/nearest.h"
 #include "lib/pager.h"
@@ -172,7 +171,7 @@ static void diff_show(struct diffing *d)
 		pager_start();
 	d->print.color = color_wanted(d->color, pager_is_terminal(STDOUT_FILENO));
 	if (pager_is_terminal(STDOUT_FILENO))
-		d->print.width = prose_width(STDOUT_FILENO);
+		d->print.width = terminal_columns(STDOUT_FILENO);
 }
 
 static int normalize(struct diffing *d, const char *path)
