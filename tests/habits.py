@@ -179,6 +179,12 @@ def test_output(tmp):
 		with open(path) as f:
 			lines = f.read().splitlines()
 		why += differ((len(lines) > 1, {l[:2] for l in lines}), (True, {"> "}), mark)
+	# ^C, at which the program goes on, leaves the command to read the rest
+	interrupted = os.path.join(tmp, "interrupted")
+	r = run([PEVTRACE, "-o", "|cat >" + interrupted, "-e", "trace=close", "sh", "-c",
+		 "trap '' INT; kill -INT 0; exec true"], start_new_session=True)
+	with open(interrupted) as f:
+		why += differ((r.returncode, "exited with 0" in f.read()), (0, True), "^C: %s" % r.stderr)
 	run([PEVTRACE, "-o", path, "-A", "-e", "trace=close", "true"])
 	with open(path) as f:
 		again = f.read().splitlines()

@@ -65,9 +65,13 @@ static bool can_create_files(const char *path)
 	return ok;
 }
 
-/* Run a command for the shell with in as its standard input. */
+/*
+ * Run a command for the shell with in as its standard input.  At ^C the target may go on, and so
+ * does the command: it would lose the rest of the trace.
+ */
 static _Noreturn void run_command(const char *command, int in)
 {
+	signal(SIGINT, SIG_IGN);
 	dup2(in, STDIN_FILENO);
 	execl("/bin/sh", "sh", "-c", command, NULL);
 	_exit(127);
