@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Completion of arguments by their kind: the words are those that the parsers suggest. */
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "abi/attr_member.h"
 #include "abi/strings.h"
@@ -19,6 +21,7 @@ static void complete_set(struct completion *c)
 {
 	complete_key(c, "!");
 	complete_skip(c, ",");
+	complete_key(c, "?");
 	selection_offer_calls(&c->offers);
 }
 
@@ -127,6 +130,26 @@ static void complete_pid(struct completion *c)
 		closedir(d);
 }
 
+static void complete_user(struct completion *c)
+{
+	const struct passwd *user;
+
+	while ((user = getpwent()))
+		complete_with(c, user->pw_name, user->pw_gecos);
+	endpwent();
+}
+
+/* Complete the name of a variable of this environment. */
+static void complete_variable(struct completion *c)
+{
+	for (char *const *var = environ; *var; var++) {
+		char *name = xstrndup(*var, strcspn(*var, "="));
+
+		complete_with(c, name, NULL);
+		free(name);
+	}
+}
+
 static void complete_flags(struct completion *c)
 {
 	complete_skip(c, "|");
@@ -192,7 +215,8 @@ static const struct {
 	{ "PATTERN", complete_event },	  { "RECORDS", complete_at_file },
 	{ "PID", complete_pid },	  { "RELEASE", complete_release },
 	{ "SET", complete_set },	  { "SIGNAL", complete_signal },
-	{ "TERM", complete_term },
+	{ "TERM", complete_term },	  { "USER", complete_user },
+	{ "VAR=VALUE", complete_variable },
 };
 
 static void complete_kind(struct completion *c, const struct verb *v,

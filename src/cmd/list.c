@@ -21,6 +21,7 @@
 #include "host/host.h"
 #include "host/pmu.h"
 #include "lib/die.h"
+#include "lib/nearest.h"
 #include "model/event_name.h"
 #include "text/text_fit.h"
 #include "xlat/constants.h"
@@ -266,8 +267,15 @@ static enum list_kind kind_of_type(uint64_t type)
 /* Add the events that a pattern describes as -e does, such as cycles:u or r1a8. */
 static void list_add_written(struct list *l, const char *pattern)
 {
+	enum list_kind before = kind_before(pattern);
 	size_t i = l->written.n;
 
+	/* mem:ADDR is an event; other kinds are no events, though some are PMUs as well */
+	if (kind_by_word(pattern) < LIST_KINDS ||
+	    (before < LIST_KINDS && before != LIST_BREAKPOINT)) {
+		warn("no event matches '%s'", pattern);
+		return;
+	}
 	if (!event_list_add(&l->written, l->machine.host, pattern)) {
 		warn("no event matches '%s': %s", pattern, l->written.why);
 		return;
@@ -385,6 +393,7 @@ static void list_emit_attr(struct list *l, const struct listed *e, struct sink *
 	if (attr) {
 		w.bytes = attr->bytes;
 		w.len = attr->len;
+		w.string = attr->nstrings ? (const char *)&attr->pool[attr->strings[0].at] : NULL;
 		s->ops->begin(s, "attr", SINK_OBJECT);
 		layout_emit(&w, s);
 		s->ops->end(s);
@@ -509,6 +518,12 @@ static int list_run(void *state, const struct verb_args *args)
 	return !written ? EXIT_TROUBLE : shown ? EXIT_YES : EXIT_NO;
 }
 
+static void list_offer_kinds(struct nearest *n)
+{
+	for (enum list_kind k = 0; k < LIST_KINDS; k++)
+		nearest_try(n, kinds[k].name);
+}
+
 static void list_init(void *state)
 {
 	options_init(&((struct list *)state)->options);
@@ -544,7 +559,9 @@ const struct verb list_verb = {
 "pevtrace list tracepoint:'irq:*' software\n"
 "pevtrace list --json pmu\n"
 "pevtrace list cycles:pp",
-	.operand = "PATTERN",
+	.operand = "PATTERN|KIND",
+	.own = "KIND",
+	.offer = list_offer_kinds,
 	.foreign = foreign,
 	.groups = groups,
 	.size = sizeof(struct list),
