@@ -322,18 +322,23 @@ def test_attach(tmp):
 		os.unlink(path)
 	# one that is not there leaves the others, and a command, traced
 	for engine in ["ptrace"] + ["bpf"] * sp.has_bpf(PEVTRACE):
-		p = subprocess.Popen(["sleep", "600"])
+		p = subprocess.Popen([sys.executable, "-c", "import threading, time\n"
+			"t = threading.Thread(target=time.sleep, args=(600,))\nt.start()\nprint(t.native_id, flush=True)"],
+			stdout=subprocess.PIPE, text=True)
+		thread = int(p.stdout.readline())
 		gone = subprocess.Popen(["true"])
 		gone.wait()
 		t = subprocess.Popen([PEVTRACE, "--engine=" + engine, "-o", path, "-p",
-				      "%d,%d" % (gone.pid, p.pid), "-p", str(p.pid)], stderr=subprocess.PIPE, text=True)
-		said = [t.stderr.readline() for _ in range(2)]
-		why += differ(["no such process" in said[0], "attached to process %d\n" % p.pid in said[1]],
-			      [True, True], "%s: %s" % (engine, said))
+				      "%d,%d" % (gone.pid, thread), "-p", str(p.pid)], stderr=subprocess.PIPE, text=True)
+		said = [t.stderr.readline() for _ in range(3)]
+		why += differ(["no such process" in said[0], "%d is a thread of process %d:" % (thread, p.pid) in said[1],
+			       "attached to process %d\n" % p.pid in said[2]], [True, True, True], "%s: %s" % (engine, said))
 		t.send_signal(signal.SIGINT)
-		why += differ(t.stderr.read().count("attached to"), 0, engine + ": a process that is named twice")
+		why += differ(t.stderr.read(), "pevtrace: detached from process %d\n" % p.pid,
+			      engine + ": a process that is named twice")
 		why += differ(t.wait(timeout=60), 0, engine)
 		t.stderr.close()
+		p.stdout.close()
 		p.kill()
 		p.wait()
 		# the end of the reader is the end of the trace, where no command is waited for

@@ -139,18 +139,12 @@ static size_t attach_threads(struct tracer *t, pid_t pid)
 
 int trace_attach(struct tracer *t, pid_t pid)
 {
-	long group = pid > 0 ? proc_status(pid, "Tgid") : -1;
 	int err;
 
-	if (group > 0 && group != pid) {
-		warn("%d is a thread of process %ld: attaching to the process", (int)pid,
-		     group);
-		pid = (pid_t)group;
-	}
 	if (pid <= 0)
 		return refuse(pid, ESRCH);
 	if (task_find(t, pid))
-		return 0; /* named twice, by its threads perhaps */
+		return 0;
 	err = check_target(pid);
 	if (err)
 		return err;

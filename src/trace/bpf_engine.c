@@ -404,8 +404,6 @@ int bpf_engine_attach(struct bpf_engine *e, pid_t pid)
 {
 	long group = pid > 0 ? proc_status(pid, "Tgid") : -1;
 
-	if (group > 0 && group != pid)
-		warn("%d is a thread of process %ld: attaching to the process", (int)pid, group);
 	if (group <= 0) {
 		warn("cannot attach to process %d: no such process", (int)pid);
 		return ESRCH;

@@ -19,6 +19,7 @@
 #include "lib/clock.h"
 #include "lib/die.h"
 #include "session/session.h"
+#include "trace/proc.h"
 #include "trace/trace.h"
 #include "xlat/constants.h"
 
@@ -477,14 +478,30 @@ const struct trace_ops live_ops = {
 	.tick = live_on_tick,
 };
 
+/* Put the process of a thread in its place in -p; return 0 if that was named before. */
+static pid_t named_process(struct live *l, size_t i)
+{
+	pid_t *pids = l->options.pids;
+	long group = proc_status(pids[i], "Tgid");
+
+	if (group > 0 && group != pids[i]) {
+		warn("%d is a thread of process %ld: attaching to the process", (int)pids[i], group);
+		pids[i] = (pid_t)group;
+	}
+	for (size_t k = 0; k < i; k++)
+		if (pids[k] == pids[i])
+			return 0;
+	return pids[i];
+}
+
 bool live_attach(struct live *l, live_attach_fn *attach)
 {
 	size_t attached = 0;
 
 	for (size_t i = 0; i < l->options.npids; i++) {
-		pid_t pid = l->options.pids[i];
+		pid_t pid = named_process(l, i);
 
-		if (attach(l, pid))
+		if (!pid || attach(l, pid))
 			continue;
 		attached++;
 		if (!(l->options.text.quiet & QUIET_ATTACH))
