@@ -334,12 +334,13 @@ def check_refusals(b, schema):
 	taken = [good, name, gone,
 		 dict(gone, how="detached", status=None)]
 	del taken[3]["status"], taken[3]["exit"]
+	taken.append(dict(taken[3], how="superseded", by=5))
 	refused = [{}, {"kind": "what"}, dict(good, more=1),
 		   dict(good, tid="1"), dict(good, tid=-1), dict(good, comm=None),
 		   {"kind": "comm", "tid": 1}, dict(name, type=1),
 		   dict(name, of="pmu"), dict(gone, how="detached"),
 		   dict(gone, signal="SIGTERM", core=False),
-		   dict(gone, how="left")]
+		   dict(gone, how="left"), dict(gone, by=5)]
 	why = ["refuses %s: %s" % (x, schema.errors(x)) for x in taken
 	       if schema.errors(x)]
 	why += ["takes %s" % x for x in refused if not schema.errors(x)]

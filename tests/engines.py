@@ -159,8 +159,12 @@ def told(tap, tmp):
 		with open(dump + ".txt", encoding="utf-8") as f:
 			texts.append(f.read())
 	for name, pattern in TOLD.items():
-		want, got = (sorted(re.findall(pattern, text)) for text in texts)
+		want, got = (sorted(re.sub(r"pid \d+", "pid N", told) for told in re.findall(pattern, text))
+			     for text in texts)
 		tap.ok(want and want == got, "as told by the ptrace engine: " + name, [want, got, texts[1]])
+	by = [re.findall(r"superseded by execve in pid (\d+)", text) for text in texts]
+	tap.ok([[re.search(r"^(?:\[pid +)?%s\]? execve\(.*unfinished" % pid, text, re.M) is not None for pid in pids]
+		for pids, text in zip(by, texts)] == [[True], [True]], "the thread whose exec ends the leader", texts)
 	return None
 
 # Signals that are ignored and that end processes, in processes that hold an event.

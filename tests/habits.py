@@ -23,6 +23,7 @@ import straceparse as sp
 PEVTRACE = os.environ.get("PEVTRACE") or shutil.which("pevtrace")
 STRACE = sp.find_program("strace")
 DEMO = os.path.join(os.environ.get("PEVTRACE_TARGETS", ""), "demo")
+EVERYDAY = os.path.join(os.environ.get("PEVTRACE_TARGETS", ""), "everyday")
 
 # a child, closes that fail and succeed, and arguments that are not ASCII
 SCRIPT = "exec 3</dev/null; exec 3<&-; exec 9<&-; /bin/true plain $'a\\001b\\3779'; :"
@@ -196,6 +197,27 @@ def test_output(tmp):
 	r = run([PEVTRACE, "-ff", "-e", "trace=close", "true"])
 	return why + differ((r.returncode, b"no effect" in r.stderr, b"close(" in r.stderr),
 			    (0, True, True), "-ff without -o")
+
+def test_thread_exec(tmp):
+	"""The exec of a thread, whose id the leader's becomes."""
+	why = []
+	if not os.path.exists(EVERYDAY):
+		return why
+	for tool in (PEVTRACE, STRACE):
+		lines = text(tool, ["-e", "trace=execve"], tmp, [EVERYDAY, "-e", "thread_exec"])
+		ids = re.findall(r"^(\d+) +execve\(.*unfinished", lines, re.M)
+		leader = re.findall(r"^(\d+) +\+\+\+ superseded by execve in pid (\d+) \+\+\+", lines, re.M)
+		why += differ([by for _, by in leader], ids, "%s: %s" % (tool, lines)) + differ(len(ids), 1, tool)
+	path = os.path.join(tmp, "apart")
+	os.mkdir(path)
+	run([PEVTRACE, "-ff", "-o", path + "/f", EVERYDAY, "-e", "thread_exec"])
+	said = {}
+	for name in os.listdir(path):
+		with open(os.path.join(path, name)) as f:
+			said[name] = f.read()
+	to = [(name, m[1]) for name, t in said.items() for m in re.finditer(r"pid changed to (\d+) \+\+\+\n\Z", t)]
+	return why + differ([("superseded by execve in pid " + name[2:]) in said.get("f." + pid, "") for name, pid in to],
+			    [True], "-ff: %s" % said)
 
 def test_quiet(tmp):
 	why = []
@@ -877,7 +899,7 @@ def main():
 		for name, test in (("results are aligned", test_align), ("the table of calls", test_table),
 				   ("classes of calls", test_classes),
 				   ("-E, -u, --argv0", test_start), ("-o '|COMMAND', -A, -ff", test_output),
-				   ("-q, --quiet=", test_quiet), ("-e fault=, --inject=", test_fault),
+				   ("the exec of a thread", test_thread_exec), ("-q, --quiet=", test_quiet), ("-e fault=, --inject=", test_fault),
 				   ("lines fit a terminal, and only that", test_width),
 				   ("narrow terminals", lambda _: test_narrow()),
 				   ("long output goes through a pager", test_pager),

@@ -236,6 +236,8 @@ void dump_on_gone(struct view *v, pid_t tid, uint64_t ns, enum view_end how,
 			json_add_string(o, "signal", name);
 			json_add_bool(o, "core", WCOREDUMP(status));
 		}
+	} else if (how == END_SUPERSEDED) {
+		json_add_int(o, "by", status);
 	}
 	json_add_bool(o, "shown", shown);
 	dump_write(d, tid, o);

@@ -269,6 +269,9 @@ void reader_feed_gone(struct line *l)
 		l->wrong = "how";
 	if (status < 0 || status > 0xffff)
 		l->wrong = "status";
+	if (end == END_SUPERSEDED && dump_get_int(l->o, "by", &status) &&
+	    (status < 0 || status > INT32_MAX))
+		l->wrong = "by";
 	if (l->wrong)
 		return;
 	session_gone(l->r->session, tid, ns, end, (int)status, reader_call_of(l->r, tid));

@@ -12,6 +12,7 @@
 #include "report/report.h"
 #include "report/views.h"
 #include "text/call_text.h"
+#include "text/text_view.h"
 #include "abi/siginfo.h"
 
 enum {
@@ -398,15 +399,12 @@ static void report_on_gone(struct view *v, pid_t tid, uint64_t ns, enum view_end
 			   bool shown)
 {
 	struct report *r = to_report(v);
-	char text[80] = "superseded by another thread's exec";
+	char text[80];
 
 	advance_time(r, ns);
 	task_at(r, tid, ns)->gone_ns = ns;
 	life_execed(r, ns); /* its descriptors and rings may have ended */
-	if (how == END_DETACHED)
-		snprintf(text, sizeof(text), "detached");
-	else if (how == END_EXIT)
-		status_text(status, text, sizeof(text));
+	text_end(how, status, text, sizeof(text));
 	if (shown)
 		add_activity_row(r, ROW_END, tid, ns, text);
 }

@@ -122,7 +122,10 @@ struct view_ops {
 	/* The task runs a new program; the calling thread's tid was former; exe may be NULL. */
 	void (*execed)(struct view *v, pid_t tid, pid_t former, uint64_t ns,
 		       const char *exe, bool shown);
-	/* The task is no longer followed; status: as from wait(2), for END_EXIT. */
+	/*
+	 * The task is no longer followed.  status: as from wait(2) for END_EXIT; for END_SUPERSEDED
+	 * the tid of the thread whose exec ended it, 0: unknown.
+	 */
 	void (*gone)(struct view *v, pid_t tid, uint64_t ns, enum view_end how,
 		     int status, bool shown);
 	/* The engine could not report that many calls and other messages, since the last time. */

@@ -352,6 +352,11 @@ static void text_on_exec(struct view *view, pid_t tid, pid_t former, uint64_t ns
 
 	if (stale)
 		pending_done(v, (struct pending *)stale);
+	if (shown && v->o->pid_never && former != tid && !(v->o->quiet & QUIET_SUPERSEDED)) {
+		snprintf(text, sizeof(text), "pid changed to %d", (int)tid);
+		event_line(v, former, ns, text);
+		output_done(v->out, former);
+	}
 	if (!shown || in_call || !exe)
 		return; /* the execve's own line shows it, or it is not to be shown */
 	snprintf(text, sizeof(text), "now runs %s", exe);
@@ -366,19 +371,30 @@ static void text_on_lost(struct view *view, uint64_t ns, uint64_t n)
 	event_line(text_self(view), getpid(), ns, text);
 }
 
+void text_end(enum view_end how, int status, char *text, size_t size)
+{
+	if (how == END_EXIT)
+		status_text(status, text, size);
+	else if (how == END_DETACHED)
+		snprintf(text, size, "detached");
+	else if (status)
+		snprintf(text, size, "superseded by execve in pid %d", status);
+	else
+		snprintf(text, size, "superseded by another thread's exec");
+}
+
 static void text_on_gone(struct view *view, pid_t tid, uint64_t ns, enum view_end how,
 			 int status, bool shown)
 {
 	struct text_view *v = text_self(view);
-	char text[80] = "superseded by another thread's exec";
+	char text[80];
 
 	if (!shown || how == END_DETACHED ||
 	    v->o->quiet & (how == END_SUPERSEDED ? QUIET_SUPERSEDED : QUIET_EXIT)) {
 		output_done(v->out, tid);
 		return;
 	}
-	if (how == END_EXIT)
-		status_text(status, text, sizeof(text));
+	text_end(how, status, text, sizeof(text));
 	event_line(v, tid, ns, text);
 	output_done(v->out, tid);
 	free(map_del(&v->comms, (uint64_t)tid));

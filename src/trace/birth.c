@@ -137,7 +137,7 @@ void birth_adopt(struct tracer *t)
 }
 
 /* Report the end of a thread that exec killed, with its wait status if it left one. */
-static void superseded(struct tracer *t, struct task *task)
+static void superseded(struct tracer *t, struct task *task, pid_t by)
 {
 	int status = -1;
 	pid_t tid;
@@ -148,7 +148,7 @@ static void superseded(struct tracer *t, struct task *task)
 	if (task->early)
 		task_drop(t, task);
 	else
-		task_gone(t, task, tid > 0 ? status : TRACE_SUPERSEDED);
+		task_gone(t, task, tid > 0 ? status : trace_superseded(by));
 }
 
 static void drop_threads(struct tracer *t, pid_t pid, const struct task *except)
@@ -159,7 +159,7 @@ static void drop_threads(struct tracer *t, pid_t pid, const struct task *except)
 	while ((task = task_next(t, &at))) {
 		if (task == except || task->pid != pid || task->tid == pid)
 			continue;
-		superseded(t, task);
+		superseded(t, task, except->tid);
 		at = 0;
 	}
 }
@@ -182,7 +182,7 @@ struct task *birth_exec(struct tracer *t, pid_t tid, pid_t *former)
 
 	/* The former leader leaves no wait status: its tid is another thread's now. */
 	if (leader)
-		task_gone(t, leader, TRACE_SUPERSEDED);
+		task_gone(t, leader, trace_superseded(task->tid));
 	map_del(&t->tasks, (uint64_t)task->tid);
 	task->tid = tid;
 	if (task->call)

@@ -260,7 +260,7 @@ static void on_execed(struct bpf_engine *e, const struct calls_message *m)
 	if (!t)
 		return;
 	if (leader && leader != t)
-		bpf_task_end(e, leader, TRACE_SUPERSEDED);
+		bpf_task_end(e, leader, trace_superseded(t->tid));
 	map_del(&e->tasks, m->other);
 	t->tid = t->pid = (pid_t)m->tid;
 	t->call.tid = t->tid;
@@ -276,7 +276,7 @@ static void on_gone(struct bpf_engine *e, const struct calls_message *m)
 	if ((pid_t)m->tid == e->child)
 		e->child = 0;
 	if (t)
-		bpf_task_end(e, t, m->other ? TRACE_SUPERSEDED : (int)m->ret);
+		bpf_task_end(e, t, m->other ? trace_superseded((pid_t)m->other) : (int)m->ret);
 }
 
 static void on_signalled(struct bpf_engine *e, const struct calls_message *m)

@@ -600,8 +600,8 @@ int BPF_PROG(calls_execed, struct task_struct *self, int former, struct linux_bi
 	return 0;
 }
 
-/* Return whether another thread's exec ends a task, whose id it takes. */
-static __always_inline bool is_superseded(struct task_struct *task, struct signal_struct *signal)
+/* Return the id of the thread whose exec ends a task, whose id that takes, or 0. */
+static __always_inline __u32 superseded_by(struct task_struct *task, struct signal_struct *signal)
 {
 	struct task_struct *execs = 0;
 
@@ -611,7 +611,9 @@ static __always_inline bool is_superseded(struct task_struct *task, struct signa
 		execs = BPF_CORE_READ(signal, group_exec_task);
 	else if (bpf_core_field_exists(signal->group_exit_task))
 		execs = BPF_CORE_READ(signal, group_exit_task);
-	return execs && execs != task && BPF_CORE_READ(task, group_leader) == task;
+	if (!execs || execs == task || BPF_CORE_READ(task, group_leader) != task)
+		return 0;
+	return task_ids(execs).tid;
 }
 
 SEC("raw_tp/sched_process_exit")
@@ -637,7 +639,7 @@ int BPF_PROG(calls_gone)
 		return 0;
 	m = message_of_task(&note, CALLS_GONE, ids.pid, ids.tid);
 	m->ret = BPF_CORE_READ(task, exit_code);
-	m->other = is_superseded(task, signal);
+	m->other = superseded_by(task, signal);
 	message_send_task(m);
 	return 0;
 }

@@ -131,7 +131,8 @@ struct calls_message {
 	__u64 args[CALLS_ARGS];
 	__s64 ret;		/* a negative errno for a failure; GONE: the wait status; EXECED: inode number */
 	__u64 event;		/* id of the event behind the call's descriptor, or that it opened; 0: none */
-	__u32 other;		/* FORKED: the parent's tid; EXECED: the former tid; GONE: superseded */
+	__u32 other;		/* FORKED: the parent's tid; EXECED: the former tid; GONE: whose
+				   exec took its tid, or 0 */
 	__u8 incomplete;	/* memory was not resident */
 	__u8 shares_files, shares_memory;
 	__u8 passes;		/* an event is among the descriptors of the message */

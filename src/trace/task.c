@@ -39,7 +39,7 @@ void task_drop(struct tracer *t, struct task *task)
 
 void task_gone(struct tracer *t, struct task *task, int status)
 {
-	/* TRACE_SUPERSEDED, which is negative, does not end the launched program. */
+	/* The exec of another thread, whose status is negative, does not end the launched program. */
 	if (task->tid == t->launched && status >= 0) {
 		t->launched_ended = true;
 		t->launched_status = status;

@@ -31,8 +31,16 @@ enum trace_closeness {
 	TRACE_CLOSE,	/* also WATCH_HELD calls and calls on trace_watch_fd() descriptors */
 };
 
-/* Status arguments of gone() that are no wait status (those are never negative). */
-enum { TRACE_DETACHED = -1, TRACE_SUPERSEDED = -2 };
+/*
+ * Status arguments of gone() that are no wait status (those are never negative): below
+ * TRACE_DETACHED, the exec of a thread, TRACE_DETACHED - its tid, ended the task.
+ */
+enum { TRACE_DETACHED = -1 };
+
+static inline int trace_superseded(pid_t by)
+{
+	return TRACE_DETACHED - by;
+}
 
 /* A new tracee. */
 struct trace_birth {
@@ -74,8 +82,8 @@ struct trace_ops {
 	void (*exit)(void *ctx, struct call *call, const struct mem *mem);
 	/*
 	 * A task ran a program by exec.  If x->tid differs from x->former, the task former is tid
-	 * from now on: gone is not called for former, and was called with TRACE_SUPERSEDED for
-	 * the former leader.  gone was called for all other threads as well.  Precedes the exit
+	 * from now on: gone is not called for former, and was called with trace_superseded()
+	 * for the former leader.  gone was called for all other threads as well.  Precedes the exit
 	 * hook of the execve.
 	 */
 	void (*execed)(void *ctx, const struct trace_exec *x);
@@ -83,7 +91,7 @@ struct trace_ops {
 	void (*signalled)(void *ctx, pid_t tid, const siginfo_t *info);
 	/*
 	 * The task ended (status as from wait4(2)), was detached (TRACE_DETACHED), or
-	 * another thread's exec took its tid (TRACE_SUPERSEDED).  call: the one
+	 * another thread's exec took its tid (trace_superseded()).  call: the one
 	 * that it was in, or NULL.
 	 */
 	void (*gone)(void *ctx, pid_t tid, int status, struct call *call);

@@ -427,7 +427,7 @@ static bool is_attached(const struct live *l, pid_t pid)
 static void live_on_gone(void *ctx, pid_t tid, int status, struct call *c)
 {
 	enum view_end how = status == TRACE_DETACHED ? END_DETACHED :
-			    status == TRACE_SUPERSEDED ? END_SUPERSEDED : END_EXIT;
+			    status < TRACE_DETACHED ? END_SUPERSEDED : END_EXIT;
 
 	struct live *l = ctx;
 
@@ -435,6 +435,8 @@ static void live_on_gone(void *ctx, pid_t tid, int status, struct call *c)
 		look_all(l->looker, tid, tid); /* a kill is no call */
 	if (map_del(&l->waiting, (uint64_t)tid))
 		c = NULL; /* a receive that did not begin for the session */
+	if (how == END_SUPERSEDED)
+		status = TRACE_DETACHED - status;
 	session_gone(&l->session, tid, clock_ns(), how, status, c);
 	map_del(&l->known, (uint64_t)tid);
 	map_del(&l->uring, (uint64_t)tid);
