@@ -210,7 +210,7 @@ static const struct {
 	{ "DIR", complete_directory },	  { "DUMP", complete_file },
 	{ "DUMP:LINE", complete_file },	  { "SET:DO", complete_injection },
 	{ "ERRNO", complete_errno },	  { "EVENT", complete_event },
-	{ "FILE", complete_file },	  { "SET:ERROR", complete_fault },
+	{ "FILE", complete_file },	  { "SET[:error=E]", complete_fault },
 	{ "FLAGS", complete_flags },	  { "NUMBER", complete_ioctl },
 	{ "PATTERN", complete_event },	  { "RECORDS", complete_at_file },
 	{ "PID", complete_pid },	  { "RELEASE", complete_release },
