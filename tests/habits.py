@@ -413,7 +413,7 @@ def test_width(tmp):
 		why += differ(opens[0], opens[1], "results of opens")
 		why += differ(sum("config=" in l for l in lines), sum(n == "perf_event_open" for n, _ in whole),
 			      "opens with their config")
-	for columns in (40, 60, 80, 100):
+	for columns in (24, 30, 40, 60, 80, 100):
 		lines = terminal_lines(trace + program, columns)
 		calls = re.sub("\n    ", " ", "\n".join(lines)).splitlines()
 		why += differ([l for l in lines if len(l) > columns], [], "wider than %d" % columns)

@@ -154,12 +154,13 @@ unsigned int pager_columns(void)
 
 unsigned int terminal_columns(int fd)
 {
-	enum { USUAL = 80, LEAST = 40 };
+	enum { USUAL = 80, LEAST = 20 };
+	unsigned int columns = pager_columns();
 	struct winsize size;
 
-	if (pager_columns() >= LEAST)
-		return pager_columns();
-	return !ioctl(fd, TIOCGWINSZ, &size) && size.ws_col >= LEAST ? size.ws_col : USUAL;
+	if (!columns && !ioctl(fd, TIOCGWINSZ, &size))
+		columns = size.ws_col;
+	return !columns ? USUAL : columns < LEAST ? LEAST : columns;
 }
 
 bool pager_was_left(void)
