@@ -802,6 +802,9 @@ def test_answers():
 			    (["open", "-e", "cpu-clock", "-c", "9", "true"], "sample_period="),
 			    (["open", "-e", "cpu-clock", "-g", "true"], "CALLCHAIN"),
 			    (["open", "-e", "nonsense", "true"], "pevtrace list shows"),
+			    (["why", "--", "no-such-program"], "not found in PATH"),
+			    (["watch", "/etc/passwd"], "check that it is an executable"),
+			    (["open", "-q", "-e", "cpu-clock", "./no-such-file"], "check the path"),
 			    (["--json=/none/x", "true"], "'/none/x': No such file or directory; name another file")):
 		r = run([PEVTRACE] + words)
 		m = r.stderr.decode()

@@ -25,6 +25,9 @@ void program_user(struct program *p, const char *user);
 /* Return 0 if execvp() would find the file, in PATH if its name has no slash, or ENOENT. */
 int program_find(const char *file);
 
+/* Warn that the file of a command cannot be run, with what to do; return err. */
+int program_warn(const char *file, int err);
+
 /* Run argv[0], found in the PATH of the caller, in place of this process; return an errno. */
 int program_exec(const struct program *p, char *const *argv);
 

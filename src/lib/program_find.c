@@ -32,3 +32,30 @@ int program_find(const char *file)
 		return find_in_path(file);
 	return access(file, F_OK) && errno == ENOENT ? ENOENT : 0;
 }
+
+/* Return what to do where the file cannot be executed. */
+static const char *exec_advice(const char *file, int err)
+{
+	switch (err) {
+	case ENOENT:
+		if (!access(file, F_OK))
+			return "; install the interpreter or loader that the file names";
+		return "; check the path";
+	case EACCES:
+		return "; check that it is an executable file that you may run";
+	case ENOEXEC:
+		return "; use a program for this machine";
+	case E2BIG:
+		return "; shorten the arguments or the environment";
+	}
+	return "";
+}
+
+int program_warn(const char *file, int err)
+{
+	if (err == ENOENT && !strchr(file, '/'))
+		warn("cannot run '%s': not found in PATH", file);
+	else
+		warn("cannot run '%s': %s%s", file, strerror(err), exec_advice(file, err));
+	return err;
+}

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "lib/die.h"
+#include "lib/program.h"
 
 static _Noreturn void child(int go, int report, const struct program *p, char *const *argv,
 			    const sigset_t *mask)
@@ -97,8 +98,7 @@ bool workload_go(struct workload *w)
 	shut(&w->report);
 	if (n != (ssize_t)sizeof(err))
 		return true;
-	warn("cannot run '%s': %s%s", w->name, err == ENOENT && !strchr(w->name, '/') ?
-	     "not found in PATH" : strerror(err), err == EACCES ? "; is it an executable file, and may you run it?" : "");
+	program_warn(w->name, err);
 	return false;
 }
 

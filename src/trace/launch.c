@@ -128,37 +128,11 @@ static bool want_filter(struct tracer *t)
 	return !err;
 }
 
-static const char *exec_advice(const char *file, int err)
-{
-	switch (err) {
-	case ENOENT:
-		if (!access(file, F_OK))
-			return "; install the interpreter or loader that the file names";
-		return "; check the path";
-	case EACCES:
-		return "; check that it is an executable file that you may run";
-	case ENOEXEC:
-		return "; use a program for this machine";
-	case E2BIG:
-		return "; shorten the arguments or the environment";
-	}
-	return "";
-}
-
-static int warn_exec(const char *file, int err)
-{
-	if (err == ENOENT && !strchr(file, '/'))
-		warn("cannot run '%s': not found in PATH", file);
-	else
-		warn("cannot run '%s': %s%s", file, strerror(err), exec_advice(file, err));
-	return err;
-}
-
 int trace_find(const char *file)
 {
 	int err = program_find(file);
 
-	return err ? warn_exec(file, err) : 0;
+	return err ? program_warn(file, err) : 0;
 }
 
 /* Warn of what the child reported; return 0, or the errno of its exec. */
@@ -169,7 +143,7 @@ static int read_report(struct tracer *t, struct launch *l, struct task *task)
 
 	while (read(l->report[0], &error, sizeof(error)) == (ssize_t)sizeof(error)) {
 		if (error.at == AT_EXEC) {
-			err = warn_exec(l->argv[0], error.err);
+			err = program_warn(l->argv[0], error.err);
 			continue;
 		}
 		if (task)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cmd/cmd.h"
@@ -95,6 +96,7 @@ int why_command(struct judge *k)
 	struct judge_failures failures = { .n = 0 };
 	int fd = memfd_create("pevtrace-why", MFD_CLOEXEC), status = EXIT_TROUBLE;
 	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
+	struct stat trace;
 	pid_t pid;
 
 	if (!f) {
@@ -112,7 +114,8 @@ int why_command(struct judge *k)
 		wait_for(pid);
 	if (!descriptors_want(JUDGE_DESCRIPTORS))
 		refusal_descriptors("why", JUDGE_DESCRIPTORS);
-	else if (pid > 0 && judge_failures_of_dump(f, "the trace", &failures))
+	else if (pid > 0 && !fstat(fd, &trace) && trace.st_size && /* else why was reported */
+		 judge_failures_of_dump(f, "the trace", &failures))
 		status = explain_all(k, &failures);
 	judge_failures_free(&failures);
 	fclose(f);
