@@ -315,7 +315,8 @@ def test_refused(tap, tmp):
 
 def test_pipe(tap, tmp):
 	own, ours = os.path.join(tmp, "own.data"), os.path.join(tmp, "pipe.data")
-	event = ["-e", "sched:sched_switch"] if sp.tracefs() else ["-e", "page-faults"]
+	# the formats of both tracepoints of a system
+	event = ["-e", "sched:sched_switch,sched:sched_waking" if sp.tracefs() else "page-faults"]
 	with open(ours, "wb") as f:
 		subprocess.run([rp.PEVTRACE, "-q", "-o", "/dev/null", "--perf-data=-", rp.PERF,
 				"record", "-o", own, "-e", "cpu-clock"] + event + WORK, stdout=f,
@@ -334,7 +335,8 @@ def test_pipe(tap, tmp):
 def test_dump(tap, tmp):
 	"""The file of a dump is that of its trace, with the same features and build ids."""
 	dump, made = os.path.join(tmp, "dump"), os.path.join(tmp, "made.data")
-	event = ["-e", "sched:sched_switch"] if sp.tracefs() else ["-e", "page-faults"]
+	# the formats of both tracepoints of a system
+	event = ["-e", "sched:sched_switch,sched:sched_waking" if sp.tracefs() else "page-faults"]
 	own, ours, bad = record(tmp, ["-e", "cpu-clock"] + event + WORK,
 				["--records", "--look-every=1", "--json=" + dump])
 	r = run([rp.PEVTRACE, "report", "--format=perf-data", "-o", made, dump])

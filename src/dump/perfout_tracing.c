@@ -72,10 +72,11 @@ static uint32_t perfout_add_systems(const struct perfout_view *v, struct buf *ou
 {
 	uint32_t n = 0;
 
+	for (size_t i = 0; i < v->nevents; i++)
+		perfout_read_format(v, v->events[i]);
 	for (size_t i = 0; i < v->nevents; i++) {
 		size_t k = 0;
 
-		perfout_read_format(v, v->events[i]);
 		while (k < i && !same_system(v->events[k], v->events[i]))
 			k++;
 		if (k < i || !v->events[i]->format_text)
