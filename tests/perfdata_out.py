@@ -315,8 +315,7 @@ def test_refused(tap, tmp):
 
 def test_pipe(tap, tmp):
 	own, ours = os.path.join(tmp, "own.data"), os.path.join(tmp, "pipe.data")
-	# the formats of both tracepoints of a system
-	event = ["-e", "sched:sched_switch,sched:sched_waking" if sp.tracefs() else "page-faults"]
+	event = ["-e", "sched:sched_switch"] if sp.tracefs() else ["-e", "page-faults"]
 	with open(ours, "wb") as f:
 		subprocess.run([rp.PEVTRACE, "-q", "-o", "/dev/null", "--perf-data=-", rp.PERF,
 				"record", "-o", own, "-e", "cpu-clock"] + event + WORK, stdout=f,
@@ -335,8 +334,7 @@ def test_pipe(tap, tmp):
 def test_dump(tap, tmp):
 	"""The file of a dump is that of its trace, with the same features and build ids."""
 	dump, made = os.path.join(tmp, "dump"), os.path.join(tmp, "made.data")
-	# the formats of both tracepoints of a system
-	event = ["-e", "sched:sched_switch,sched:sched_waking" if sp.tracefs() else "page-faults"]
+	event = ["-e", "sched:sched_switch"] if sp.tracefs() else ["-e", "page-faults"]
 	own, ours, bad = record(tmp, ["-e", "cpu-clock"] + event + WORK,
 				["--records", "--look-every=1", "--json=" + dump])
 	r = run([rp.PEVTRACE, "report", "--format=perf-data", "-o", made, dump])
@@ -351,6 +349,28 @@ def test_dump(tap, tmp):
 		for f in (ours, made))
 	tap.ok(len(a) > 8 and a == b, "its features and build ids, too: %d lines" %
 	       (len(a) - 1 + len(a["build ids"])), [(k, a.get(k), b.get(k)) for k in a | b])
+
+def test_formats(tap, tmp):
+	"""Tracepoints in a dump: perf refuses a file that lacks the format of one, also if that has no
+	records, or if another one of its system has a format."""
+	if not sp.tracefs():
+		return tap.skip("formats of tracepoints", "no tracefs")
+	dump, own, made = (os.path.join(tmp, name) for name in ("f.json", "f.own", "f.data"))
+	events = "sched:sched_process_exec,sched:sched_process_exit,syscalls:sys_enter_reboot"
+	r = trace(["--records", "--json=" + dump], [rp.PERF, "record", "-o", own, "-e", events] + WORK)
+	bad = [r.stderr] if r.returncode else []
+	r = run([rp.PEVTRACE, "report", "--format=perf-data", "-o", made, dump])
+	compare(tap, "formats of tracepoints in a dump", own, made, bad + ([r.stderr] if r.stderr else []))
+	with open(dump) as f:
+		lines = [line for line in f if '"of":"format"' not in line]
+	with open(dump, "w") as f:
+		f.writelines(lines)
+	run([rp.PEVTRACE, "report", "--format=perf-data", "-o", made, dump])
+	for who, perf in readers().items():
+		a, b = (text(perf + ["script", "-F", "comm,tid,time,event", "-i", f])
+			for f in (own, made))
+		tap.ok(len(a) > 3 and a == b, "a dump without formats, read by %s: %d lines" %
+		       (who, len(a)), difference(a, b))
 
 def test_rounds(tap, tmp):
 	"""Rings that were empty at first: what one look at all rings found is in one round.  perf

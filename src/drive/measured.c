@@ -86,11 +86,17 @@ static void measured_all(struct measured *m, struct measured_space *space)
 		closedir(dir);
 }
 
-/* Note what an event records of processes and cgroups, and report the cgroups. */
+/*
+ * Note what an event records of processes and cgroups, and report the cgroups; and the format of a
+ * tracepoint, which perf.data files have also if there is no record.
+ */
 static void measured_attr(struct measured *m, const struct event *e)
 {
+	const struct names *names = &m->session->names;
 	struct proc_image p = { .pid = -1, .here = -1 };
 
+	if (event_attr(e, ATTR_TYPE) == PERF_TYPE_TRACEPOINT)
+		names->format(names, event_attr(e, ATTR_CONFIG));
 	m->namespaces |= event_attr(e, ATTR_NAMESPACES);
 	if (!event_attr(e, ATTR_CGROUP) || m->cgroups)
 		return;

@@ -295,6 +295,8 @@ void perfout_add_build_id(struct perfout_view *v, const char *path, const uint8_
 /* Write to a pipe those that are known at its start, or at its end. */
 void perfout_pipe_features(struct perfout_view *v, bool end);
 
+bool perfout_is_tracepoint(const struct perfout_event *e);
+
 /* Read the format of an event if it is a tracepoint. */
 void perfout_read_format(const struct perfout_view *v, struct perfout_event *e);
 

@@ -24,18 +24,38 @@ static void add_sized(struct buf *b, const char *text)
 	buf_add(b, text, strlen(text));
 }
 
+bool perfout_is_tracepoint(const struct perfout_event *e)
+{
+	return strchr(e->name, ':') && perfout_attr_of(e, ATTR_TYPE) == PERF_TYPE_TRACEPOINT;
+}
+
 void perfout_read_format(const struct perfout_view *v, struct perfout_event *e)
 {
-	const struct layout *l = &layout_perf_event_attr;
 	const char *text = NULL;
 
-	if (e->format_text || !strchr(e->name, ':') ||
-	    layout_get(l, ATTR_TYPE, e->attr, e->len) != PERF_TYPE_TRACEPOINT)
+	if (e->format_text || !perfout_is_tracepoint(e))
 		return;
 	if (v->names->format)
-		text = v->names->format(v->names, layout_get(l, ATTR_CONFIG, e->attr, e->len));
+		text = v->names->format(v->names, perfout_attr_of(e, ATTR_CONFIG));
 	if (text)
 		e->format_text = xstrdup(text);
+}
+
+/* Append the format; if it is not known, what all have in common: perf refuses a file without. */
+static void perfout_add_format(const struct perfout_event *e, struct buf *out)
+{
+	const char *name = strchr(e->name, ':') + 1;
+	struct buf text = { 0 };
+
+	buf_addf(&text, "name: %.*s\nID: %llu\nformat:\n"
+		 "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+		 "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
+		 "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
+		 "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n"
+		 "\n\nprint fmt: \"\"\n", (int)strcspn(name, ":"), name,
+		 (unsigned long long)perfout_attr_of(e, ATTR_CONFIG));
+	add_sized(out, e->format_text ? e->format_text : buf_str(&text));
+	buf_free(&text);
 }
 
 /* Return whether both are tracepoints of the same system, "system:name". */
@@ -43,8 +63,8 @@ static bool same_system(const struct perfout_event *a, const struct perfout_even
 {
 	size_t len = strcspn(a->name, ":");
 
-	return a->format_text && b->format_text && strcspn(b->name, ":") == len &&
-	       !memcmp(a->name, b->name, len);
+	return perfout_is_tracepoint(a) && perfout_is_tracepoint(b) &&
+	       strcspn(b->name, ":") == len && !memcmp(a->name, b->name, len);
 }
 
 /* Append the formats of the events of one system, from the first one on. */
@@ -57,7 +77,7 @@ static void perfout_add_system(const struct perfout_view *v, size_t first, struc
 	for (size_t i = first; i < v->nevents; i++) {
 		if (!same_system(e, v->events[i]))
 			continue;
-		add_sized(&texts, v->events[i]->format_text);
+		perfout_add_format(v->events[i], &texts);
 		n++;
 	}
 	buf_add(out, e->name, strcspn(e->name, ":"));
@@ -79,7 +99,7 @@ static uint32_t perfout_add_systems(const struct perfout_view *v, struct buf *ou
 
 		while (k < i && !same_system(v->events[k], v->events[i]))
 			k++;
-		if (k < i || !v->events[i]->format_text)
+		if (k < i || !perfout_is_tracepoint(v->events[i]))
 			continue;
 		perfout_add_system(v, i, out);
 		n++;

@@ -14,8 +14,14 @@
 
 static void reader_feed_name(struct line *l)
 {
+	const struct names *names = &l->r->session->names;
+	const char *of = dump_get_string(l->o, "of");
+	uint64_t id;
+
 	if (!reader_names_add(l->r->names, l->o))
 		l->wrong = "of, or its members";
+	else if (!strcmp(of, "format") && dump_get_uint(l->o, "id", &id))
+		names->format(names, id); /* nothing that is decoded may require it */
 }
 
 static void reader_feed_end(struct line *l)
