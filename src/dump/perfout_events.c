@@ -182,6 +182,7 @@ void perfout_free_events(struct perfout_view *v)
 	map_free(&v->perf_tasks);
 	map_free(&v->threads);
 	map_free(&v->by_id);
+	map_free(&v->piped);
 	map_free(&v->late);
 }
 
@@ -381,34 +382,72 @@ static void end_record(struct perfout_view *v, struct buf *b)
 	perfout_add(v->out, b->data, b->len);
 }
 
-void perfout_pipe_event(struct perfout_view *v, struct perfout_event *e)
+/*
+ * Return whether the event is to be written to a pipe, perhaps again, which is another event for
+ * perf: only to find the events of counts by their ids, and no tracepoint, whose format it reads once.
+ */
+static bool pipes_event(const struct perfout_event *e)
+{
+	bool reads = e->format.sample_type & PERF_SAMPLE_READ && !perfout_is_tracepoint(e);
+
+	return !e->told || (e->piped < e->nids && (!e->piped || reads));
+}
+
+bool perfout_is_late_tracepoint(const struct perfout_view *v, const struct perfout_event *e)
+{
+	return v->formats_piped && !e->told && perfout_is_tracepoint(e);
+}
+
+bool perfout_pipe_event(struct perfout_view *v, struct perfout_event *e)
 {
 	/* perf of Debian 12 expects attrs of its own size in a pipe */
 	size_t least = least_size(e);
 	size_t size = least < PERF_ATTR_SIZE_VER7 ? PERF_ATTR_SIZE_VER7 : least;
 	size_t most = (RECORD_MOST - RECORD_HEAD - size) / sizeof(*e->ids);
 	struct buf b = { 0 };
-	bool named = e->told;
+	bool written = false;
 
-	if (e->silent)
-		return;
-	while (!e->told || e->piped < e->nids) {
+	while (!e->silent && pipes_event(e)) {
+		const uint64_t *ids = e->ids ? e->ids + e->piped : NULL;
 		size_t n = e->nids - e->piped < most ? e->nids - e->piped : most;
 
 		begin_record(&b, PERF_RECORD_HEADER_ATTR);
 		perfout_attr(v, e, size, &b);
 		if (n)
-			buf_add(&b, e->ids + e->piped, n * sizeof(*e->ids));
+			buf_add(&b, ids, n * sizeof(*ids));
 		end_record(v, &b);
+		if (n) {
+			begin_record(&b, PERF_RECORD_EVENT_UPDATE);
+			buf_add_u64(&b, PERF_EVENT_UPDATE__NAME);
+			buf_add_u64(&b, ids[0]);
+			buf_add(&b, e->name, strlen(e->name) + 1);
+			end_record(v, &b);
+		}
+		for (size_t i = 0; i < n; i++)
+			map_set(&v->piped, ids[i], e);
 		e->piped += n;
-		e->told = true;
-	}
-	if (!named && e->nids) {
-		begin_record(&b, PERF_RECORD_EVENT_UPDATE);
-		buf_add_u64(&b, PERF_EVENT_UPDATE__NAME);
-		buf_add_u64(&b, e->ids[0]);
-		buf_add(&b, e->name, strlen(e->name) + 1);
-		end_record(v, &b);
+		written = e->told = true;
 	}
 	buf_free(&b);
+	return written;
+}
+
+uint64_t perfout_piped_id(const struct perfout_view *v, const struct perfout_event *e, uint64_t id)
+{
+	const struct perfout_event *own = map_get(&v->by_id, id);
+
+	if (!perfout_is_pipe(v->out) || map_get(&v->piped, id))
+		return id;
+	e = own ? own : e;
+	return e->piped ? e->ids[0] : id;
+}
+
+size_t perfout_id_at(const struct perfout_event *e, bool sample, size_t len)
+{
+	struct places p = places_of(e->format.sample_type);
+
+	if (p.sample < 0 || (!sample && !e->format.sample_id_all) ||
+	    len < RECORD_HEAD + 8 * (size_t)(sample ? p.sample + 1 : p.other))
+		return 0;
+	return sample ? RECORD_HEAD + 8 * (size_t)p.sample : len - 8 * (size_t)p.other;
 }

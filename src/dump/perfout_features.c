@@ -228,6 +228,7 @@ static void pipe_tracing(struct perfout_view *v, struct buf *data)
 	buf_add_u32(&body, (uint32_t)data->len);
 	buf_add_u32(&body, 0);
 	pipe_record(v, PERF_RECORD_HEADER_TRACING_DATA, &body, data);
+	v->formats_piped = true;
 	buf_free(&body);
 }
 
@@ -243,6 +244,17 @@ static void pipe_build_ids(struct perfout_view *v, struct buf *section)
 		field_set(&l->fields[PERF_EVENT_HEADER_TYPE], PERF_RECORD_HEADER_BUILD_ID, bytes);
 		perfout_add(v->out, bytes, size);
 	}
+}
+
+void perfout_pipe_formats(struct perfout_view *v)
+{
+	struct buf data = { 0 };
+
+	if (!v->formats_piped)
+		perfout_tracing(v, &data);
+	if (data.len)
+		pipe_tracing(v, &data);
+	buf_free(&data);
 }
 
 void perfout_pipe_features(struct perfout_view *v, bool end)

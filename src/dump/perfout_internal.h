@@ -33,7 +33,7 @@ struct perfout_event {
 	struct map targets; /* pid and CPU -> member */
 	uint64_t *ids;
 	size_t nids;
-	bool told; /* written to a pipe, with the first piped ids */
+	bool told; /* written to a pipe, with the first piped ids; others' records get the first id */
 	size_t piped;
 	bool bare; /* its records have neither task nor time */
 	bool silent; /* not written: it is bare, and other events are not */
@@ -64,6 +64,8 @@ struct perfout_view {
 	size_t nevents;
 	struct map members; /* event number -> struct perfout_member */
 	struct map by_id; /* kernel id -> struct perfout_event */
+	struct map piped; /* the same, of ids that were written to a pipe */
+	bool formats_piped; /* and those of tracepoints were */
 	struct perfout_word *words; /* names in the command line of perf */
 	size_t nwords;
 	/* records */
@@ -201,9 +203,24 @@ bool perfout_adds_read_ids(const struct perfout_event *e);
 /* Return the format of the event's records as they are written. */
 struct record_format perfout_format(const struct perfout_view *v, const struct perfout_event *e);
 
-/* Append the tables of a file; or, to a pipe, what it does not have yet. */
+/*
+ * Append the tables of a file; or, to a pipe, what it does not have yet, and return whether anything
+ * was written.
+ */
 void perfout_tables(const struct perfout_view *v, struct perfout_table *t);
-void perfout_pipe_event(struct perfout_view *v, struct perfout_event *e);
+bool perfout_pipe_event(struct perfout_view *v, struct perfout_event *e);
+
+/* Return whether the event cannot be written to a pipe, which has the formats of other tracepoints. */
+bool perfout_is_late_tracepoint(const struct perfout_view *v, const struct perfout_event *e);
+
+/*
+ * Return the id by which perf finds the event of a record: in a pipe the first one for one that was
+ * not known when the event was written, as perf would have one more event of the same name.
+ */
+uint64_t perfout_piped_id(const struct perfout_view *v, const struct perfout_event *e, uint64_t id);
+
+/* Return the offset of the id in a record as the kernel writes it, or 0: it has none. */
+size_t perfout_id_at(const struct perfout_event *e, bool sample, size_t len);
 
 /* Warn of events whose records have times of different clocks. */
 void perfout_tell_clocks(const struct perfout_view *v);
@@ -294,6 +311,9 @@ void perfout_add_build_id(struct perfout_view *v, const char *path, const uint8_
 
 /* Write to a pipe those that are known at its start, or at its end. */
 void perfout_pipe_features(struct perfout_view *v, bool end);
+
+/* Write the formats of the tracepoints to a pipe if it has none: perf reads formats once only. */
+void perfout_pipe_formats(struct perfout_view *v);
 
 bool perfout_is_tracepoint(const struct perfout_event *e);
 

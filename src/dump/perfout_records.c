@@ -53,16 +53,17 @@ static void perfout_add_with_id(struct perfout_view *v, const struct held *h, co
 {
 	struct record_format own = h->event->format, now = perfout_format(v, h->event);
 	bool sample = load_uint(bytes, 4) == PERF_RECORD_SAMPLE;
+	uint64_t id = perfout_piped_id(v, h->event, h->id);
 	struct buf b = { 0 };
 
 	buf_add(&b, bytes, RECORD_HEAD);
 	if (sample)
-		buf_add_u64(&b, h->id);
+		buf_add_u64(&b, id);
 	buf_add(&b, bytes + RECORD_HEAD, h->len - RECORD_HEAD);
 	if (!sample && own.sample_id_all)
-		buf_add_u64(&b, h->id);
+		buf_add_u64(&b, id);
 	else if (!sample)
-		perfout_add_trailer(&now, h->recent_ns, h->id, &b);
+		perfout_add_trailer(&now, h->recent_ns, id, &b);
 	if (b.len > RECORD_MOST) {
 		v->too_long++;
 	} else {
@@ -72,6 +73,21 @@ static void perfout_add_with_id(struct perfout_view *v, const struct held *h, co
 	buf_free(&b);
 }
 
+/* Add a record that has an id where perf looks for it, or needs none. */
+static void perfout_add_as_it_is(struct perfout_view *v, const struct held *h, const uint8_t *bytes)
+{
+	size_t at = perfout_id_at(h->event, load_uint(bytes, 4) == PERF_RECORD_SAMPLE, h->len);
+	uint64_t own = at ? load_uint(bytes + at, 8) : 0, id = perfout_piped_id(v, h->event, own);
+
+	if (!at || id == own) {
+		perfout_add(v->out, bytes, h->len);
+		return;
+	}
+	perfout_add(v->out, bytes, at);
+	perfout_add(v->out, &id, sizeof(id));
+	perfout_add(v->out, bytes + at + sizeof(id), h->len - at - sizeof(id));
+}
+
 static void perfout_add_record(struct perfout_view *v, const struct held *h, const uint8_t *bytes)
 {
 	if (h->event->silent)
@@ -79,7 +95,7 @@ static void perfout_add_record(struct perfout_view *v, const struct held *h, con
 	if (v->with_ids && !(h->event->format.sample_type & PERF_SAMPLE_IDENTIFIER))
 		perfout_add_with_id(v, h, bytes);
 	else
-		perfout_add(v->out, bytes, h->len);
+		perfout_add_as_it_is(v, h, bytes);
 }
 
 /* Add a synthesized record: its sample_id is that of the first event, zero except for the time. */
@@ -186,15 +202,13 @@ static bool perfout_convert(struct perfout_view *v)
 	return true;
 }
 
-/* Warn of the first record of an event that perf could not tell from the others. */
-static void perfout_leave_out(struct perfout_view *v, struct perfout_event *e)
+/* Warn of the first record of an event that perf could not read. */
+static void perfout_leave_out(struct perfout_view *v, struct perfout_event *e, const char *why)
 {
 	if (!map_set(&v->late, e->number, e))
 		warn("the records of %s are left out of the perf.data file: it was opened after "
-		     "others had been written, and its records have no id in the same place; "
-		     "write a dump with --json, and run pevtrace report --format=perf-data on "
-		     "it",
-		     e->name);
+		     "others had been written, and %s; write a dump with --json, and run pevtrace "
+		     "report --format=perf-data on it", e->name, why);
 }
 
 bool perfout_join(struct perfout_view *v, struct perfout_event *e)
@@ -202,11 +216,15 @@ bool perfout_join(struct perfout_view *v, struct perfout_event *e)
 	if (!v->decided)
 		return true;
 	if (!perfout_fits(v, e) && !perfout_convert(v)) {
-		perfout_leave_out(v, e);
+		perfout_leave_out(v, e, "its records have no id in the same place");
 		return false;
 	}
-	if (perfout_is_pipe(v->out))
-		perfout_pipe_event(v, e);
+	if (perfout_is_late_tracepoint(v, e)) {
+		perfout_leave_out(v, e, "perf reads the formats of tracepoints once from a pipe");
+		return false;
+	}
+	if (perfout_is_pipe(v->out) && perfout_pipe_event(v, e))
+		perfout_pipe_formats(v);
 	return true;
 }
 
