@@ -1492,6 +1492,23 @@ def test_damaged(tap, tmp):
 	tap.ok(r.returncode == 2 and b"bad.json:2: " in r.stderr and b"--records" in r.stderr,
 	       "with --keep-going, what the rest lacks is said", [r.stderr])
 
+	trace(["--records", "--json=" + dump], [rp.PERF, "record", "-o", os.path.join(tmp, "x"), "-e",
+						"cpu-clock", "true"])
+	with open(dump) as f:
+		lines = [json.loads(line) for line in f]
+	for line in lines:
+		if line["kind"] == "measured":	# an attr, which no task has
+			line["records"] = struct.pack("<IHHII", 64, 0, 24, 1, 17) + bytes(8)
+			line["records"] = line["records"].hex()
+	with open(dump, "w") as f:
+		f.writelines(json.dumps(line) + "\n" for line in lines)
+	with open(os.path.join(tmp, "bad.pipe"), "wb") as f:
+		r = subprocess.run([rp.PEVTRACE, "report", "--format=perf-data", dump], stdout=f,
+				   stderr=subprocess.PIPE, timeout=60)
+	p = run([rp.PEVTRACE, "decode", f.name])
+	tap.ok(not r.returncode and not p.returncode and p.stdout.count(b"\n") == 1,
+	       "records of tasks in a dump that are none are left out", [r.stderr, p.stderr, p.stdout])
+
 def test_full(tap, tmp):
 	"""A disk that becomes full in the middle: perf reads the records that found room."""
 	dump, whole, part = (os.path.join(tmp, name) for name in ("full.json", "whole", "part"))

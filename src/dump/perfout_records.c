@@ -450,7 +450,8 @@ void perfout_measured(struct perfout_view *v, const struct proc_image *p)
 				  p->records.len - at);
 		if (size < RECORD_HEAD || size > p->records.len - at) /* of a dump */
 			break;
-		perfout_record(v, NULL, bytes, size);
+		if (load_uint(bytes, 4) < PERF_RECORD_HEADER_ATTR)
+			perfout_record(v, NULL, bytes, size);
 	}
 	v->since_ns = 0;
 	buf_free(&b);
