@@ -1210,6 +1210,26 @@ def test_execs(tap, tmp):
 			       (name, os.path.basename(path), dict(found)),
 			       [r.stderr, m.stderr, p.stderr] + lines[:5])
 
+SHORT = """
+import ctypes, mmap, os, struct, subprocess
+nr = {"x86_64": 298}.get(os.uname().machine, 241)
+attr = struct.pack("<IIQQQQQ", 1, 64, 2, 20, 7, 0, 2).ljust(64, b"\\0")	# inherit
+rings = [mmap.mmap(ctypes.CDLL(None).syscall(nr, attr, 0, cpu, -1, 8), 65 * mmap.PAGESIZE)
+	 for cpu in os.sched_getaffinity(0)]
+subprocess.call(["sh", "-c", "for i in 1 2 3 4 5 6 7 8 9; do perl -e 1; done"])
+"""
+
+def test_short(tap, tmp):
+	"""Programs that end before the BPF engine tells of their exec: it tells their names."""
+	ours = os.path.join(tmp, "short.data")
+	if os.getuid() or not sp.has_bpf(rp.PEVTRACE):
+		return tap.skip("names of short programs", "BPF programs cannot be loaded")
+	r = trace(["--engine=bpf", "--perf-data=" + ours], ["/usr/bin/python3", "-c", SHORT])
+	p = run([rp.PERF, "script", "-F", "comm", "-i", ours])
+	names = collections.Counter(p.stdout.decode().split())
+	tap.ok(not p.stderr and names["perl"] > 9 and names.keys() <= {"python3", "sh", "perl"},
+	       "names of short programs: %s" % dict(names), [r.stderr, p.stderr])
+
 def attr_size(path):
 	with open(path, "rb") as f:
 		head = f.read(24)

@@ -32,8 +32,11 @@ void measured_task(struct measured *m, pid_t tid);
  */
 void measured_record(struct measured *m, uint64_t ns, const struct view_record *r);
 
-/* A task was created: what of its parent must be read is read of it, too. */
-void measured_born(struct measured *m, const struct birth *b);
+/*
+ * A task was created: what of its parent must be read is read of it, too.  comm: its name, or "", for
+ * a process that has ended since.
+ */
+void measured_born(struct measured *m, const struct birth *b, const char *comm);
 
 /*
  * A process runs another program.  measured_leave() returns whether records that are still unread may
@@ -41,6 +44,9 @@ void measured_born(struct measured *m, const struct birth *b);
  * read.  Then measured_execed() reports what it has mapped now.
  */
 bool measured_leave(struct measured *m, pid_t pid);
-void measured_execed(struct measured *m, pid_t pid);
+void measured_execed(struct measured *m, pid_t pid, const char *comm);
+
+/* A task has ended: it gets the name of its last birth or exec, unless it was read since. */
+void measured_gone(struct measured *m, pid_t tid);
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Processes of which no event records mappings, or names: they are read again. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,6 +39,7 @@ struct measured_task {
 	uint64_t pause_ns;	/* until that; longer while nothing is new */
 	bool reads_maps;
 	bool names_births;	/* no event records names */
+	char comm[sizeof(((struct proc_image_thread *)0)->comm)]; /* if it could not be read */
 };
 
 static void measured_task_clear(struct measured_task *t)
@@ -344,9 +346,12 @@ void measured_record(struct measured *m, uint64_t ns, const struct view_record *
 
 /* Tasks ---------------------------------------------------------------------- */
 
-/* Read a process anew that is born or has executed another program. */
+/*
+ * Read a process anew that is born or has executed another program.  comm: its name then, if known,
+ * which it is given at its next exec or end if it cannot be read any more.
+ */
 static void measured_renew(struct measured *m, struct measured_space *space, pid_t here,
-			   const struct measured_task *like)
+			   const struct measured_task *like, const char *comm)
 {
 	const struct measured_task fresh = {
 		.here = here, .reads_maps = like->reads_maps, .names_births = like->names_births,
@@ -357,6 +362,23 @@ static void measured_renew(struct measured *m, struct measured_space *space, pid
 	measured_task_clear(t);
 	*t = fresh;
 	measured_again(m, space, clock_ns(), 0, tid, t);
+	if (tid > 0 && t->names_births && !t->names.len)
+		snprintf(t->comm, sizeof(t->comm), "%s", comm);
+}
+
+/* Report the name of a process that could not be read, from its start on. */
+static void measured_name_unread(struct measured *m, pid_t tid, pid_t here,
+				 struct measured_task *t)
+{
+	struct proc_image_thread thread = { .tid = tid };
+
+	if (!*t->comm || t->names.len)
+		return;
+	memcpy(thread.comm, t->comm, sizeof(thread.comm));
+	*t->comm = '\0';
+	measured_report(m, clock_ns(), &(struct proc_image){
+		.pid = tid, .here = here, .threads = &thread, .nthreads = 1,
+	});
 }
 
 static struct measured_task *measured_task_here(const struct measured_space *space, pid_t here)
@@ -386,7 +408,7 @@ static void measured_thread_born(struct measured *m, struct measured_space *spac
 	});
 }
 
-void measured_born(struct measured *m, const struct birth *b)
+void measured_born(struct measured *m, const struct birth *b, const char *comm)
 {
 	for (size_t i = 0; i < m->nspaces; i++) {
 		const struct measured_task *parent = measured_task_here(m->spaces[i], b->parent);
@@ -395,7 +417,7 @@ void measured_born(struct measured *m, const struct birth *b)
 		if (b->tid != b->pid)
 			measured_thread_born(m, m->spaces[i], b);
 		else if (parent)
-			measured_renew(m, m->spaces[i], b->tid, parent);
+			measured_renew(m, m->spaces[i], b->tid, parent, comm);
 	}
 }
 
@@ -413,12 +435,22 @@ bool measured_leave(struct measured *m, pid_t pid)
 	return left;
 }
 
-void measured_execed(struct measured *m, pid_t pid)
+void measured_execed(struct measured *m, pid_t pid, const char *comm)
 {
 	for (size_t i = 0; i < m->nspaces; i++) {
-		const struct measured_task *t = measured_task_here(m->spaces[i], pid);
+		struct measured_task *t = measured_task_here(m->spaces[i], pid);
 
 		if (t)
-			measured_renew(m, m->spaces[i], pid, t);
+			measured_renew(m, m->spaces[i], pid, t, comm);
+	}
+}
+
+void measured_gone(struct measured *m, pid_t tid)
+{
+	for (size_t i = 0; i < m->nspaces; i++) {
+		struct measured_task *t = measured_task_here(m->spaces[i], tid);
+
+		if (t)
+			measured_name_unread(m, proc_pid_in(&m->spaces[i]->ns, tid), tid, t);
 	}
 }

@@ -27,6 +27,7 @@ struct bpf_engine_setup {
 	int cgroup;		/* of these, only those in a cgroup: descriptor of its directory, or -1 */
 	enum bpf_hooks hooks;
 	size_t buffer;		/* bytes of the ring buffer for messages, a power of two */
+	bool wakes_for_tasks;	/* births and execs are read at once, as /proc tells more of them */
 };
 
 /*

@@ -508,6 +508,7 @@ struct bpf_programs *bpf_programs_new(const struct bpf_engine_setup *setup,
 		.own_pid = (uint32_t)getpid(), .pid_ns = proc_pid_namespace(),
 		.wake = (uint32_t)setup->buffer / 4,
 		.every_task = setup->everything,
+		.wakes_for_tasks = setup->wakes_for_tasks,
 		.in_cgroup = setup->cgroup >= 0,
 		.places = programs_are_preempted() ? CALLS_PLACES : 1,
 	};

@@ -67,7 +67,9 @@ static __always_inline bool message_output(struct calls_message *m, __u64 len)
 	 * that level on, each message wakes it up, which slows down whoever writes too fast.
 	 */
 	__u64 before = bpf_ringbuf_query(&calls_ring, BPF_RB_AVAIL_DATA), wake = calls_setup.wake;
-	bool late = (before <= wake && before + len > wake) || before > 2 * wake;
+	bool late = (before <= wake && before + len > wake) || before > 2 * wake ||
+		    (calls_setup.wakes_for_tasks &&
+		     (m->kind == CALLS_FORKED || m->kind == CALLS_EXECED));
 	__u64 flags = late ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
 
 	if (!bpf_ringbuf_output(&calls_ring, m, len, flags))

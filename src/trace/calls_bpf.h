@@ -76,6 +76,7 @@ struct calls_setup {
 	__u8 in_cgroup;		/* of every task, those in calls_cgroup */
 	__u8 hooks;		/* enum calls_hooks */
 	__u8 refusal_is_false;	/* the result of __seccomp_filter(), which is -1 else */
+	__u8 wakes_for_tasks;	/* births and execs wake the reader */
 	__u32 places;		/* messages in preparation on each CPU: 1 or CALLS_PLACES */
 };
 

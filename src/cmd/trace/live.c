@@ -184,7 +184,7 @@ static void live_on_born(void *ctx, const struct trace_birth *b)
 
 	session_born(&l->session, &birth, clock_ns());
 	if (l->measured)
-		measured_born(l->measured, &birth);
+		measured_born(l->measured, &birth, b->comm);
 	if (b->comm[0] && wants_comms(l)) {
 		map_set(&l->known, (uint64_t)b->tid, l);
 		session_comm(&l->session, b->tid, b->comm);
@@ -404,7 +404,7 @@ static void live_on_execed(void *ctx, const struct trace_exec *x)
 	session_execed(&l->session, x->tid, x->former, clock_ns(),
 		       shown ? program_of(x, text) : NULL);
 	if (l->measured)
-		measured_execed(l->measured, x->tid);
+		measured_execed(l->measured, x->tid, x->comm);
 	if (*x->comm && wants_comms(l))
 		session_comm(&l->session, x->tid, x->comm);
 	else if (model_involved(l->session.model, x->tid))
@@ -437,6 +437,8 @@ static void live_on_gone(void *ctx, pid_t tid, int status, struct call *c)
 		c = NULL; /* a receive that did not begin for the session */
 	if (how == END_SUPERSEDED)
 		status = TRACE_DETACHED - status;
+	if (l->measured)
+		measured_gone(l->measured, tid);
 	session_gone(&l->session, tid, clock_ns(), how, status, c);
 	map_del(&l->known, (uint64_t)tid);
 	map_del(&l->uring, (uint64_t)tid);

@@ -189,6 +189,7 @@ bool live_trace_bpf(struct live *l, const struct trace_options *t, int *status)
 	struct bpf_engine_setup setup = {
 		.opts = t, .ops = &live_ops, .ctx = l, .everything = l->options.all,
 		.cgroup = r.cgroup, .hooks = l->options.bpf_hooks, .buffer = l->options.buffer,
+		.wakes_for_tasks = l->measured,
 	};
 	bool begun = false;
 
