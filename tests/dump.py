@@ -919,6 +919,7 @@ NEEDED = {
 	"measured": "kind ns pid parent threads maps",
 	"build_id": "kind path id",
 	"comm": "kind tid comm",
+	"command": "kind tid command",
 	"name": "kind of type id config tid fd",
 	"call": "kind call tid pid arch nr raw enter_ns shown start_ns exit_ns "
 		"ret memory",

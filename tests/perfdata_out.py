@@ -198,6 +198,15 @@ def test_names(tap, tmp):
 		  ["env", "-i", rp.PERF, "record", "-e", "cs,faults", "-o", own, "/bin/true"])
 	r = run([rp.PEVTRACE, "report", "--format=perf-data", "-o", made, dump])
 	compare(tap, "names in a dump of env perf", own, made, [r.stderr] if r.returncode else [])
+	ours = os.path.join(tmp, "script.data")
+	r = trace(["--records", "--json=" + dump, "--perf-data=" + ours],
+		  ["sh", "-c", 'for e in cs,faults cs/name=mine/u; do "$0" record -q -e $e -o "$1" '
+		   "perl -e 1; done", rp.PERF, own])
+	run([rp.PEVTRACE, "report", "--format=perf-data", "-o", made, dump])
+	rp.check_schema(tap, "names in scripts that run perf", dump)
+	found = [text([rp.PERF, "evlist", "-i", f])[:4] for f in (ours, made)]
+	tap.ok(found == 2 * [["cs", "faults", "mine", ""]], "names in scripts that run perf",
+	       found + [r.stderr])
 
 def test_mode(tap, tmp):
 	"""Records have registers and stacks: as perf's, files with them are for their user alone."""
@@ -597,8 +606,8 @@ def test_attached(tap, tmp):
 	own, ours = os.path.join(tmp, "own.data"), os.path.join(tmp, "ours.data")
 	if os.getuid() or not sp.has_bpf(rp.PEVTRACE):
 		return tap.skip("attached", "earlier events are only known with BPF programs")
-	perf = subprocess.Popen([rp.PERF, "record", "-o", own, "-e", "cpu-clock", "sh", "-c",
-				 "i=0; while [ $i -lt 900000 ]; do i=$((i+1)); done"],
+	perf = subprocess.Popen([rp.PERF, "record", "-o", own, "-e", "cpu-clock/name=mine/", "sh",
+				 "-c", "i=0; while [ $i -lt 900000 ]; do i=$((i+1)); done"],
 				stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 	while not rp.holds_events(perf.pid, 1) and perf.poll() is None:
 		time.sleep(0.01)

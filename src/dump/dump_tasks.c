@@ -199,6 +199,15 @@ void dump_on_comm(struct view *v, pid_t tid, const char *comm)
 	dump_write(dump_self(v), tid, o);
 }
 
+void dump_on_command(struct view *v, pid_t tid, char *const *words)
+{
+	struct json_text line, *o = dump_line(&line, KIND_COMMAND);
+
+	json_add_int(o, "tid", tid);
+	json_add_words(o, "command", words);
+	dump_write(dump_self(v), tid, o);
+}
+
 void dump_on_exec(struct view *v, pid_t tid, pid_t former, uint64_t ns,
 		  const char *exe, bool shown)
 {

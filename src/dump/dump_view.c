@@ -198,11 +198,7 @@ static void write_header(struct dump_view *d, const struct session_facts *f)
 		}
 		sink->end(&o->sink);
 	}
-	/* words that are not UTF-8 are approximated: the command is for reading only */
-	sink->begin(&o->sink, "command", SINK_ARRAY);
-	for (size_t i = 0; f->command && f->command[i]; i++)
-		sink->symbol(&o->sink, NULL, f->command[i]);
-	sink->end(&o->sink);
+	json_add_words(o, "command", f->command);
 	sink->begin(&o->sink, "attached", SINK_ARRAY);
 	for (size_t i = 0; i < f->npids; i++)
 		json_add_int(o, NULL, f->pids[i]);
@@ -246,6 +242,7 @@ static const struct view_ops ops = {
 	.measured = dump_on_measured,
 	.build_id = dump_on_build_id,
 	.comm = dump_on_comm,
+	.command = dump_on_command,
 	.name_pmu = dump_on_name_pmu,
 	.name_tracepoint = dump_on_name_tracepoint,
 	.name_terms = dump_on_name_terms,

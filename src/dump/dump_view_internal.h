@@ -65,6 +65,7 @@ void dump_on_found_ring(struct view *v, pid_t tid, const struct ring *r);
 void dump_on_measured(struct view *v, uint64_t ns, const struct proc_image *p);
 void dump_on_build_id(struct view *v, const char *path, const uint8_t *id, size_t size);
 void dump_on_comm(struct view *v, pid_t tid, const char *comm);
+void dump_on_command(struct view *v, pid_t tid, char *const *words);
 void dump_on_exec(struct view *v, pid_t tid, pid_t former, uint64_t ns,
 		  const char *exe, bool shown);
 void dump_on_gone(struct view *v, pid_t tid, uint64_t ns, enum view_end how,

@@ -386,6 +386,16 @@ void json_add_string(struct json_text *j, const char *key, const char *text)
 		json_add_raw(j, key, "null");
 }
 
+void json_add_words(struct json_text *j, const char *key, char *const *words)
+{
+	const struct sink_ops *sink = j->sink.ops;
+
+	sink->begin(&j->sink, key, SINK_ARRAY);
+	for (size_t i = 0; words && words[i]; i++)
+		sink->symbol(&j->sink, NULL, words[i]);
+	sink->end(&j->sink);
+}
+
 void json_add_bytes(struct json_text *j, const char *key, const void *bytes, size_t len)
 {
 	jt_bytes(&j->sink, key, bytes, len, false);

@@ -57,6 +57,12 @@ void json_add_bool(struct json_text *j, const char *key, bool v);
 void json_add_string(struct json_text *j, const char *key, const char *text);
 void json_add_bytes(struct json_text *j, const char *key, const void *bytes, size_t len);
 
+/*
+ * Add the words of a command line; NULL is behind them, or words itself is.  Those that are not UTF-8
+ * are approximated.
+ */
+void json_add_words(struct json_text *j, const char *key, char *const *words);
+
 /* Add a value whose text is JSON. */
 void json_add_raw(struct json_text *j, const char *key, const char *text);
 

@@ -17,6 +17,7 @@
 #define KIND_MEASURED "measured"
 #define KIND_BUILD_ID "build_id"
 #define KIND_COMM "comm"
+#define KIND_COMMAND "command"
 #define KIND_NAME "name"
 #define KIND_CALL "call"	/* a whole call */
 #define KIND_ENTER "enter"	/* the start of a call, if other lines precede its return */

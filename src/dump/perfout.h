@@ -16,6 +16,9 @@ struct perfout;
  */
 struct perfout *perfout_open(const char *path);
 
+/* Return whether the file name of a program is that of perf. */
+bool perfout_names_perf(const char *exe);
+
 /* Note that the rest of the session is not known, nor what the file lacks for that. */
 void perfout_cut_short(struct perfout *o);
 

@@ -68,7 +68,7 @@ static struct perfout_event *perfout_new_event(struct perfout_view *v, const str
 	p->of_perf = perfout_is_of_perf(v, e);
 	record_format_of(&p->format, p->attr, p->len, v->facts.arch);
 	perfout_add_tid(p, e);
-	perfout_name_event(v, p);
+	perfout_name_event(v, p, e->opener);
 	if (v->live) /* in a dump, the format follows */
 		perfout_read_format(v, p);
 	v->events = xrealloc(v->events, (v->nevents + 1) * sizeof(*v->events));
@@ -180,6 +180,7 @@ void perfout_free_events(struct perfout_view *v)
 	perfout_free_words(v);
 	map_free_values(&v->members);
 	map_free(&v->perf_tasks);
+	map_free(&v->commands);
 	map_free(&v->threads);
 	map_free(&v->by_id);
 	map_free(&v->piped);

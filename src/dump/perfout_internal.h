@@ -92,6 +92,7 @@ struct perfout_view {
 	uint64_t missed, too_long;
 	uint64_t unnamed; /* counts in samples whose event is not in the file */
 	struct map perf_tasks; /* tids that run perf */
+	struct map commands; /* tids whose command line is reported */
 	struct map threads; /* tid -> pid */
 	/* AUX areas */
 	struct map areas; /* ring number -> index of the area, from 1 */
@@ -144,15 +145,15 @@ void perfout_write(struct perfout *o, const struct perfout_table *t,
 
 /* Names (perfout_names.c) --------------------------------------------------------- */
 
-/* Return whether the file name of a program is that of perf. */
-bool perfout_names_perf(const char *exe);
-
-/* Note the events that the traced command line has for perf, if that is in it. */
-void perfout_know_command(struct perfout_view *v);
+/*
+ * Note the events that a command line has for perf, if that is in it: of that task, or of those whose
+ * command line is not reported (0).
+ */
+void perfout_know_command(struct perfout_view *v, pid_t tid, char *const *command);
 void perfout_free_words(struct perfout_view *v);
 
-/* Set the name of an event. */
-void perfout_name_event(struct perfout_view *v, struct perfout_event *p);
+/* Set the name of an event that the task opened. */
+void perfout_name_event(struct perfout_view *v, struct perfout_event *p, pid_t opener);
 
 /* Events (perfout_events.c) ---------------------------------------------------- */
 

@@ -13,6 +13,7 @@
 struct perfout_word {
 	char *name;
 	struct event_code code;
+	pid_t tid; /* that has it in its command line, or 0 */
 	bool modes; /* it says in which CPU modes, or its group does */
 	bool used;
 };
@@ -44,7 +45,7 @@ static bool words_have_modes(const char *modifiers, size_t len)
 }
 
 /* Add a word if it is of a generic event: others are named by their attr. */
-static void words_add(struct perfout_view *v, const char *text, size_t len)
+static void words_add(struct perfout_view *v, pid_t tid, const char *text, size_t len)
 {
 	size_t base = 0, end = len;
 	struct event_code code;
@@ -57,12 +58,13 @@ static void words_add(struct perfout_view *v, const char *text, size_t len)
 		return;
 	v->words = xrealloc(v->words, (v->nwords + 1) * sizeof(*v->words));
 	v->words[v->nwords++] = (struct perfout_word){
-		word_name(text, len), code, end && words_have_modes(text + end, len - end), false
+		word_name(text, len), code, tid, end && words_have_modes(text + end, len - end),
+		false
 	};
 }
 
 /* Split a list of perf's events: {a,b/c=1,d=2/u}:S has a and b/c=1,d=2/u. */
-static void words_split(struct perfout_view *v, const char *list)
+static void words_split(struct perfout_view *v, pid_t tid, const char *list)
 {
 	size_t group = 0;
 
@@ -76,7 +78,7 @@ static void words_split(struct perfout_view *v, const char *list)
 		for (; list[len] && (terms || !strchr(",{}", list[len])); len++)
 			terms ^= list[len] == '/';
 		if (len)
-			words_add(v, list, len);
+			words_add(v, tid, list, len);
 		list += len;
 		for (size_t i = group; *list == '}' && i < v->nwords; i++)
 			v->words[i].modes |= words_have_modes(list + 1, strlen(list + 1));
@@ -108,10 +110,12 @@ static const char *words_of_option(const char *word)
 	return *word == 'e' ? word + 1 : NULL;
 }
 
-void perfout_know_command(struct perfout_view *v)
+void perfout_know_command(struct perfout_view *v, pid_t tid, char *const *command)
 {
-	char *const *word = v->facts.command;
+	char *const *word = command;
 
+	for (size_t i = 0; tid && i < v->nwords; i++)
+		v->words[i].used |= v->words[i].tid == tid; /* of the program before */
 	while (word && *word && !perfout_names_perf(*word)) /* env, taskset, ... */
 		word++;
 	if (!word || !*word)
@@ -122,7 +126,7 @@ void perfout_know_command(struct perfout_view *v)
 		if (list && !*list && word[1])
 			list = *++word;
 		if (list)
-			words_split(v, list);
+			words_split(v, tid, list);
 	}
 }
 
@@ -139,12 +143,16 @@ static const char *words_fallback(const struct perfout_word *w, const struct per
 }
 
 /* Append the name that the command line has for an event of perf, or return false. */
-static bool words_name(struct perfout_view *v, const struct perfout_event *p, struct buf *out)
+static bool words_name(struct perfout_view *v, const struct perfout_event *p, pid_t opener,
+		       struct buf *out)
 {
+	pid_t pid = (pid_t)(uintptr_t)map_get(&v->threads, (uint64_t)opener);
+	pid_t tid = map_get(&v->commands, (uint64_t)pid) ? pid : 0;
+
 	for (size_t i = 0; p->of_perf && i < v->nwords; i++) {
 		struct perfout_word *w = &v->words[i];
 
-		if (w->used || w->code.type != perfout_attr_of(p, ATTR_TYPE) ||
+		if (w->used || w->tid != tid || w->code.type != perfout_attr_of(p, ATTR_TYPE) ||
 		    w->code.config != perfout_attr_of(p, ATTR_CONFIG))
 			continue;
 		w->used = true;
@@ -154,10 +162,10 @@ static bool words_name(struct perfout_view *v, const struct perfout_event *p, st
 	return false;
 }
 
-void perfout_name_event(struct perfout_view *v, struct perfout_event *p)
+void perfout_name_event(struct perfout_view *v, struct perfout_event *p, pid_t opener)
 {
 	struct buf own = { 0 };
-	bool named = words_name(v, p, &own);
+	bool named = words_name(v, p, opener, &own);
 
 	if (!named)
 		event_name_perf(p->attr, p->len, v->names, &own);

@@ -113,6 +113,7 @@ static void perfout_on_born(struct view *view, const struct birth *b, uint64_t n
 
 	(void)ns;
 	map_del(&v->perf_tasks, (uint64_t)b->tid);
+	map_del(&v->commands, (uint64_t)b->tid);
 	if (!b->attached && map_get(&v->threads, (uint64_t)b->tid))
 		perfout_begin_task(v, b->tid); /* another had the id */
 	perfout_know_thread(v, b->tid, b->pid);
@@ -130,8 +131,18 @@ static void perfout_on_execed(struct view *view, pid_t tid, pid_t former, uint64
 	(void)former, (void)ns, (void)shown;
 	perfout_know_calls(v, 0);
 	perfout_begin_task(v, tid);
+	map_del(&v->commands, (uint64_t)tid);
 	if (exe)
 		perfout_know_program(v, tid, exe);
+}
+
+static void perfout_on_command(struct view *view, pid_t tid, char *const *words)
+{
+	struct perfout_view *v = self(view);
+
+	map_set(&v->perf_tasks, (uint64_t)tid, v);
+	map_set(&v->commands, (uint64_t)tid, v);
+	perfout_know_command(v, tid, words);
 }
 
 /* Events ------------------------------------------------------------------- */
@@ -463,6 +474,7 @@ static const struct view_ops ops = {
 	.born = perfout_on_born,
 	.execed = perfout_on_execed,
 	.gone = perfout_on_gone,
+	.command = perfout_on_command,
 	.enter = perfout_on_enter,
 	.exit = perfout_on_exit,
 	.found_ring = perfout_on_found_ring,
@@ -495,6 +507,6 @@ struct view *perfout_view_new(struct perfout *o, const struct session_facts *fac
 	v->model = m;
 	v->names = names;
 	v->live = live;
-	perfout_know_command(v);
+	perfout_know_command(v, 0, facts->command);
 	return &v->view;
 }

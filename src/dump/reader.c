@@ -48,6 +48,7 @@ static const struct {
 	{ KIND_MEASURED, reader_feed_measured },
 	{ KIND_BUILD_ID, reader_feed_build_id },
 	{ KIND_COMM, reader_feed_comm },
+	{ KIND_COMMAND, reader_feed_command },
 	{ KIND_EXEC, reader_feed_exec },
 	{ KIND_GONE, reader_feed_gone },
 	{ KIND_SIGNAL, reader_feed_signal },

@@ -63,6 +63,7 @@ void reader_feed_found_ring(struct line *l);
 void reader_feed_measured(struct line *l);
 void reader_feed_build_id(struct line *l);
 void reader_feed_comm(struct line *l);
+void reader_feed_command(struct line *l);
 void reader_feed_exec(struct line *l);
 void reader_feed_gone(struct line *l);
 void reader_feed_signal(struct line *l);

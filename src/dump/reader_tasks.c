@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Lines about tasks, events and rings. */
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "abi/swap.h"
 #include "dump/reader_internal.h"
 #include "dump/reader_names.h"
 #include "host/build_id.h"
+#include "lib/die.h"
 #include "xlat/tables.h"
 
 /* Tasks --------------------------------------------------------------------------- */
@@ -230,6 +232,28 @@ void reader_feed_comm(struct line *l)
 		l->wrong = "comm";
 	if (!l->wrong)
 		session_comm(l->r->session, tid, comm);
+}
+
+void reader_feed_command(struct line *l)
+{
+	struct json_value *list = dump_get_array(l->o, "command"), *word;
+	pid_t tid = need_pid(l, "tid");
+	char **words;
+	size_t n = 0;
+
+	if (!list)
+		l->wrong = "command";
+	if (l->wrong)
+		return;
+	words = xcalloc(list->len + 1, sizeof(*words)); /* texts of the line */
+	json_for_each(word, list) {
+		words[n++] = word->text;
+		if (word->type != JSON_STRING)
+			l->wrong = "command";
+	}
+	if (!l->wrong)
+		session_command(l->r->session, tid, words);
+	free(words);
 }
 
 void reader_feed_exec(struct line *l)

@@ -13,7 +13,10 @@
 #include <unistd.h>
 
 #include "host/sysfile.h"
+#include "lib/die.h"
 #include "lib/hash.h"
+
+enum { COMMAND_MOST = 1 << 16 }; /* bytes of a command line */
 
 static bool read_link(int dirfd, const char *name, char *text, size_t size)
 {
@@ -276,4 +279,31 @@ bool proc_exe(pid_t tid, char *text, size_t size)
 
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)tid);
 	return read_link(AT_FDCWD, path, text, size);
+}
+
+char **proc_command(pid_t tid)
+{
+	char **words = xcalloc(1, sizeof(*words)), *word = NULL, path[32];
+	size_t size = 0, n = 0, read = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)tid);
+	f = fopen(path, "re");
+	while (f && read < COMMAND_MOST && getdelim(&word, &size, '\0', f) > 0) {
+		read += strlen(word) + 1;
+		words = xrealloc(words, (n + 2) * sizeof(*words));
+		words[n++] = xstrndup(word, COMMAND_MOST);
+		words[n] = NULL;
+	}
+	if (f)
+		fclose(f);
+	free(word);
+	return words;
+}
+
+void proc_command_free(char **words)
+{
+	for (size_t i = 0; words[i]; i++)
+		free(words[i]);
+	free(words);
 }

@@ -66,4 +66,11 @@ bool proc_comm(pid_t tid, char *text, size_t size);
 /* Read the path of the program that the task runs into text; return false on failure. */
 bool proc_exe(pid_t tid, char *text, size_t size);
 
+/*
+ * Return the words of the task's command line, the first 64 KiB, and NULL behind them; none if it
+ * cannot be read.  Free them with proc_command_free().
+ */
+char **proc_command(pid_t tid);
+void proc_command_free(char **words);
+
 #endif

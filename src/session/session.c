@@ -90,6 +90,11 @@ void session_comm(struct session *s, pid_t tid, const char *comm)
 	EACH_VIEW(s, comm, tid, comm);
 }
 
+void session_command(struct session *s, pid_t tid, char *const *words)
+{
+	EACH_VIEW(s, command, tid, words);
+}
+
 void session_measured(struct session *s, uint64_t ns, const struct proc_image *p)
 {
 	EACH_VIEW(s, measured, ns, p);

@@ -78,6 +78,9 @@ bool session_shows(const struct session *s, const struct call *c);
 void session_born(struct session *s, const struct birth *b, uint64_t ns);
 void session_comm(struct session *s, pid_t tid, const char *comm);
 
+/* Report the command line of a task that runs perf; NULL is behind its words. */
+void session_command(struct session *s, pid_t tid, char *const *words);
+
 /* Report a process that events measure (struct view_ops). */
 void session_measured(struct session *s, uint64_t ns, const struct proc_image *p);
 

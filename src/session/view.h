@@ -84,6 +84,8 @@ struct view_ops {
 	void (*build_id)(struct view *v, const char *path, const uint8_t *id, size_t size);
 	/* The task's name (/proc/TID/comm). */
 	void (*comm)(struct view *v, pid_t tid, const char *comm);
+	/* The command line of a task that runs perf, whose events it names; NULL is behind it. */
+	void (*command)(struct view *v, pid_t tid, char *const *words);
 	/* A name was looked up, see struct names; name may be NULL. */
 	void (*name_pmu)(struct view *v, uint32_t type, const char *name);
 	void (*name_tracepoint)(struct view *v, uint64_t id, const char *name);

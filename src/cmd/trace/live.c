@@ -11,6 +11,7 @@
 #include "abi/pass.h"
 #include "abi/call_decode.h"
 #include "cmd/trace/live.h"
+#include "dump/perfout.h"
 #include "drive/earlier.h"
 #include "drive/look.h"
 #include "drive/measured.h"
@@ -157,6 +158,18 @@ static void learn_comm(struct live *l, pid_t tid)
 		session_comm(&l->session, tid, comm);
 }
 
+/* Report the command line of perf, by which it names its events in a perf.data file. */
+static void learn_command(struct live *l, pid_t tid)
+{
+	char exe[PATH_MAX], **words;
+
+	if (!l->measured || !proc_exe(tid, exe, sizeof(exe)) || !perfout_names_perf(exe))
+		return;
+	words = proc_command(tid);
+	session_command(&l->session, tid, words);
+	proc_command_free(words);
+}
+
 /* Read the counts of events opened before attach: their length shows the read_format. */
 static void learn_counts(struct live *l, pid_t pid, pid_t tid)
 {
@@ -189,6 +202,8 @@ static void live_on_born(void *ctx, const struct trace_birth *b)
 		map_set(&l->known, (uint64_t)b->tid, l);
 		session_comm(&l->session, b->tid, b->comm);
 	}
+	if (!birth.parent)
+		learn_command(l, b->tid);
 	if (birth.parent || b->late)
 		return;
 	if (!b->comm[0])
@@ -405,6 +420,7 @@ static void live_on_execed(void *ctx, const struct trace_exec *x)
 		       shown ? program_of(x, text) : NULL);
 	if (l->measured)
 		measured_execed(l->measured, x->tid, x->comm);
+	learn_command(l, x->tid);
 	if (*x->comm && wants_comms(l))
 		session_comm(&l->session, x->tid, x->comm);
 	else if (model_involved(l->session.model, x->tid))
