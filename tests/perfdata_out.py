@@ -1412,7 +1412,7 @@ def test_open(tap, tmp):
 
 def test_ringless(tap, tmp):
 	"""Events without a ring: which, who has their samples, and what to do."""
-	ours = os.path.join(tmp, "x.data")
+	ours, dump = os.path.join(tmp, "x.data"), os.path.join(tmp, "x.json")
 	r = trace(["--perf-data=" + ours], [rp.PERF, "stat", "-e", "cs,cs:u,faults,minor-faults,"
 					    "major-faults", "true"])
 	tap.ok(b"no ring buffer, so not in the perf.data file: context-switches, context-switches:u, "
@@ -1425,13 +1425,21 @@ def test_ringless(tap, tmp):
 	r = run([rp.PEVTRACE, "decode", "--perf-data=" + ours, "x"])
 	tap.ok(b"pevtrace report --format=perf-data" in r.stderr, "decode names report", [r.stderr])
 	for kind, name in (("clock", "task-clock"), ("uprobe", "uprobe:bpfevent.0x[0-9a-f]+")):
-		r = trace(["--perf-data=" + ours], [rp.target("bpfevent"), kind, "link", "1"])
+		r = trace(["--perf-data=" + ours, "--records", "--json=" + dump],
+			  [rp.target("bpfevent"), kind, "link", "1"])
 		if r.returncode == rp.SKIPPED:
 			tap.skip("a BPF program gets the samples", "bpfevent cannot run")
 			continue
 		tap.ok(re.search("not in the perf.data file: %s, whose samples BPF program %d gets" %
 				 (name, int(r.stdout.split()[0])), r.stderr.decode()),
 		       "a BPF program gets the samples of a " + kind, [r.stdout, r.stderr])
+		with open(dump) as f:
+			lines = [line for line in f if '"of":"program"' not in line]
+		with open(dump, "w") as f:
+			f.writelines(lines)
+		r = run([rp.PEVTRACE, "report", "--format=perf-data", "-o", ours, dump])
+		tap.ok(re.search("not in the perf.data file: %s, whose samples a BPF program gets" % name,
+				 r.stderr.decode()), "a program whose id is unknown", [r.stderr])
 
 def test_bpftrace(tap, tmp):
 	"""BPF programs get the samples of bpftrace's events: the file has what they send to it."""

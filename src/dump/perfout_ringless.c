@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Events that have no records in a perf.data file, as no ring buffer was mapped for them. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,6 +66,7 @@ void perfout_tell_ringless(const struct perfout_view *v)
 	struct ringless *samples = kinds + 2;
 	struct event *const *events;
 	size_t n = model_events(v->model, &events);
+	char program[32] = "a BPF program";
 
 	for (size_t i = 0; i < n; i++)
 		if (events[i] && event_attr_known(events[i]) && !event_is_probe(events[i]) &&
@@ -72,6 +74,8 @@ void perfout_tell_ringless(const struct perfout_view *v)
 			ringless_add(events[i]->bpf != BPF_NONE		     ? bpf :
 				     event_attr(events[i], ATTR_SAMPLE_PERIOD) ? samples : counts,
 				     v, events[i]);
+	if (bpf->program)
+		snprintf(program, sizeof(program), "BPF program %u", bpf->program);
 	if (samples->n)
 		warn("the samples of %s are not in the perf.data file: the trace does not have the "
 		     "mapping of a ring buffer for them", ringless_names(samples));
@@ -79,9 +83,9 @@ void perfout_tell_ringless(const struct perfout_view *v)
 		warn("no ring buffer, so not in the perf.data file: %s, which only count; --summary "
 		     "shows the counts", ringless_names(counts));
 	if (bpf->n)
-		warn("no ring buffer, so not in the perf.data file: %s, whose samples BPF program "
-		     "%u%s; perf record of such events writes them", ringless_names(bpf),
-		     bpf->program, bpf->programs ? " and others get" : " gets");
+		warn("no ring buffer, so not in the perf.data file: %s, whose samples %s%s; perf "
+		     "record of such events writes them", ringless_names(bpf), program,
+		     bpf->programs ? " and others get" : " gets");
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
 		ringless_free(&kinds[i]);
 }
