@@ -404,7 +404,7 @@ static void report_on_gone(struct view *v, pid_t tid, uint64_t ns, enum view_end
 	advance_time(r, ns);
 	task_at(r, tid, ns)->gone_ns = ns;
 	life_execed(r, ns); /* its descriptors and rings may have ended */
-	text_end(how, status, text, sizeof(text));
+	text_task_end(how, status, text, sizeof(text));
 	if (shown)
 		add_activity_row(r, ROW_END, tid, ns, text);
 }

@@ -371,7 +371,7 @@ static void text_on_lost(struct view *view, uint64_t ns, uint64_t n)
 	event_line(text_self(view), getpid(), ns, text);
 }
 
-void text_end(enum view_end how, int status, char *text, size_t size)
+void text_task_end(enum view_end how, int status, char *text, size_t size)
 {
 	if (how == END_EXIT)
 		status_text(status, text, size);
@@ -394,7 +394,7 @@ static void text_on_gone(struct view *view, pid_t tid, uint64_t ns, enum view_en
 		output_done(v->out, tid);
 		return;
 	}
-	text_end(how, status, text, sizeof(text));
+	text_task_end(how, status, text, sizeof(text));
 	event_line(v, tid, ns, text);
 	output_done(v->out, tid);
 	free(map_del(&v->comms, (uint64_t)tid));

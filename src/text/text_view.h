@@ -69,7 +69,7 @@ struct view *text_view_new(const struct text_options *o,
 			   int64_t real_offset);
 
 /* Store in words how a task ended; see view_ops.gone. */
-void text_end(enum view_end how, int status, char *text, size_t size);
+void text_task_end(enum view_end how, int status, char *text, size_t size);
 
 /* Return whether the status selects a call that returned. */
 bool text_shows_status(const struct text_options *o, const struct call *c);
