@@ -163,7 +163,7 @@ def told(tap, tmp):
 			     for text in texts)
 		tap.ok(want and want == got, "as told by the ptrace engine: " + name, [want, got, texts[1]])
 	by = [re.findall(r"superseded by execve in pid (\d+)", text) for text in texts]
-	tap.ok([[re.search(r"^(?:\[pid +)?%s\]? execve\(.*unfinished" % pid, text, re.M) is not None for pid in pids]
+	tap.ok([[re.search(r"^(?:\[pid +)?%s\]? +execve\(.*unfinished" % pid, text, re.M) is not None for pid in pids]
 		for pids, text in zip(by, texts)] == [[True], [True]], "the thread whose exec ends the leader", texts)
 	return None
 
