@@ -736,10 +736,11 @@ t.join()' <"$dir/hold" >"$dir/ids" 3>&- &
 	read -r pid tid <"$dir/ids"
 	"$PEVTRACE" -o "$dir/t" -p "$pid,$tid" -p "$pid" 2>"$dir/err" 3>&- 9>&- &
 	tracer=$!
-	await grep -q "attached to process $tid" "$dir/err"
+	await grep -q "$tid is a thread of process $pid" "$dir/err"
 	exec 9>&-
 	wait "$tracer"
 	! grep -q "cannot attach" "$dir/err"
+	[ "$(grep "attached to" "$dir/err")" = "pevtrace: attached to process $pid" ]
 }
 
 @test "a library is loaded only when it is needed; if it is missing, it is named" {
