@@ -590,6 +590,13 @@ def test_patch_evidence(tmp):
 				open(os.path.join(again, f)).read() if os.path.exists(os.path.join(again, f)) else "")]
 	return why
 
+def test_patch_untried():
+	"""Claims that cannot be tried here are named, as the patch leaves them."""
+	hide = "mount -t tmpfs none /sys/kernel/tracing && mount -t tmpfs none /sys/kernel/debug && exec \"$@\""
+	r = tool("unshare", "-m", "sh", "-c", hide, "sh", PEVTRACE, "conform", "--patch", "--man", PAGE,
+		 "--claim=ioctl_query_bpf_ids_len")
+	return [] if b"are not corrected: ioctl_query_bpf_ids_len (" in r.stdout else [str(r)]
+
 def test_patch_hostile(tmp):
 	"""A patch of a damaged page applies to it, if the page can be read at all."""
 	text, rnd, why = source(PAGE).split("\n"), random.Random(21), []
@@ -762,6 +769,8 @@ def main():
 		("the rest of a series", lambda: test_patch_rest(tmp),
 		 page and gcc and shutil.which("patch")),
 		("evidence", lambda: test_patch_evidence(tmp), page and gcc),
+		("what could not be tried", test_patch_untried, page and os.getuid() == 0 and
+		 os.path.exists("/sys/kernel/tracing") and os.path.exists("/sys/kernel/debug")),
 		("patches of bad pages", lambda: test_patch_hostile(tmp), page and shutil.which("patch")),
 		("accounting", lambda: test_accounting(all_), page and gcc),
 		("formats", lambda: test_formats(all_), page and gcc),

@@ -261,6 +261,7 @@ static int conform_run(void *state, const struct verb_args *args)
 	ok = showing_close(&cmd->out);
 	found = conform_count(cmd, FINDING_ERROR) || conform_count(cmd, FINDING_MISSING);
 	conform_free(&cmd->c);
+	buf_free(&cmd->uncorrected);
 	free(cmd->sections);
 	return !ok ? EXIT_TROUBLE : found ? EXIT_NO : EXIT_YES;
 }

@@ -30,6 +30,7 @@ struct conform_cmd {
 	/* results */
 	struct conform c;
 	size_t claims[CLAIM_FALSE + 1];	/* by verdict */
+	struct buf uncorrected;		/* claims that a patch leaves, as they could not be tried */
 	char kernel[65];		/* release of the running kernel */
 	size_t shown;			/* findings that were written as JSON */
 	const char **sections;		/* headings whose findings were written as text */

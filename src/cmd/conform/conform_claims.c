@@ -65,6 +65,18 @@ static void undocumented_claim(struct conform_cmd *cmd, const struct claim_resul
 		f->detail = xstrdup(r->verdict == CLAIM_TRUE ? r->calls : r->reason);
 }
 
+/* Remember a claim that a patch would correct if it were false. */
+static void note_uncorrected(struct conform_cmd *cmd, const struct claim_result *r)
+{
+	const struct claim_desc *d = r->claim;
+	const struct buf *source = &cmd->c.page.source;
+
+	if (d->correction && !tables_pair(undocumented_descs, d->name) &&
+	    claim_line(d, buf_str(source), source->len))
+		buf_addf(&cmd->uncorrected, "%s%s (%s)", cmd->uncorrected.len ? ", " : "", d->name,
+			 r->reason);
+}
+
 static void claims_report(void *ctx, const struct claim_result *r)
 {
 	struct conform_cmd *cmd = ctx;
@@ -80,8 +92,10 @@ static void claims_report(void *ctx, const struct claim_result *r)
 		false_claim(cmd, r);
 	else
 		undocumented_claim(cmd, r);
-	if (r->verdict == CLAIM_UNTRIED)
+	if (r->verdict == CLAIM_UNTRIED) {
 		cmd->c.checks[cmd->c.nchecks - 1].untried = xstrdup(r->reason);
+		note_uncorrected(cmd, r);
+	}
 }
 
 void conform_try_claims(struct conform_cmd *cmd)

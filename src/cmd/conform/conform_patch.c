@@ -70,7 +70,7 @@ static void add_file_name(size_t number, const char *subject, struct buf *out)
 	buf_adds(out, ".patch");
 }
 
-static void mail_of(const struct patch *p, size_t n, struct buf *out)
+static void mail_of(const struct patch *p, size_t n, const char *author, struct buf *out)
 {
 	const struct patch_commit *c = &p->commits[n];
 	time_t now = time(NULL);
@@ -78,12 +78,10 @@ static void mail_of(const struct patch *p, size_t n, struct buf *out)
 	char date[64];
 
 	strftime(date, sizeof(date), "%a, %d %b %Y %H:%M:%S +0000", gmtime_r(&now, &tm));
-	buf_addf(out, "From %040d Mon Sep 17 00:00:00 2001\nFrom: ", 0);
-	add_author(out);
-	buf_addf(out, "\nDate: %s\nSubject: [PATCH %zu/%zu] %s\n"
-		 "MIME-Version: 1.0\nContent-Type: text/plain; charset=UTF-8\n"
+	buf_addf(out, "From %040d Mon Sep 17 00:00:00 2001\nFrom: %s\nDate: %s\n"
+		 "Subject: [PATCH %zu/%zu] %s\nMIME-Version: 1.0\nContent-Type: text/plain; charset=UTF-8\n"
 		 "Content-Transfer-Encoding: 8bit\n\n%s---\n\n%s-- \npevtrace %s\n\n",
-		 date, n + 1, p->ncommits, c->subject, buf_str(&c->message),
+		 0, author, date, n + 1, p->ncommits, c->subject, buf_str(&c->message),
 		 buf_str(&c->diff), PACKAGE_VERSION);
 }
 
@@ -120,19 +118,23 @@ static void warn_of_other_patches(const char *dir, size_t written)
 
 static void write_series(struct conform_cmd *cmd, const struct patch *p)
 {
+	struct buf author = { 0 };
+
+	add_author(&author);
 	if (mkdir(cmd->patch_dir, 0777) && errno != EEXIST)
 		die("cannot create directory %s: %s", cmd->patch_dir, strerror(errno));
 	for (size_t i = 0; i < p->ncommits; i++) {
 		struct buf name = { 0 }, mail = { 0 };
 
 		add_file_name(i + 1, p->commits[i].subject, &name);
-		mail_of(p, i, &mail);
+		mail_of(p, i, author.data, &mail);
 		patch_write_file(cmd->patch_dir, name.data, &mail);
 		conform_line(cmd, "%s/%s: %zu of the findings", cmd->patch_dir, name.data,
 			     p->commits[i].nfindings);
 		buf_free(&name);
 		buf_free(&mail);
 	}
+	buf_free(&author);
 	warn_of_other_patches(cmd->patch_dir, p->ncommits);
 }
 
@@ -140,6 +142,8 @@ void conform_write_patch(struct conform_cmd *cmd)
 {
 	struct patch p;
 
+	if (cmd->uncorrected.len)
+		warn("claims that could not be tried are not corrected: %s", cmd->uncorrected.data);
 	patch_make(&cmd->c, cmd->kernel, &p);
 	if (cmd->patch_dir)
 		write_series(cmd, &p);
