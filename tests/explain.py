@@ -643,7 +643,8 @@ def test_told(tap, tmp):
 # Sections whose rows describe names defined in other sections.
 ABOUT_OTHERS = ("%terms", "%refusals", "%takers", "%claims", "%parts", "%cause_words", "%undocumented",
 		"%requirements", "%defaults", "%purposes", "%exceptions", "%amendments",
-		"%misstatements", "%topics", "%commits", "%example_output", "%example_events", "%uncheckable")
+		"%misstatements", "%topics", "%commits", "%commit_titles", "%example_output",
+		"%example_events", "%uncheckable")
 
 def names_of_tables():
 	"""Return (word to ask for, meaning) of every row of xlat/*.in."""

@@ -219,7 +219,7 @@ BEGIN {
 	release = "0"
 	section = ""
 	failed = 0
-	pair_sections = "parts|cause_words|undocumented|exceptions|uncheckable|commits|example_output|example_events|requirements|defaults|purposes"
+	pair_sections = "parts|cause_words|undocumented|exceptions|uncheckable|commits|commit_titles|example_output|example_events|requirements|defaults|purposes"
 
 	allow("table_kind", "XLAT_", "enum flags bits")
 	allow("trait", "XLAT_", "nonabi alias c")
@@ -381,8 +381,8 @@ section == "amendments" {
 section == "topics" && /^\t/ {
 	if (!ntopics)
 		fail(at, "a reason without a topic")
-	topic_reason[ntopics] = topic_reason[ntopics] (topic_reason[ntopics] == "" ? "" : " ") \
-				substr($0, 2)
+	topic_reason[ntopics] = topic_reason[ntopics] (topic_reason[ntopics] == "" ? "" : \
+				topic_reason[ntopics] ~ /\.$/ ? "  " : " ") substr($0, 2)
 	next
 }
 
@@ -804,6 +804,10 @@ function check_series(	i)
 		if (pair_text["commits", i] !~ /^[0-9a-f]+$/ ||
 		    length(pair_text["commits", i]) !~ /^(12|40)$/)
 			fail(pair_at["commits", i], "not a commit: " pair_text["commits", i])
+	for (i = 1; i <= npairs["commit_titles"]; i++)
+		if (pair_name["commit_titles", i] !~ /^[0-9a-f]+$/ ||
+		    length(pair_name["commit_titles", i]) != 12)
+			fail(pair_at["commit_titles", i], "not a short commit: " pair_name["commit_titles", i])
 }
 
 function check_claims(	c)
@@ -1453,6 +1457,7 @@ function write_tables_c(f,	t, i, r, l, c, h, n)
 	write_pairs(f, "exceptions", "exception_descs")
 	write_pairs(f, "uncheckable", "uncheckable_descs")
 	write_pairs(f, "commits", "commit_descs")
+	write_pairs(f, "commit_titles", "commit_title_descs")
 	write_pairs(f, "example_output", "example_output_descs")
 	write_pairs(f, "example_events", "example_event_descs")
 	write_pairs(f, "requirements", "requirement_descs")

@@ -21,19 +21,31 @@ struct series {
 	char *kernel;		/* release, without what a distribution adds */
 	struct patch_doc doc;
 	struct patch *out;
-	struct findings done;	/* claims that were corrected, by id */
+	struct findings done;	/* removed ones, by id and part */
 	struct conform now;	/* doc compared, unless stale; only its page is owned */
 	bool stale;
 };
 
 /* Passes --------------------------------------------------------------------------------- */
 
-static bool is_done(const struct series *s, const char *id)
+/* Return true if a finding, or a part of it, is in a list. */
+static bool is_among(const struct findings *list, const char *id, const char *part)
 {
-	for (size_t i = 0; i < s->done.n; i++)
-		if (!strcmp(s->done.all[i].id, id))
+	size_t n = strlen(id);
+
+	for (size_t i = 0; i < list->n; i++)
+		if (!strncmp(list->all[i].id, id, n) && !strcmp(list->all[i].id + n, part))
 			return true;
 	return false;
+}
+
+static void note_removed(struct series *s, const struct finding *f, const char *part)
+{
+	struct buf id = { 0 };
+
+	buf_addf(&id, "%s%s", f->id, part);
+	finding_add(&s->done, id.data, f->severity, f->section, "%s", f->text);
+	buf_free(&id);
 }
 
 static int edits_by_line(const void *a, const void *b)
@@ -122,11 +134,11 @@ static const struct conform *series_now(struct series *s)
 
 /* Collect the edits of a finding. */
 static void patch_collect(struct series *s, const struct conform *now, const struct finding *f,
-		    struct fixes *x)
+			  const char *part, struct fixes *x)
 {
 	size_t first = x->edits.n;
 
-	if (is_done(s, f->id) || !patch_fix(now, f, &s->doc, &x->edits))
+	if (is_among(&s->done, f->id, part) || !patch_fix(now, f, part, &s->doc, &x->edits))
 		return;
 	x->all = page_grow(x->all, x->n, sizeof(*x->all));
 	x->all[x->n++] = (struct fix){ f, first, x->edits.n - first, false };
@@ -137,33 +149,25 @@ struct evidence {
 	struct buf facts, experiments;
 };
 
-/*
- * Remember the findings that were removed, with their evidence.  described: the reason of the
- * commit is about them, not about any such finding.
- */
-static void note_done(struct series *s, const struct fixes *x, bool described,
-		      struct patch_commit *commit, struct evidence *evidence)
-{
-	for (size_t i = 0; i < x->n; i++) {
-		const struct finding *f = x->all[i].finding;
-
-		if (x->all[i].waits)
-			continue;
-		finding_add(&s->done, f->id, f->severity, f->section, "%s", f->text);
-		if (patch_is_tried(f))
-			patch_add_experiment(s->kernel, f, &evidence->experiments);
-		else if (!described || strncmp(f->id, "page-said:", 10))
-			patch_add_fact(f, &evidence->facts);
-		commit->nfindings++;
-	}
-}
-
 /* The findings of a topic that one commit removes. */
 struct selection {
 	const struct patch_topic *topic;
 	const char *key;	/* of patch_topic_key() */
 	bool compared;		/* some were found by comparing the page */
 };
+
+/* Remember a finding that was removed, with its evidence. */
+static void note_done(struct series *s, const struct selection *q, const struct finding *f,
+		      struct patch_commit *commit, struct evidence *evidence)
+{
+	note_removed(s, f, patch_topic_part(q->topic));
+	if (patch_is_tried(f))
+		patch_add_experiment(s->kernel, f, &evidence->experiments);
+	/* the reason of a whole topic is about these sentences */
+	else if (q->topic->by != TOPIC_WHOLE || strncmp(f->id, "page-said:", 10))
+		patch_add_fact(f, &evidence->facts);
+	commit->nfindings++;
+}
 
 static bool patch_is_selected(const struct selection *q, const struct conform *c,
 			      const struct finding *f)
@@ -184,28 +188,60 @@ static bool pass(struct series *s, const struct selection *q, struct patch_commi
 		 struct evidence *evidence)
 {
 	const struct conform *now = series_now(s);
+	const char *part = patch_topic_part(q->topic);
 	struct fixes x = { .n = 0 };
 	size_t before = s->done.n, own;
 
 	for (size_t i = 0; q->compared && i < now->found.n; i++)
 		if (patch_is_selected(q, now, &now->found.all[i]))
-			patch_collect(s, now, &now->found.all[i], &x);
+			patch_collect(s, now, &now->found.all[i], part, &x);
 	/* what the page's own findings add may document the behaviour, too */
 	own = x.n;
 	for (size_t i = 0; !own && i < s->given->found.n; i++) {
 		const struct finding *f = &s->given->found.all[i];
 
 		if (patch_is_tried(f) && patch_is_selected(q, s->given, f))
-			patch_collect(s, now, f, &x);
+			patch_collect(s, now, f, part, &x);
 	}
 	patch_apply(s, &x);
-	note_done(s, &x, q->topic->by == TOPIC_WHOLE, commit, evidence);
+	for (size_t i = 0; i < x.n; i++)
+		if (!x.all[i].waits)
+			note_done(s, q, x.all[i].finding, commit, evidence);
 	patch_edits_free(&x.edits);
 	free(x.all);
 	return s->done.n > before;
 }
 
 /* Commits -------------------------------------------------------------------------------- */
+
+/* Copy the findings of a commit to be, which are those of the page before it. */
+static void list_before(struct series *s, const struct selection *q, struct findings *out)
+{
+	const struct conform *now = series_now(s);
+
+	for (size_t i = 0; q->compared && i < now->found.n; i++) {
+		const struct finding *f = &now->found.all[i];
+
+		if (patch_is_selected(q, now, f))
+			finding_add(out, f->id, f->severity, f->section, "%s", f->text)->since =
+				f->since ? xstrdup(f->since) : NULL;
+	}
+}
+
+/* Add facts about names that a text documents which was written for another one. */
+static void note_others(struct series *s, const struct selection *q, const struct findings *before,
+			struct patch_commit *commit, struct evidence *evidence)
+{
+	const struct conform *now = series_now(s);
+
+	for (size_t i = 0; i < before->n; i++) {
+		const struct finding *f = &before->all[i];
+
+		if (patch_has_commit(f) && !is_among(&now->found, f->id, "") &&
+		    !is_among(&s->done, f->id, patch_topic_part(q->topic)))
+			note_done(s, q, f, commit, evidence);
+	}
+}
 
 /* Append a paragraph to a message, after a blank line. */
 static void add_paragraph(const struct buf *text, struct buf *message)
@@ -218,19 +254,27 @@ static void add_commit(struct series *s, const struct selection *q)
 {
 	struct patch_commit commit = { 0 };
 	struct evidence evidence = { .facts = { 0 } };
+	struct findings before = { 0 };
 	struct patch *p = s->out;
 	struct buf b = { 0 };
 
 	patch_wrap(q->topic->reason, 0, &commit.message);
+	list_before(s, q, &before);
 	for (int i = 0; i < PASSES && pass(s, q, &commit, &evidence); i++)
 		;
+	note_others(s, q, &before, &commit, &evidence);
+	findings_free(&before);
 	add_paragraph(&evidence.facts, &commit.message);
+	patch_add_commits(buf_str(&commit.message), &b);
+	add_paragraph(&b, &commit.message);
+	buf_reset(&b);
 	add_paragraph(&evidence.experiments, &commit.message);
 	buf_free(&evidence.facts);
 	buf_free(&evidence.experiments);
 	patch_doc_diff(&s->doc, PATCH_COMMIT, p->file, &commit.diff);
 	if (!commit.diff.len) {
 		buf_free(&commit.message);
+		buf_free(&b);
 		return;
 	}
 	patch_doc_commit(&s->doc);

@@ -62,6 +62,13 @@ static const char *finding_commit(const struct finding *f)
 	return tables_pair(commit_descs, dot ? dot + 1 : subject);
 }
 
+bool patch_has_commit(const struct finding *f)
+{
+	const char *subject = strchr(f->id, ':') + 1;
+
+	return (strchr(subject, '.') || isupper((unsigned char)*subject)) && finding_commit(f);
+}
+
 static void add_release(const struct finding *f, struct buf *line)
 {
 	const char *commit = finding_commit(f);
@@ -97,6 +104,26 @@ void patch_add_fact(const struct finding *f, struct buf *out)
 	buf_free(&line);
 	buf_free(&text);
 	buf_free(&item);
+}
+
+void patch_add_commits(const char *message, struct buf *out)
+{
+	for (const char *s = message; *s; s++) {
+		size_t n = strspn(s, "0123456789abcdef");
+		char commit[SHORT + 1] = "";
+		const char *title;
+		struct buf line = { 0 };
+
+		if (n == SHORT)
+			memcpy(commit, s, n);
+		title = *commit ? tables_pair(commit_title_descs, commit) : NULL;
+		if (title && !strstr(buf_str(out), commit)) {
+			buf_addf(&line, "linux.git %s (\"%s\")", commit, title);
+			patch_wrap(line.data, 2, out);
+		}
+		buf_free(&line);
+		s += n ? n - 1 : 0;
+	}
 }
 
 /* Experiments ---------------------------------------------------------------------------- */
@@ -321,7 +348,7 @@ void patch_add_experiment(const char *kernel, const struct finding *f, struct bu
 	add_experiment_calls(buf_str(&calls), &block);
 	buf_adds(&line, unsaid ? "" : claims);
 	add_claim(claim, n, &line);
-	buf_addf(&line, ". %s Linux %s:", unsaid ? "On" : "Not so on", kernel);
+	buf_addf(&line, ".  %s Linux %s:", unsaid ? "On" : "Not so on", kernel);
 	/* a computation without a call shows nothing, and two claims may share an experiment */
 	if (strchr(buf_str(&block), '(') && !strstr(buf_str(out), block.data)) {
 		if (out->len)

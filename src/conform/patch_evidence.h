@@ -14,6 +14,12 @@ bool patch_is_tried(const struct finding *f);
 /* Append what shows a difference between descriptions: the release, the commit, the source. */
 void patch_add_fact(const struct finding *f, struct buf *out);
 
+/* Return true if the finding is about one name, and the commit that added it is known. */
+bool patch_has_commit(const struct finding *f);
+
+/* Append the commits of Linux that a message names, with their titles, as man-pages wants them. */
+void patch_add_commits(const char *message, struct buf *out);
+
 /*
  * Append the experiment of a claim, if it was made on this kernel: its calls, without what
  * differs from run to run.

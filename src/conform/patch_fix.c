@@ -19,6 +19,7 @@
 struct fixing {
 	const struct conform *c;
 	const struct finding *f;
+	const char *part;
 	const struct patch_doc *d;
 	struct patch_edits *out;
 };
@@ -390,6 +391,19 @@ static bool put_text(struct fixing *x, enum amendment_how how, unsigned int line
 	return true;
 }
 
+/* Compare a finding with the pattern of a text; *part: "/NAME" in the pattern, or "". */
+static bool amendment_matches(const struct amendment_desc *a, const struct finding *f,
+			      const char **part)
+{
+	size_t n = strcspn(a->finding, "/");
+	char *pattern = xstrndup(a->finding, n);
+	bool same = !fnmatch(pattern, f->id, 0);
+
+	*part = a->finding + n;
+	free(pattern);
+	return same;
+}
+
 /* Return 1 if a text of %amendments was put, 0 if its place is not there, -1 without one. */
 static int amend(struct fixing *x)
 {
@@ -397,9 +411,16 @@ static int amend(struct fixing *x)
 
 	for (const struct amendment_desc *a = amendment_descs; a->finding; a++) {
 		struct buf text = { 0 };
+		const char *part;
 
-		if (fnmatch(a->finding, x->f->id, 0))
+		if (!amendment_matches(a, x->f, &part))
 			continue;
+		/* the finding is there until the page has all parts */
+		if (strcmp(part, x->part) ||
+		    (*part && strstr(buf_str(&x->c->page.source), a->text))) {
+			result = result > 0 ? result : 0;
+			continue;
+		}
 		if (*a->text)
 			buf_adds(&text, a->text);
 		else
@@ -441,8 +462,8 @@ static bool correct_misstatement(struct fixing *x)
 	return false;
 }
 
-bool patch_fix(const struct conform *c, const struct finding *f, const struct patch_doc *d,
-	       struct patch_edits *out)
+bool patch_fix(const struct conform *c, const struct finding *f, const char *part,
+	       const struct patch_doc *d, struct patch_edits *out)
 {
 	static const struct {
 		const char *kind;
@@ -463,7 +484,7 @@ bool patch_fix(const struct conform *c, const struct finding *f, const struct pa
 		{ "claim", correct_claim },
 		{ "unsaid", correct_claim },
 	};
-	struct fixing x = { c, f, d, out };
+	struct fixing x = { c, f, part, d, out };
 	int amended = amend(&x);
 
 	/* a text may change a sentence beside the one that the claim corrects */

@@ -13,10 +13,11 @@ struct patch_edits {
 
 /*
  * Add the edits that remove a finding of c, whose page is the text of d: by %amendments, by
- * the correction of a claim, or by the tables.  Return false if nothing can be said.
+ * the correction of a claim, or by the tables.  part: of texts in several parts, add this one
+ * ("/NAME"), or "".  Return false if nothing can be said.
  */
-bool patch_fix(const struct conform *c, const struct finding *f, const struct patch_doc *d,
-	       struct patch_edits *out);
+bool patch_fix(const struct conform *c, const struct finding *f, const char *part,
+	       const struct patch_doc *d, struct patch_edits *out);
 
 void patch_edits_free(struct patch_edits *e);
 

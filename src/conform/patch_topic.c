@@ -34,12 +34,19 @@ bool patch_topic_matches(const char *kinds, const char *id)
 		size_t n = strcspn(kinds, " ");
 		char pattern[64];
 
-		snprintf(pattern, sizeof(pattern), "%.*s", (int)n, kinds);
+		snprintf(pattern, sizeof(pattern), "%.*s", (int)strcspn(kinds, " /"), kinds);
 		if (!fnmatch(pattern, id, 0))
 			return true;
 		kinds += n + (kinds[n] == ' ');
 	}
 	return false;
+}
+
+const char *patch_topic_part(const struct patch_topic *t)
+{
+	const char *part = strchr(t->kinds, '/');
+
+	return part ? part : "";
 }
 
 /* Append the prefix of a constant's table with a "*", or the name. */

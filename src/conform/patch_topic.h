@@ -26,6 +26,9 @@ extern const struct patch_topic patch_topics[];
 /* Return true if one of the patterns, which are separated by blanks, matches id. */
 bool patch_topic_matches(const char *kinds, const char *id);
 
+/* Return "/NAME" after the only pattern: the part of a text that the topic is about; or "". */
+const char *patch_topic_part(const struct patch_topic *t);
+
 /* Append what names the commit of topic t that removes f, a finding of c. */
 void patch_topic_key(const struct patch_topic *t, const struct conform *c,
 		     const struct finding *f, struct buf *out);
