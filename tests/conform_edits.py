@@ -57,7 +57,7 @@ unsaid:ioctl_modify_clock unsaid:ioctl_modify_fields unsaid:ioctl_modify_size un
 claim:refresh_hup_poll unsaid:poll_unmapped unsaid:ioctl_refresh_zero
 claim:inherit_format_group unsaid:inherit_sample_read claim:aux_greater
 claim:eopnotsupp_skid unsaid:precise_not_hardware claim:bp_r claim:mlock_pages
-unsaid:ioctl_period_freq unsaid:ioctl_period_clock unsaid:data_tail_protect
+unsaid:max_stack_branches unsaid:ioctl_period_freq unsaid:ioctl_period_clock unsaid:data_tail_protect
 unsaid:paranoid_3 unsaid:paranoid_pid unsaid:record_bpf_longer unsaid:signal_each_overflow
 claim:sample_period claim:clockid_all_events claim:prctl_threads claim:exclude_idle_refused
 claim:sample_read_alone claim:data_head_backward claim:task_not_alone claim:flag_output_broken
