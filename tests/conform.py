@@ -602,6 +602,24 @@ def test_patch_evidence(tmp):
 				open(os.path.join(again, f)).read() if os.path.exists(os.path.join(again, f)) else "")]
 	return why
 
+def test_patch_older(tmp):
+	"""Members that a page of an older release lacks come in the layout's order."""
+	text = source(PAGE)
+	for lost in ("    __u32 aux_sample_size;.*\n", "    __u32 __reserved_3;.*\n", "    __u64 sig_data;.*\n",
+		     "          sigtrap        :.*\n.*\n"):
+		text, n = re.subn(lost, "", text)
+		if n != 1:
+			return ["%s: %d times" % (lost, n)]
+	page = write(os.path.join(tmp, "older.2"), text.replace("__reserved_1   : 26;", "__reserved_1   : 27;"))
+	_, new, why = patched(tmp, page, *PAGE_ALONE)
+	layout = open(new).read().split("\nstruct perf_event_attr {")[1].split("\n.EE")[0]
+	members = re.findall(r"(\w+) *(?=[:;\[])", re.sub(r"(?s)/\*.*?\*/", "", layout))
+	for want in ("remove_on_exec sigtrap defer_callchain defer_output __reserved_1",
+		     "sample_max_stack __reserved_2 aux_sample_size sig_data config3 config4"):
+		if want not in " ".join(members):
+			why.append("not %s: %s" % (want, members))
+	return why
+
 def test_patch_untried():
 	"""Claims that cannot be tried here are named, as the patch leaves them."""
 	hide = "mount -t tmpfs none /sys/kernel/tracing && mount -t tmpfs none /sys/kernel/debug && exec \"$@\""
@@ -781,6 +799,7 @@ def main():
 		("the rest of a series", lambda: test_patch_rest(tmp),
 		 page and gcc and shutil.which("patch")),
 		("evidence", lambda: test_patch_evidence(tmp), page and gcc),
+		("a patch of an older page", lambda: test_patch_older(tmp), page and shutil.which("patch")),
 		("what could not be tried", test_patch_untried, page and os.getuid() == 0 and
 		 os.path.exists("/sys/kernel/tracing") and os.path.exists("/sys/kernel/debug")),
 		("patches of bad pages", lambda: test_patch_hostile(tmp), page and shutil.which("patch")),

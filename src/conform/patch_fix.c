@@ -277,7 +277,8 @@ static const struct api_member *member_before(const struct api_struct *known,
 	for (size_t i = 0; i < known->n && strcmp(known->members[i].name, name); i++) {
 		const struct api_member *m = api_member(stated, known->members[i].name);
 
-		before = m && m->line && !known->members[i].reserved ? m : before;
+		/* names are added before the bits that are left of their word */
+		before = m && m->line && !(m->reserved && m->bitfield) ? m : before;
 	}
 	return before;
 }
@@ -382,7 +383,7 @@ static bool put_text(struct fixing *x, enum amendment_how how, unsigned int line
 		add_edit(x, line - 1, 0, text);
 		break;
 	case AMEND_LINE:
-		add_edit(x, line + 1, 0, text);
+		add_edit(x, after_comment(x->d, line), 0, text);
 		break;
 	case AMEND_OVER:
 		add_edit(x, line, 1, text);
