@@ -585,7 +585,7 @@ def test_patch_evidence(tmp):
 			 "+and the counts in a sample are those of the sampled task alone.",
 			 "+(since Linux 4.9) and to other sampling events, such as breakpoints\n+(since Linux 4.13).",
 			 "+of \\-1, or those of a cgroup;",
-			 "+All of these events are enabled and disabled,",
+			 "+Both group leaders and the other members of groups are enabled and disabled.",
 			 "+From Linux 4.13 to Linux 6.12,\n"]
 	why = [w for w in want if w not in text]
 	if text.count(": ERRORS: EINVAL: ") != 5:
