@@ -292,7 +292,7 @@ char **proc_command(pid_t tid)
 	while (f && read < COMMAND_MOST && getdelim(&word, &size, '\0', f) > 0) {
 		read += strlen(word) + 1;
 		words = xrealloc(words, (n + 2) * sizeof(*words));
-		words[n++] = xstrndup(word, COMMAND_MOST);
+		words[n++] = xstrndup(word, strnlen(word, COMMAND_MOST));
 		words[n] = NULL;
 	}
 	if (f)
