@@ -5,7 +5,6 @@
 
 #include "abi/layout.h"
 #include "dump/perfout_internal.h"
-#include "host/proc.h"
 #include "lib/die.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
@@ -44,16 +43,6 @@ void perfout_know_program(struct perfout_view *v, pid_t tid, const char *exe)
 		map_set(&v->perf_tasks, (uint64_t)tid, v);
 }
 
-/* Return whether perf opened the event; in a dump, a launched link to perf is not known as such. */
-static bool perfout_is_of_perf(struct perfout_view *v, const struct event *e)
-{
-	char exe[4096];
-
-	if (v->live && proc_exe(e->opener, exe, sizeof(exe)))
-		perfout_know_program(v, e->opener, exe);
-	return map_get(&v->perf_tasks, (uint64_t)e->opener);
-}
-
 static struct perfout_event *perfout_new_event(struct perfout_view *v, const struct event *e,
 					       struct perfout_event *leader)
 {
@@ -65,7 +54,7 @@ static struct perfout_event *perfout_new_event(struct perfout_view *v, const str
 	p->number = e->number;
 	p->leader = leader;
 	p->bare = p->silent = event_is_bare(e);
-	p->of_perf = perfout_is_of_perf(v, e);
+	p->of_perf = map_get(&v->perf_tasks, (uint64_t)e->opener);
 	record_format_of(&p->format, p->attr, p->len, v->facts.arch);
 	perfout_add_tid(p, e);
 	perfout_name_event(v, p, e->opener);
