@@ -351,7 +351,11 @@ def test_dump(tap, tmp):
 	rp.check_schema(tap, "a dump", dump)
 	a, b = (text([rp.PEVTRACE, "decode", "--records", f]) for f in (ours, made))
 	a, b = collections.Counter(a), collections.Counter(b)
-	tap.ok(len(a) > 100 and a == b,
+	# these are not the kernel's, and as a dump has the beginnings of calls late, one may be later
+	rounds = [sum(n for line, n in lines.items() if "FINISHED_ROUND" in line) for lines in (a, b)]
+	a, b = (collections.Counter({line: n for line, n in lines.items() if "FINISHED_ROUND" not in line})
+		for lines in (a, b))
+	tap.ok(len(a) > 100 and a == b and all(rounds),
 	       "the dump's file has the records of the trace's: %d lines" % sum(a.values()),
 	       list((a - b) + (b - a)))
 	a, b = (header(f) | {"build ids": text([rp.PERF, "buildid-list", "-i", f])}
