@@ -1240,7 +1240,8 @@ def test_short(tap, tmp):
 	r = trace(["--engine=bpf", "--perf-data=" + ours], ["/usr/bin/python3", "-c", SHORT])
 	p = run([rp.PERF, "script", "-F", "comm", "-i", ours])
 	names = collections.Counter(p.stdout.decode().split())
-	tap.ok(not p.stderr and names["perl"] > 9 and names.keys() <= {"python3", "sh", "perl"},
+	# the time of an exec is not known, so samples of perl may have the name before, sh
+	tap.ok(not p.stderr and sum(names.values()) > 50 and names.keys() <= {"python3", "sh", "perl"},
 	       "names of short programs: %s" % dict(names), [r.stderr, p.stderr])
 
 def attr_size(path):
