@@ -153,7 +153,7 @@ void model_describe(struct model *m, struct event *e, const struct event_facts *
 	if (f->enabled && e->start == START_NEVER)
 		e->start = START_UNKNOWN; /* by which call */
 	e->enabled = f->enabled;
-	if (f->leader && f->leader != e)
+	if (f->leader && f->leader != e && !f->leader->leader && !e->leads) /* else a dump is wrong */
 		event_lead(e, f->leader);
 	if (f->output && f->output != e)
 		event_redirect(e, f->output);

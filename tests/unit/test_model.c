@@ -423,7 +423,19 @@ static void test_strangers(void **state)
 	assert_false(model_holds(m, 999));
 }
 
-/* What no kernel tells, but a damaged dump may. */
+/* A damaged dump says that each of two events leads the other. */
+static void test_leaders(void **state)
+{
+	struct event *a = model_found(m, 100, 5, false, 0), *b = model_found(m, 100, 6, false, 0);
+	static const uint8_t attr[64];
+
+	(void)state;
+	model_describe(m, a, &(struct event_facts){ attr, sizeof(attr), 100, -1, .leader = b });
+	model_describe(m, b, &(struct event_facts){ attr, sizeof(attr), 100, -1, .leader = a });
+	assert_ptr_equal(a->leader, b);
+	assert_null(b->leader);
+}
+
 /* Of closed events, only what a file of records requires is kept: one of each attr. */
 static void test_few(void **state)
 {
@@ -450,6 +462,7 @@ static void test_few(void **state)
 	assert_int_equal(events[1000]->number, 1001);
 }
 
+/* What no kernel tells, but a damaged dump may. */
 static void test_nonsense(void **state)
 {
 	(void)state;
@@ -533,6 +546,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_transit, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_links, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_strangers, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_leaders, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_many, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_few, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_nonsense, setup, teardown),
