@@ -9,6 +9,7 @@
 
 #include "host/cpus.h"
 #include "host/pmu.h"
+#include "host/proc.h"
 #include "host/sysfile.h"
 #include "lib/die.h"
 #include "xlat/constants.h"
@@ -245,24 +246,17 @@ static void features_read_pmus(struct perf_features *f)
 /* Read the command line of pevtrace, which the file has if there is no traced command. */
 static void features_read_command(struct perf_features *f)
 {
-	FILE *file = fopen("/proc/self/cmdline", "re");
-	struct buf words = { 0 };
-	char *word = NULL;
+	char **words = proc_command(getpid(), SIZE_MAX);
+	struct buf *b = &f->sections[HEADER_CMDLINE];
 	uint32_t n = 0;
-	size_t size = 0;
 
-	while (file && getdelim(&word, &size, '\0', file) > 0) {
-		perf_features_string(&words, word);
+	while (words[n])
 		n++;
-	}
-	if (n) {
-		buf_add_u32(&f->sections[HEADER_CMDLINE], n);
-		buf_add(&f->sections[HEADER_CMDLINE], words.data, words.len);
-	}
-	if (file)
-		fclose(file);
-	free(word);
-	buf_free(&words);
+	if (n)
+		buf_add_u32(b, n);
+	for (uint32_t i = 0; i < n; i++)
+		perf_features_string(b, words[i]);
+	proc_command_free(words);
 }
 
 void perf_features_read(struct perf_features *f)

@@ -16,8 +16,6 @@
 #include "lib/die.h"
 #include "lib/hash.h"
 
-enum { COMMAND_MOST = 1 << 16 }; /* bytes of a command line */
-
 static bool read_link(int dirfd, const char *name, char *text, size_t size)
 {
 	ssize_t n = readlinkat(dirfd, name, text, size - 1);
@@ -281,7 +279,7 @@ bool proc_exe(pid_t tid, char *text, size_t size)
 	return read_link(AT_FDCWD, path, text, size);
 }
 
-char **proc_command(pid_t tid)
+char **proc_command(pid_t tid, size_t most)
 {
 	char **words = xcalloc(1, sizeof(*words)), *word = NULL, path[32];
 	size_t size = 0, n = 0, read = 0;
@@ -289,10 +287,10 @@ char **proc_command(pid_t tid)
 
 	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)tid);
 	f = fopen(path, "re");
-	while (f && read < COMMAND_MOST && getdelim(&word, &size, '\0', f) > 0) {
+	while (f && read < most && getdelim(&word, &size, '\0', f) > 0) {
 		read += strlen(word) + 1;
 		words = xrealloc(words, (n + 2) * sizeof(*words));
-		words[n++] = xstrndup(word, strnlen(word, COMMAND_MOST));
+		words[n++] = xstrndup(word, strnlen(word, most));
 		words[n] = NULL;
 	}
 	if (f)

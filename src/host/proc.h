@@ -67,10 +67,10 @@ bool proc_comm(pid_t tid, char *text, size_t size);
 bool proc_exe(pid_t tid, char *text, size_t size);
 
 /*
- * Return the words of the task's command line, the first 64 KiB, and NULL behind them; none if it
- * cannot be read.  Free them with proc_command_free().
+ * Return the words of the task's command line, at most that many bytes of it, and NULL behind them;
+ * none if it cannot be read.  Free them with proc_command_free().
  */
-char **proc_command(pid_t tid);
+char **proc_command(pid_t tid, size_t most);
 void proc_command_free(char **words);
 
 #endif

@@ -161,11 +161,12 @@ static void learn_comm(struct live *l, pid_t tid)
 /* Report the command line of perf, by which it names its events in a perf.data file. */
 static void learn_command(struct live *l, pid_t tid)
 {
+	enum { MOST = 1 << 16 }; /* the task may say that it has any command line */
 	char exe[PATH_MAX], **words;
 
 	if (!l->measured || !proc_exe(tid, exe, sizeof(exe)) || !perfout_names_perf(exe))
 		return;
-	words = proc_command(tid);
+	words = proc_command(tid, MOST);
 	session_command(&l->session, tid, words);
 	proc_command_free(words);
 }
