@@ -199,7 +199,8 @@ const struct verb_option options_calls[] = {
 	  .help = "show these calls: names, numbers, /REGEX, %open %ioctl %memory %poll %read "
 		  "%desc %pass %process, all, none, or perf, the calls that concern perf" },
 	{ .name = "decode-fds", .key = 'y', .excludes = 'y', .expr = "decode-fds|decode-fd",
-	  .arg = "WHAT", .optional = true, .bare = "path", .words = OPTIONS_LABELS, .set = options_set_labels,
+	  .arg = "WHAT", .optional = true, .bare = "path", .words = OPTIONS_LABELS,
+	  .set = options_set_labels,
 	  .help = "show the event behind each descriptor: 5<cpu-clock cpu0>" },
 	{ .key = 'x', .set = options_set_hex,
 	  .help = "show strings that are not ASCII in hex; -xx: all strings" },

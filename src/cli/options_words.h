@@ -20,7 +20,7 @@ verb_set_fn options_set_columns;	/* -U */
 
 verb_set_fn options_set_inject, options_set_fault;
 
-/* What strace has as -e NAME= and as an option --NAME=, and pevtrace has not: rows of foreign. */
+/* Options of strace, -e NAME=ARG and --NAME=ARG, that pevtrace does not have: entries of foreign. */
 #define OPTIONS_FOREIGN \
 	{ "abbrev", .expr = "a", .why = "-v shows every member of a structure" }, \
 	{ "verbose", .expr = "v", .why = "structures are always decoded" }, \
@@ -31,7 +31,8 @@ verb_set_fn options_set_inject, options_set_fault;
 	  .why = "a program cannot write to an event; use strace for other data" }, \
 	{ "trace-fds", .expr = "trace-fd|fds|fd", \
 	  .why = "every descriptor of an event is traced; -y shows which event it is" }, \
-	{ "namespace", .why = "perf events have no namespace; --records shows NAMESPACES records" }, \
+	{ "namespace", \
+	  .why = "perf events have no namespace; --records shows NAMESPACES records" }, \
 	{ "decode-pids", .expr = "decode-pid", \
 	  .why = "-a shows the names of tasks, and so does --summary" }, \
 	{ "secontext", .why = "perf events have no SELinux context" }, \

@@ -402,13 +402,11 @@ static size_t attach_new_threads(struct bpf_engine *e, pid_t pid)
 
 int bpf_engine_attach(struct bpf_engine *e, pid_t pid)
 {
-	long group = pid > 0 ? proc_status(pid, "Tgid") : -1;
-
-	if (group <= 0) {
+	if (pid <= 0 || proc_status(pid, "Tgid") < 0) {
 		warn("cannot attach to process %d: no such process", (int)pid);
 		return ESRCH;
 	}
-	while (attach_new_threads(e, (pid_t)group))
+	while (attach_new_threads(e, pid))
 		;
 	find_ended(e); /* before they were followed */
 	return 0;

@@ -251,7 +251,8 @@ static const struct verb_option tampering[] = {
 		  "delay_exit=T or signal=SIGNAL, and WHEN a count of calls or a condition such "
 		  "as 'precise_ip>0'; or trace=, status=, signal=, quiet= or decode-fds=, as the options "
 		  "of these names" },
-	{ .name = "inject", .expr = "inject", .arg = "SET:DO", .set = options_set_inject, .help = "-e inject=" },
+	{ .name = "inject", .expr = "inject", .arg = "SET:DO", .set = options_set_inject,
+	  .help = "-e inject=" },
 	{ .name = "fault", .expr = "fault", .arg = "SET[:error=E]", .set = options_set_fault,
 	  .help = "the same with ENOSYS, unless error= names another" },
 	{ .name = "as-kernel", .arg = "RELEASE", .set = set_as_kernel, .at = AT(inject),
