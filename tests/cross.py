@@ -65,7 +65,11 @@ def missing(triplet, machine):
 			f.write("#include <stdio.h>\nint main(void) { return puts(\"\") < 0; }\n")
 		if run([cc, "-static", "-o", tmp + "/try", tmp + "/try.c"]).returncode:
 			return cc + " has no C library"
-		if run([*emulator(machine), tmp + "/try"]).returncode:
+		try:
+			failed = run([*emulator(machine), tmp + "/try"]).returncode
+		except OSError as e:
+			failed = e.errno
+		if failed:
 			return "programs for %s do not run" % triplet
 	return None
 

@@ -24,6 +24,7 @@ import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import machine
 import ringparse as rp
 import straceparse as sp
 
@@ -469,8 +470,9 @@ def test_clock(tap):
 
 def test_sigtrap(tap):
 	name = "breakpoint with sigtrap"
-	if rp.missing("sigtrapbp"):
-		tap.skip(name, rp.missing("sigtrapbp"))
+	why = rp.missing("sigtrapbp") or machine.lacks("breakpoints")
+	if why:
+		tap.skip(name, why)
 		return
 	run = rp.Run(["--records", "--summary", "--look-every=5"],
 		     [rp.target("sigtrapbp"), "9"])

@@ -29,6 +29,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.dont_write_bytecode = True
 sys.path.insert(0, HERE)
+import ringparse as rp
 import straceparse as sp
 
 PEVTRACE = os.environ.get("PEVTRACE") or sp.find_program("pevtrace")
@@ -619,9 +620,9 @@ def before(tap, tmp):
 def attached_abis(tap, tmp):
 	"""An attached program has no seccomp filter and may have another ABI: same results."""
 	for name in ("everyday", "everyday32"):
-		program = os.path.join(os.environ.get("PEVTRACE_TARGETS", "tests/targets"), name)
-		if not os.path.exists(program):
-			tap.skip("attached: " + name, "was not built")
+		program = rp.target(name)
+		if rp.missing(name):
+			tap.skip("attached: " + name, rp.missing(name))
 			continue
 		for expr, want in (("perf_event_open:error=EACCES", 77), ("perf_event_open:retval=1000", 4),
 				   ("ioctl:error=EIO", 4)):

@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 
+import machine
 import straceparse as sp
 from straceparse import ParseError
 
@@ -383,8 +384,9 @@ def target(name):
 
 def missing(name):
 	"""Return why the target cannot be used here, or None."""
-	return None if os.access(target(name), os.X_OK) else \
-		"tests/targets/%s is not built" % name
+	if not os.access(target(name), os.X_OK):
+		return "tests/targets/%s is not built" % name
+	return machine.cannot_run(target(name)) if name.endswith("32") else None
 
 # ---- a script of such tests -------------------------------------------------
 

@@ -25,6 +25,7 @@ import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import ringparse as rp
 import straceparse as sp
 
 PEVTRACE = os.environ.get("PEVTRACE") or sp.find_program("pevtrace")
@@ -251,7 +252,7 @@ def cases(tmp):
 	yield from verbs("everyday", EVERYDAY, ([], ["-e"]), tmp)
 	yield from verbs("confined", CONFINED, ([], ["-e"]), tmp)
 	yield from verbs("eventful", EVENTFUL, ([],), tmp)
-	if os.path.exists(os.path.join(TARGETS, "everyday32")):
+	if not rp.missing("everyday32"):
 		yield from verbs("everyday32", EVERYDAY, (["-e"],), tmp)
 		yield from verbs("confined32", [v for v in CONFINED if "suid" not in v], (["-e"],), tmp)
 	yield Case("python", [sys.executable, "-c", PYTHON], semaphores)

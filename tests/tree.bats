@@ -24,7 +24,7 @@ setup() {
 @test "every source, description and test is listed in Makefile.am" {
 	listed src/*.c src/*/*.[ch] src/*/*/*.[ch] xlat/*.in xlat/*.awk lessons/* \
 		tests/*.* tests/targets/*.[ch] tests/unit/*.[ch] tests/fuzz/*.[ch] \
-		tests/fault/*.c tests/kernels/* bench/*.c
+		tests/fault/*.c tests/handicap/*.c tests/kernels/* bench/*.c
 }
 
 @test "code for one processor is in folders named arch" {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * A library for LD_PRELOAD: breakpoints open, and never fire, as under hypervisors that do not
- * deliver them.  Their address is replaced while the kernel reads the attr: so a tracer sees
- * another address, within a page.  Programs that make the call without syscall(3) are missed.
+ * deliver them.  Their address is replaced while the kernel reads the attr, so a tracer sees another
+ * one.  Programs that make the call without syscall(3) are missed.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -15,8 +15,10 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* A page that no process can map (vm.mmap_min_addr). */
-#define NOWHERE 0x1000
+/* Below it nothing is mapped (vm.mmap_min_addr), and no breakpoint fires anyway. */
+#define MAPPABLE 0x10000
+/* The bit of an address whose change leads to where the kernel maps nothing unasked. */
+#define NOWHERE (1ULL << 46)
 
 /* Make a system call, and return as the kernel does. */
 static long call(long nr, const long *a)
@@ -52,9 +54,10 @@ static long call_with_attr(long nr, const long *a, int n)
 
 	if (!copy(SYS_process_vm_readv, &type, attr, sizeof(type)) ||
 	    type != PERF_TYPE_BREAKPOINT ||
-	    !copy(SYS_process_vm_readv, &addr, place, sizeof(addr)) || (int64_t)addr < 0)
+	    !copy(SYS_process_vm_readv, &addr, place, sizeof(addr)) || addr < MAPPABLE ||
+	    (int64_t)addr < 0)
 		return call(nr, a);
-	nowhere = NOWHERE | (addr & 0xfff);
+	nowhere = addr ^ NOWHERE;
 	if (!copy(SYS_process_vm_writev, &nowhere, place, sizeof(nowhere)))
 		return call(nr, a);
 	ret = call(nr, a);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <sys/mman.h>
 
+#include "machine.h"
 #include "trace/remote.h"
 
 static void fork_body(bool no_seccomp)
@@ -225,10 +226,7 @@ static void test_32bit(void **state)
 	struct run r = make_run(false);
 
 	(void)state;
-	if (access(target("tree32"), X_OK)) {
-		print_message("the compiler builds no 32-bit programs\n");
-		skip();
-	}
+	need_program(target("tree32"));
 	mmap_body("tree32", false);
 	mmap_body("tree32", true);
 	launch(&r, "tree32", "fork", NULL);

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What this machine can do, found by trying it.  A test that needs something asks lacks(NEED), which
+returns the reason to skip it, or None."""
+
+import ctypes
+import errno
+import functools
+import os
+import struct
+import subprocess
+
+NR_OPEN = {"x86_64": 298, "aarch64": 241, "riscv64": 241}.get(os.uname().machine)
+LIBC = ctypes.CDLL(None, use_errno=True)
+BREAKPOINT, WRITES = 5, 2
+TRIES = 3
+
+def event(kind, config=0, more=(), period=0):
+	"""Open an event of this process that user space counts; return the descriptor or raise OSError.
+	more: (offset, format, value) of further members."""
+	attr = bytearray(128)
+	struct.pack_into("=IIQQ", attr, 0, kind, len(attr), config, period)
+	struct.pack_into("=Q", attr, 40, 1 << 5)	# exclude_kernel
+	for at, fmt, value in more:
+		struct.pack_into("=" + fmt, attr, at, value)
+	if NR_OPEN is None:
+		raise OSError(errno.ENOSYS, "perf_event_open has no known number here")
+	fd = LIBC.syscall(NR_OPEN, bytes(attr), 0, -1, -1, 8)
+	if fd < 0:
+		raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+	return fd
+
+def count(fd, work):
+	"""Return what an event counts while work() runs."""
+	before, = struct.unpack("=Q", os.read(fd, 8))
+	work()
+	after, = struct.unpack("=Q", os.read(fd, 8))
+	os.close(fd)
+	return after - before
+
+def breakpoints():
+	"""Breakpoints may open and never fire, where a hypervisor does not deliver them."""
+	variable = ctypes.c_uint32(0)
+
+	def write():
+		for i in range(3):
+			variable.value = i
+	for _ in range(TRIES):
+		try:
+			fd = event(BREAKPOINT, more=((52, "I", WRITES), (56, "Q", ctypes.addressof(variable)),
+						     (64, "Q", 4)))
+		except OSError as e:
+			return "breakpoints cannot be opened on this machine: " + e.strerror
+		if count(fd, write) == 3:
+			return None
+	return "breakpoints do not fire on this machine"
+
+NEEDS = {"breakpoints": breakpoints}
+
+@functools.lru_cache(None)
+def lacks(need):
+	"""Return why a test with that need cannot run here, or None."""
+	return NEEDS[need]()
+
+@functools.lru_cache(None)
+def cannot_run(program):
+	"""Return why the kernel does not execute a program, such as one of 32 bits, or None."""
+	try:
+		subprocess.run([program], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+			       stderr=subprocess.DEVNULL, timeout=60, check=False)
+	except OSError as e:
+		if e.errno == errno.ENOEXEC:
+			return "%s: this kernel does not run 32-bit programs" % os.path.basename(program)
+		return "%s: %s" % (program, e.strerror)
+	return None
