@@ -16,6 +16,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
+import machine
 import straceparse as sp
 
 PEVTRACE = os.environ.get("PEVTRACE")
@@ -75,6 +76,9 @@ def name_of(result):
 def check(name, fn):
 	try:
 		why = fn() or []
+	except machine.Lack as e:
+		TAP.skip(name, e)
+		return
 	except (AssertionError, OSError, ValueError, KeyError, IndexError,
 		struct.error, subprocess.SubprocessError) as e:
 		why = ["%s: %s" % (type(e).__name__, e)]
@@ -153,7 +157,7 @@ def test_fault():
 	return why + differ(o["kernel"]["error"], "E2BIG", "kernel")
 
 def test_limits():
-	rate, stack = sp.setting("max_sample_rate"), sp.setting("max_stack")
+	rate, stack = machine.setting("max_sample_rate"), machine.setting("max_stack")
 	return plain(attr(freq=1, sample_freq=rate + 1), "freq_limit") + \
 		plain(attr(freq=1, sample_freq=rate, disabled=1), None) + \
 		plain(attr(sample_period=1 << 63), "period_sign") + \
@@ -547,7 +551,7 @@ def test_nobody(tmp):
 	os.chmod(tmp, 0o755)
 	kw = {"program": program, "user": sp.NOBODY, "group": sp.NOBODY, "extra_groups": [],
 	      "cwd": "/"}
-	level = sp.setting("paranoid")
+	level = machine.setting("paranoid")
 	def at(least, rule):
 		return rule if level >= least else None
 	ek = {"exclude_kernel": 1, "exclude_hv": 1}
@@ -595,7 +599,7 @@ def test_raw():
 	# capabilities given up, but still the owner of tracefs
 	pre = ["setpriv", "--bounding-set=-all", "--inh-caps=-all", "--ambient-caps=-all"]
 	why = []
-	privilege = "raw_privilege" if sp.setting("paranoid") > -1 else None
+	privilege = "raw_privilege" if machine.setting("paranoid") > -1 else None
 	for name, want in (("sched/sched_switch", privilege), ("raw_syscalls/sys_enter", None)):
 		b = attr(TP, config=ids[name], sample_type=RAW, exclude_kernel=1, disabled=1)
 		r = subprocess.run(pre + [PEVTRACE, "check", "--json", b.hex()],

@@ -36,6 +36,7 @@ import sys
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
+import machine
 import ringparse as rp
 import straceparse as sp
 
@@ -435,7 +436,7 @@ def test_release(tap, tmp):
 def test_rights(tap, tmp):
 	if os.geteuid():
 		return tap.skip("the rights that an open requires", "needs root to become nobody")
-	level = sp.setting("paranoid")
+	level = machine.setting("paranoid")
 	os.chmod(tmp, 0o755)
 	for event, args in (("cpu-clock,exclude_kernel=0", []), ("cpu-clock:u", []), ("dummy:u", []),
 			    ("cpu-clock:u", ["-a"]), ("cs,exclude_kernel=0", []),
@@ -522,7 +523,7 @@ def test_failing(tap, tmp):
 def test_nobody(tap, tmp):
 	if os.geteuid():
 		return tap.skip("an ordinary user", "needs root to become one")
-	if sp.setting("paranoid") < 2:
+	if machine.setting("paranoid") < 2:
 		return tap.skip("an ordinary user", "perf_event_paranoid is below 2")
 	os.chmod(tmp, 0o755)
 	path = os.path.join(tmp, "nobody.json")

@@ -18,6 +18,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
+import machine
 import check as ck
 from check import check, differ, TAP
 import straceparse as sp
@@ -377,7 +378,7 @@ def test_nobody(tmp):
 		if name == "namespaces":
 			why += differ(any("more privilege" in l and name in l for l in here["limits"]),
 				      True, "limits: %s" % here["limits"])
-	if sp.setting("paranoid") == 2:
+	if machine.setting("paranoid") == 2:
 		o = named(got, "sample_type")["PERF_SAMPLE_PHYS_ADDR"]
 		why += differ((o["result"], o.get("error")), ("no", "EACCES"), "PHYS_ADDR")
 		why += differ(any("paranoid is 2" in l for l in here["limits"]), True, "paranoid")

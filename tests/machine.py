@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What this machine can do, found by trying it.  A test that needs something asks lacks(NEED), which
-returns the reason to skip it, or None."""
+returns the reason to skip it, or None; or it calls need(NEED), which raises Lack with the reason, and
+whoever runs the tests skips this one."""
 
 import ctypes
 import errno
@@ -8,6 +9,9 @@ import functools
 import os
 import struct
 import subprocess
+
+class Lack(Exception):
+	"""Why a test is to be skipped."""
 
 NR_OPEN = {"x86_64": 298, "aarch64": 241, "riscv64": 241}.get(os.uname().machine)
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -54,12 +58,29 @@ def breakpoints():
 			return None
 	return "breakpoints do not fire on this machine"
 
-NEEDS = {"breakpoints": breakpoints}
+def restricted():
+	level = setting("paranoid")
+	return None if level > 1 else "perf_event_paranoid is %d: users may count the kernel" % level
+
+NEEDS = {"breakpoints": breakpoints, "restricted users": restricted}
 
 @functools.lru_cache(None)
 def lacks(need):
 	"""Return why a test with that need cannot run here, or None."""
 	return NEEDS[need]()
+
+def need(what):
+	if lacks(what):
+		raise Lack(lacks(what))
+
+def setting(name):
+	"""Return the sysctl kernel.perf_event_NAME."""
+	path = "/proc/sys/kernel/perf_event_" + name
+	try:
+		with open(path) as f:
+			return int(f.read())
+	except OSError as e:
+		raise Lack("%s cannot be read" % path) from e
 
 @functools.lru_cache(None)
 def cannot_run(program):

@@ -760,7 +760,7 @@ def test_nobody(tap):
 	if os.geteuid():
 		return tap.skip("an ordinary user", "needs root to become one")
 	try:
-		level = sp.setting("paranoid")
+		level = machine.setting("paranoid")
 	except OSError:
 		return tap.skip("an ordinary user", "no perf_event_paranoid")
 	if level != 2 or not os.access(PEVTRACE, os.X_OK):

@@ -23,6 +23,7 @@ import sys
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
+import machine
 import ringparse as rp
 import straceparse as sp
 
@@ -364,7 +365,7 @@ def test_nobody(tap, tmp):
 		return tap.skip("an ordinary user", "needs root to become one")
 	if run([PEVTRACE, "--version"], preexec_fn=sp.as_nobody()).returncode:
 		return tap.skip("an ordinary user", "who may not run this build")
-	if sp.setting("paranoid") != 2:
+	if machine.setting("paranoid") != 2:
 		return tap.skip("an ordinary user", "perf_event_paranoid is not 2")
 	os.chmod(tmp, 0o755)
 	dump, _ = opened(tmp, "root", ["-e", "cs", "-e", "cpu-clock:u", "--", "true"])

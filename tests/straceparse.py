@@ -443,11 +443,6 @@ def sanitized():
 	with open(os.environ["PEVTRACE"], "rb") as f:
 		return b"__asan_init" in f.read()
 
-def setting(name):
-	"""Return the sysctl kernel.perf_event_NAME."""
-	with open("/proc/sys/kernel/perf_event_" + name) as f:
-		return int(f.read())
-
 # tests/run mounts it, if permitted.
 TRACEFS = "/sys/kernel/tracing"
 

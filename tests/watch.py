@@ -23,6 +23,7 @@ import time
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
+import machine
 import ringparse as rp
 import straceparse as sp
 
@@ -241,7 +242,7 @@ def test_nobody(tap):
 	if subprocess.run([PEVTRACE, "--version"], preexec_fn=sp.as_nobody(),
 			  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode:
 		return tap.skip("an ordinary user", "who may not run this build")
-	if not 1 <= sp.setting("paranoid") <= 2:
+	if not 1 <= machine.setting("paranoid") <= 2:
 		return tap.skip("an ordinary user", "perf_event_paranoid is not 1 or 2")
 	r = watch(["sh", "-c", "/bin/true; exit 0"], preexec_fn=sp.as_nobody())
 	got = collections.Counter(x.type for x in rp.records(r.stderr.split("\n")))

@@ -17,6 +17,7 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
+import machine
 import check as ck
 from check import attr, bp, SW, TP, BP
 import straceparse as sp
@@ -96,7 +97,7 @@ def broken(b, *rest, args=(), raw=(0, -1, -1, 0), **kw):
 # ---- one thing is wrong --------------------------------------------------------
 
 def attr_cases():
-	rate, stack = sp.setting("max_sample_rate"), sp.setting("max_stack")
+	rate, stack = machine.setting("max_sample_rate"), machine.setting("max_stack")
 	branch = dict(sample_type=ck.BRANCH)
 	return [
 		("a reserved bit", attr(reserved_1=1), "__reserved_1", "reserved_bits", {}),
@@ -376,7 +377,7 @@ def test_group():
 # ---- more than one thing -------------------------------------------------------------
 
 def test_two():
-	rate = sp.setting("max_sample_rate")
+	rate = machine.setting("max_sample_rate")
 	cases = [
 		(attr(freq=1, sample_freq=rate + 1, use_clockid=1, clockid=2),
 		 ["sample_freq", "clockid"], ["freq_limit", "clockid"]),
@@ -412,7 +413,7 @@ def test_two():
 
 def test_random():
 	"""Random combinations of errors: all are named, and the working call works."""
-	rate = sp.setting("max_sample_rate")
+	rate = machine.setting("max_sample_rate")
 	flaws = [
 		({"reserved_1": 1}, {"__reserved_1"}), ({"reserved_2": 3}, {"__reserved_2"}),
 		({"read_format": 1 << 40}, {"read_format"}), ({"config": 77}, {"config"}),
@@ -463,8 +464,7 @@ def reopen_as_nobody(works):
 	return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
 
 def test_nobody(tmp):
-	if sp.setting("paranoid") < 2:
-		return None
+	machine.need("restricted users")
 	kw = as_nobody(tmp)
 	ek = {"exclude_kernel": 1, "exclude_hv": 1}
 	branch = {"sample_type": ck.BRANCH, "branch_sample_type": BRANCH_ANY}
@@ -654,6 +654,7 @@ def same_cause():
 
 def test_perf_nobody(tmp):
 	"""perf retries with exclude_kernel, which succeeds."""
+	machine.need("restricted users")
 	kw = as_nobody(tmp)
 	r = run("--json", "--", "perf", "stat", "-x,", "-e", "task-clock", "true", **kw)
 	objects = [json.loads(l) for l in r.stdout.splitlines()]
@@ -789,8 +790,7 @@ def main():
 		("the other arguments", test_arguments, True), ("groups", test_group, True),
 		("more than one thing is wrong", test_two, True),
 		("flaws thrown together", test_random, True),
-		("an ordinary user", (lambda: test_nobody(tmp)) if sp.setting("paranoid") > 1
-		 else None, True),
+		("an ordinary user", lambda: test_nobody(tmp), True),
 		("root without capabilities", test_caps if shutil.which("setpriv") else None, True),
 		("root of a user namespace", test_userns if shutil.which("unshare") else None, True),
 		("a seccomp filter", test_seccomp, False),
@@ -800,7 +800,7 @@ def main():
 		("a command that leaves a zombie", test_orphan, True),
 		("perf", (lambda: test_perf(tmp)) if shutil.which("perf") else None, True),
 		("perf as an ordinary user", (lambda: test_perf_nobody(tmp))
-		 if shutil.which("perf") and sp.setting("paranoid") > 1 else None, True),
+		 if shutil.which("perf") else None, True),
 		("a line of a dump", lambda: test_dump(tmp), True), ("blame and rule agree", test_agreement, True), ("text", test_text, True),
 		("nothing is left behind", lambda: test_quiet(tmp), True), ("misuse", test_misuse, False),
 	]
