@@ -19,7 +19,7 @@
 #include "xlat/constants.h"
 #include "xlat/tables.h"
 
-static char root[] = "/tmp/pevtrace-syntax-XXXXXX";
+static char root[TREE_PATH];
 static struct host *host;
 
 static void put(const char *path, const char *text)
@@ -30,7 +30,7 @@ static void put(const char *path, const char *text)
 static int setup(void **state)
 {
 	(void)state;
-	assert_non_null(mkdtemp(root));
+	tree_new(root, "syntax");
 	tree_put_cpu(root);
 	put(DEVICES "msr/type", "9\n");
 	put(DEVICES "msr/format/event", "config:0-63\n");

@@ -16,7 +16,7 @@
 #include "host/proc.h"
 #include "tree.h"
 
-static char root[] = "/tmp/pevtrace-host-XXXXXX";
+static char root[TREE_PATH];
 
 static void put(const char *path, const char *text)
 {
@@ -26,7 +26,7 @@ static void put(const char *path, const char *text)
 static int setup(void **state)
 {
 	(void)state;
-	assert_non_null(mkdtemp(root));
+	tree_new(root, "host");
 	tree_put_cpu(root);
 	put(DEVICES "cpu/format/broken", "config:9-3\n");
 	put(DEVICES "cpu/format/far", "config:60-70\n");
@@ -130,7 +130,7 @@ static void test_proc(void **state)
 static void test_mapped_file(void **state)
 {
 	struct buf name = { 0 };
-	char proc[64], path[128];
+	char proc[TREE_PATH + 64], path[TREE_PATH + 64];
 	int fd;
 
 	(void)state;

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -158,7 +159,7 @@ static void count_record(void *ctx, const struct perfdata_record *r)
 
 static int open_image(const struct image *m, size_t len, bool check)
 {
-	FILE *f = tmpfile();
+	FILE *f = fdopen(memfd_create("image", MFD_CLOEXEC), "w+");
 	struct perfdata *p;
 	int records = 0;
 	bool whole;

@@ -39,7 +39,7 @@ static const char *format_of(void *ctx, uint64_t id)
 	return host_format(ctx, id);
 }
 
-static char root[] = "/tmp/pevtrace-raw-XXXXXX";
+static char root[TREE_PATH];
 static const char *tracefs;	/* the machine's own, or NULL */
 static const char *why_skipped = "tracefs is not mounted, and mounting it needs root";
 static bool mounted;
@@ -104,7 +104,7 @@ static bool is_mounted(const char *dir)
 
 static void find_tracefs(void)
 {
-	static char own[64];
+	static char own[TREE_PATH + 64];
 
 	if (is_mounted("/sys/kernel/tracing")) {
 		tracefs = "/sys/kernel/tracing";
@@ -121,7 +121,7 @@ static void find_tracefs(void)
 static int setup(void **state)
 {
 	(void)state;
-	assert_non_null(mkdtemp(root));
+	tree_new(root, "raw");
 	put("events/t/mixed/id", "300\n");
 	put("events/t/mixed/format", mixed);
 	put("events/t/call/id", "301\n");

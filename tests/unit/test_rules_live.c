@@ -29,6 +29,7 @@
 #include "host/facts.h"
 #include "host/pmu.h"
 #include "lib/libc.h"
+#include "tree.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
@@ -581,7 +582,7 @@ static void begin(struct run *r)
 	r->host = host_new("/sys", NULL);
 	facts_open(&r->facts, r->host);
 	r->facts.rules.machine.attr_size = trial_attr_size();
-	snprintf(r->path, sizeof(r->path), "/tmp/pevtrace-rules-XXXXXX");
+	tree_template(r->path, "rules");
 	fd = mkstemp(r->path);
 	assert_true(fd >= 0);
 	assert_int_equal(ftruncate(fd, 4096), 0);

@@ -23,7 +23,7 @@
 #include "host/symtab.h"
 #include "tree.h"
 
-static char root[] = "/tmp/pevtrace-sym-XXXXXX";
+static char root[TREE_PATH];
 
 static void put(const char *path, const char *text)
 {
@@ -33,7 +33,7 @@ static void put(const char *path, const char *text)
 static int setup(void **state)
 {
 	(void)state;
-	assert_non_null(mkdtemp(root));
+	tree_new(root, "sym");
 	put("proc/kallsyms",
 	    "0000000000000000 A fixed_percpu_data\n"
 	    "ffffffff81000000 T _stext\n"
@@ -64,7 +64,7 @@ static int teardown(void **state)
 
 static struct symbols *fake(const char *name)
 {
-	static char proc[128];
+	static char proc[TREE_PATH + 64];
 
 	snprintf(proc, sizeof(proc), "%s/%s", root, name);
 	return symbols_new(proc);
@@ -364,7 +364,7 @@ static void test_fed(void **state)
 /* Code of a file that was deleted since: only the mapping itself leads to it. */
 static void test_deleted(void **state)
 {
-	char path[256], command[512];
+	char path[TREE_PATH + 64], command[512];
 	struct symbols *y;
 	const char *name;
 	struct maps m = { 0 };
@@ -410,7 +410,7 @@ static void test_deleted(void **state)
 static void read_bytes(const uint8_t *bytes, size_t len)
 {
 	struct symbols *y = symbols_new(NULL);
-	char path[256];
+	char path[TREE_PATH + 64];
 	int fd;
 
 	snprintf(path, sizeof(path), "%s/elf", root);
@@ -492,7 +492,7 @@ static void test_flipped_elf(void **state)
 static void test_no_file(void **state)
 {
 	struct symbols *y = fake("proc");
-	char path[256];
+	char path[TREE_PATH + 64];
 
 	(void)state;
 	snprintf(path, sizeof(path), "%s/fifo", root);
@@ -511,7 +511,7 @@ static void test_no_file(void **state)
 /* More files than are kept, asked for in turn. */
 static void test_many_files(void **state)
 {
-	char path[256], command[512], want[64];
+	char path[TREE_PATH + 64], command[512], want[64];
 	struct symbols *y = fake("proc");
 
 	(void)state;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Ends, signals, and that the program finds nothing changed. */
 #include "trace_run.h"
+#include "tree.h"
 
 #include <errno.h>
 
@@ -114,11 +115,12 @@ static char *slurp(const char *path)
 /* The program finds what it would find without us. */
 static void mirror_body(bool no_seccomp)
 {
-	char path[] = "/tmp/mirror.XXXXXX", *native, *traced;
+	char path[TREE_PATH], *native, *traced;
 	struct run r = make_run(no_seccomp);
 	int status;
 	pid_t pid;
 
+	tree_template(path, "mirror");
 	close(mkstemp(path));
 	pid = fork();
 	if (pid == 0) {
@@ -162,11 +164,12 @@ static void test_unnoticed(void **state)
 /* Our caller's ignored SIGCHLD reaches the program and comes back to us. */
 static void test_ignored_sigchld(void **state)
 {
-	char path[] = "/tmp/mirror.XXXXXX", *text, line[64];
+	char path[TREE_PATH], *text, line[64];
 	struct run r = make_run(false);
 	struct sigaction action;
 
 	(void)state;
+	tree_template(path, "mirror");
 	close(mkstemp(path));
 	signal(SIGCHLD, SIG_IGN);
 	launch(&r, "mirror", path, NULL);

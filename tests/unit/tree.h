@@ -8,6 +8,23 @@
 #include <string.h>
 #include <sys/stat.h>
 
+enum { TREE_PATH = 256 };
+
+/* Write the path of a new file or directory for mkstemp() or mkdtemp(), where those are. */
+static inline void tree_template(char *path, const char *name)
+{
+	const char *tmp = getenv("TMPDIR");
+
+	snprintf(path, TREE_PATH, "%s/pevtrace-%s-XXXXXX", tmp && *tmp ? tmp : "/tmp", name);
+}
+
+/* Create the directory of a tree and write its path. */
+static inline void tree_new(char *root, const char *name)
+{
+	tree_template(root, name);
+	assert_non_null(mkdtemp(root));
+}
+
 /* Writes root/path, with the directories that lead to it. */
 static inline void tree_put(const char *root, const char *path, const char *text)
 {
@@ -42,7 +59,7 @@ static inline void tree_put_cpu(const char *root)
 /* Removes it all, but nothing that is mounted there. rm's status. */
 static inline int tree_remove(const char *root)
 {
-	char command[128];
+	char command[TREE_PATH + 64];
 
 	snprintf(command, sizeof(command), "rm -r --one-file-system %s", root);
 	return system(command);
