@@ -32,6 +32,18 @@ function experiment(name) {
 	return name
 }
 
+# Say what a step lacks if one of these words is not here, and go on only if all are.
+function need(words,    i, n, w) {
+	n = split(words, w, " ")
+	for (i = 1; i <= n; i++) {
+		if (index(" " needs " ", " " w[i] " ") == 0)
+			fail("%needs " w[i] " is not among the %needs of the lesson")
+		when = when (when == "" ? "" : " ") "!" w[i]
+		item("LACK", ", .text = " quote(w[i]))
+		when = substr(when, 1, length(when) - length(w[i]) - 1) w[i]
+	}
+}
+
 function item(kind, rest) {
 	items = items "\t{ .kind = LESSON_" kind ", .when = " or_null(when) rest " },\n"
 }
@@ -100,6 +112,8 @@ FNR == 1 {
 		title = rest
 	else if (word == "summary")
 		summary = rest
+	else if (word == "needs" && steps)
+		need(rest)
 	else if (word == "needs")
 		needs = rest
 	else if (word == "man")

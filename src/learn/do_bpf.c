@@ -26,14 +26,7 @@ static bool attach(struct learn *l, int fd, uint32_t type)
 
 bool learn_bpf_prepare(struct learn *l)
 {
-	int program = bpf_load(BPF_PROG_TYPE_PERF_EVENT, 0);
-
-	if (program >= 0) {
-		learn_set(l, "program", "yes");
-		close(program);
-	}
-	learn_set_error(l, "load_error", program);
-	if (program >= 0 && learn_get(l, "tracepoint"))
+	if (learn_get(l, "bpf") && learn_get(l, "tracepoint"))
 		learn_set(l, "point", "yes");
 	learn_set(l, "touched", "%d", TOUCHED);
 	learn_set(l, "names", "%d", NAMES);

@@ -10,11 +10,21 @@
 #include "learn/judge.h"
 #include "lessons/lessons.h"
 
-enum { NOBODY = 65534, INIT = 1 };
+enum { NOBODY = 65534, INIT = 1, UNREADABLE = -1000 };
 
 bool learn_permissions_prepare(struct learn *l)
 {
+	long level = rights_sysctl("perf_event_paranoid", UNREADABLE);
+
 	learn_set(l, "nobody", "%d", NOBODY);
+	learn_set(l, "level", "this level");
+	if (level != UNREADABLE) {
+		learn_set(l, "paranoid", "%ld", level);
+		learn_set(l, "level", "level %ld", level);
+	}
+	/* root of another user namespace has no privileges for perf events to give up */
+	if (!geteuid() && rights_in_first_user_ns())
+		learn_set(l, "root", "yes");
 	return true;
 }
 

@@ -110,14 +110,18 @@ bool learn_signals_refresh(struct learn *l)
 
 bool learn_signals_trap(struct learn *l)
 {
-	struct lesson_child *c = learn_start_child(l, child_trap, TIMES);
-	char event[128];
+	bool watched = learn_get(l, "sigtrap");
+	struct lesson_child *c = learn_start_child(l, watched ? child_trap : child_touch_trap,
+						   TIMES);
+	char event[128], what[32] = "page-faults:u";
 
 	if (!c)
 		return false;
-	snprintf(event, sizeof(event), "mem:0x%llx/8:w:u,sample_period=1,sigtrap,"
-		 "remove_on_exec,sig_data=0x%x", (unsigned long long)(uintptr_t)&c->variable,
-		 DATA);
+	if (watched)
+		snprintf(what, sizeof(what), "mem:0x%llx/8:w:u",
+			 (unsigned long long)(uintptr_t)&c->variable);
+	snprintf(event, sizeof(event), "%s,sample_period=1,sigtrap,remove_on_exec,sig_data=0x%x",
+		 what, DATA);
 	l->fds[TRAP] = learn_try_open(l, event, l->child_pid, -1, -1);
 	if (l->fds[TRAP] < 0)
 		return true;
@@ -128,6 +132,7 @@ bool learn_signals_trap(struct learn *l)
 	learn_set_number(l, "traps", c->traps);
 	learn_set_hex(l, "data", c->sig_data);
 	learn_set_hex(l, "addr", c->addr);
+	learn_set(l, "accessed", watched ? "of the variable" : "of the last page");
 	learn_set(l, "trapped", "yes");
 	return true;
 }

@@ -76,6 +76,7 @@ bool learn_uprobes_maps(struct learn *l)
 		for (char *blank; (blank = strstr(line, "  "));)
 			memmove(blank, blank + 1, strlen(blank));
 		learn_say(l, "%s", line);
+		learn_set(l, "mapped", "yes");
 	}
 	free(line);
 	if (f)

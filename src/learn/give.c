@@ -51,11 +51,20 @@ static char *fill_in(const struct learn *l, const char *text)
 	return out.data;
 }
 
+/* Return whether all values are set, or not set, that the item's %when names. */
 static bool is_selected(const struct learn *l, const struct lesson_item *i)
 {
-	if (!i->when)
-		return true;
-	return *i->when == '!' ? !learn_get(l, i->when + 1) : !!learn_get(l, i->when);
+	const char *at = i->when ? i->when : "";
+	char name[64];
+
+	for (size_t len; (len = strcspn(at, " ")); at += len, at += *at == ' ') {
+		bool set = *at != '!';
+
+		snprintf(name, sizeof(name), "%.*s", (int)len - !set, at + !set);
+		if (!!learn_get(l, name) != set)
+			return false;
+	}
+	return true;
 }
 
 /* Questions ---------------------------------------------------------------------------- */
@@ -153,6 +162,16 @@ static void show_item_text(struct learn *l, const struct lesson_item *i)
 	free(text);
 }
 
+/* Say why a need does not work; in later steps only that they need it, too. */
+static void show_lack(struct learn *l, const char *need)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s_lack", need);
+	lesson_text_paragraph(&l->text, learn_get(l, name));
+	learn_set(l, name, "This, too, needs %s.", learn_need_next(&need)->meaning);
+}
+
 static bool interrupted(void)
 {
 	const struct timespec now = { 0, 0 };
@@ -168,6 +187,9 @@ static enum given give_item(struct learn *l, const struct lesson_item *i)
 	switch (i->kind) {
 	case LESSON_TRY:
 		lesson_text_heading(&l->text, 0, "Try this");
+		break;
+	case LESSON_LACK:
+		show_lack(l, i->text);
 		break;
 	case LESSON_SHOW:
 		show_lines(l);
@@ -234,7 +256,6 @@ static bool start_session(struct learn *l)
 		return false;
 	}
 	o->text.pid_never = true; /* the text view reads it for each line */
-	learn_set_machine(l);
 	return true;
 }
 
@@ -267,6 +288,7 @@ enum given give_lesson(struct learn *l)
 	enum given how;
 	sigset_t interrupt, before;
 
+	learn_set_machine(l);
 	if (!start_session(l))
 		return GIVEN_NOT;
 	sigemptyset(&interrupt);

@@ -104,14 +104,17 @@ void learn_refused(struct learn *l, const char *name, const char *event, pid_t p
 {
 	int fd = learn_try_open(l, event, pid, cpu, -1);
 	struct learn_verdict v;
-	char key[64];
+	char why[64], failed[64];
 
-	learn_judge(l, event, pid, cpu, fd < 0 ? -fd : 0, &v);
+	snprintf(why, sizeof(why), "%s_why", name);
+	snprintf(failed, sizeof(failed), "%s_failed", name);
 	learn_set_error(l, name, fd);
-	snprintf(key, sizeof(key), "%s_rule", name);
-	learn_set(l, key, "%s", v.rule);
-	snprintf(key, sizeof(key), "%s_why", name);
-	learn_set(l, key, "%s", v.meaning);
-	if (fd >= 0)
+	if (fd >= 0) {
 		learn_close(l, fd);
+		learn_set(l, why, "Nothing forbids it here.");
+		return;
+	}
+	learn_judge(l, event, pid, cpu, -fd, &v);
+	learn_set(l, why, "Rule `%s`: %s.", v.rule, v.meaning);
+	learn_set(l, failed, "yes");
 }

@@ -17,8 +17,8 @@ void learn_judge(struct learn *l, const char *event, pid_t pid, int cpu, int err
 void learn_set_cause(struct learn *l, const char *name, const char *event);
 
 /*
- * Open an event and close it.  Set name to the error or "none", NAME_rule to the rule and
- * NAME_why to its meaning.
+ * Open an event and close it.  Set name to the error or "none", NAME_why to a sentence with the
+ * rule that explains it, and NAME_failed if the open failed.
  */
 void learn_refused(struct learn *l, const char *name, const char *event, pid_t pid, int cpu);
 

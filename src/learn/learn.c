@@ -54,50 +54,43 @@ static const struct verb_option options[] = {
 
 /* The list ----------------------------------------------------------------------------- */
 
-static const struct learn_need *find_learn_need(const char *word, size_t len)
+/* Write "(needs hardware breakpoints: here)", a line for each need. */
+static void list_needs(const struct lesson *lesson, struct instruments *is, FILE *out)
 {
-	for (size_t i = 0; i < nlearn_needs; i++)
-		if (strlen(learn_needs[i].name) == len &&
-		    !strncmp(learn_needs[i].name, word, len))
-			return &learn_needs[i];
-	die("lessons: unknown word of %%needs: '%.*s'", (int)len, word);
-}
+	const char *words = lesson->needs ? lesson->needs : "";
+	const struct learn_need *need;
 
-/* Write "(needs root and tracefs: here)", a line for each need. */
-static void list_needs(const struct lesson *lesson, struct host *h, FILE *out)
-{
-	const char *at = lesson->needs ? lesson->needs : "";
+	while ((need = learn_need_next(&words))) {
+		struct buf why = { 0 };
+		bool works = learn_need_works(is, need, &why);
 
-	for (size_t len; *at; at += len, at += strspn(at, " ")) {
-		const struct learn_need *need = find_learn_need(at, len = strcspn(at, " "));
-
-		fprintf(out, "%16s(needs %s: %s)\n", "", need->meaning, need->here(h) ?
-			"here" : "not here; the lesson adapts");
+		fprintf(out, "%16s(needs %s: %s)\n", "", need->meaning, works ? "here" :
+			need->instrument < INSTRUMENTS && instrument_fails(is, need->instrument) ?
+			"dead here; the lesson adapts" : "not here; the lesson adapts");
+		buf_free(&why);
 	}
 }
 
-static void list_lessons(FILE *out, const struct command *c)
+static void list_lessons(FILE *out, const struct command *c, struct instruments *is)
 {
-	struct host *h = host_new("/sys", NULL);
-
 	if (c->markdown)
 		fputs("# Lessons\n\n```\n", out);
 	for (size_t i = 0; i < nlessons; i++) {
 		fprintf(out, "%-15s %s\n", lessons[i].name, lessons[i].summary);
-		list_needs(&lessons[i], h, out);
+		list_needs(&lessons[i], is, out);
 	}
 	fputs(c->markdown ? "```\n" : "\n'pevtrace learn NAME' starts a lesson.\n", out);
-	host_free(h);
 }
 
 /* Lessons ------------------------------------------------------------------------------ */
 
 /* Give a lesson.  Set *missed if a question was not answered. */
 static enum given give_one(const struct command *c, const struct lesson *lesson, FILE *out,
-			   bool *missed)
+			   struct instruments *is, bool *missed)
 {
 	struct learn l = {
 		.lesson = lesson,
+		.instruments = is,
 		.text = {
 			.out = out, .markdown = c->markdown,
 			.color = !c->markdown && color_wanted(c->color, isatty(fileno(out))),
@@ -112,7 +105,7 @@ static enum given give_one(const struct command *c, const struct lesson *lesson,
 }
 
 /* Give the named lessons, or all.  Return the exit status. */
-static int give_lessons(const struct command *c, FILE *out)
+static int give_lessons(const struct command *c, FILE *out, struct instruments *is)
 {
 	bool missed = false, trouble = false;
 
@@ -121,7 +114,7 @@ static int give_lessons(const struct command *c, FILE *out)
 
 		if (i)
 			putc('\n', out);
-		how = give_one(c, c->all ? &lessons[i] : find_lesson(c->names[i]), out, &missed);
+		how = give_one(c, c->all ? &lessons[i] : find_lesson(c->names[i]), out, is, &missed);
 		if (how == GIVEN_UP)
 			return EXIT_NO;
 		trouble |= how == GIVEN_NOT;
@@ -132,6 +125,7 @@ static int give_lessons(const struct command *c, FILE *out)
 static int learn_run(void *state, const struct verb_args *args)
 {
 	struct command *c = state;
+	struct instruments instruments = { .host = NULL };
 	FILE *out = stdout;
 	int status = EXIT_YES;
 	bool failed;
@@ -146,10 +140,12 @@ static int learn_run(void *state, const struct verb_args *args)
 	if (!out)
 		die("cannot write '%s': %s; name another file with -o", c->output,
 		    strerror(errno));
+	instruments.host = host_new("/sys", NULL);
 	if (c->all || *c->names)
-		status = give_lessons(c, out);
+		status = give_lessons(c, out, &instruments);
 	else
-		list_lessons(out, c);
+		list_lessons(out, c, &instruments);
+	host_free(instruments.host);
 	failed = ferror(out);
 	/* cppcheck-suppress useClosedFile ; closed on the other branch only */
 	if ((c->output ? fclose(out) : fflush(out)) || failed) {

@@ -11,6 +11,7 @@
 #include "learn/lesson.h"
 #include "learn/lesson_child.h"
 #include "learn/lesson_text.h"
+#include "learn/needs.h"
 #include "measure/own_session.h"
 #include "xlat/constants.h"
 
@@ -37,6 +38,7 @@ enum { LEARN_FDS = 16 };
 
 struct learn {
 	const struct lesson *lesson;
+	struct instruments *instruments; /* borrowed; those of the whole run */
 	struct lesson_text text;
 	bool ask;		/* read answers from the terminal */
 	unsigned int missed;	/* questions answered wrongly to the end */
@@ -69,15 +71,10 @@ void learn_set_hex(struct learn *l, const char *name, uint64_t v);
 void learn_set_error(struct learn *l, const char *name, int64_t result);
 const char *learn_get(const struct learn *l, const char *name); /* NULL: not set */
 
-/* A feature of the machine, for the list of lessons and %when. */
-struct learn_need {
-	const char *name, *meaning;
-	bool (*here)(struct host *h);
-};
-extern const struct learn_need learn_needs[];
-extern const size_t nlearn_needs;
-
-/* Set a value for each feature of this machine, the page size and perf_event_paranoid. */
+/*
+ * Set a value of the name of each need of the lesson that works on this machine, NAME_lack to
+ * the sentences of learn_need_works() for the others, and the page size.
+ */
 void learn_set_machine(struct learn *l);
 
 /* Output ---------------------------------------------------------------------------- */

@@ -22,12 +22,13 @@ enum lesson_kind {
 	LESSON_HOLD,	/* an experiment whose calls are shown later */
 	LESSON_SHOW,	/* show them */
 	LESSON_ASK,	/* a question */
+	LESSON_LACK,	/* why the need that text names does not work here */
 	LESSON_TRY,	/* the heading "Try this" */
 };
 
 struct lesson_item {
 	enum lesson_kind kind;
-	const char *when;	/* "NAME": only if it is set, "!NAME": only if not; or NULL */
+	const char *when;	/* values that must be set, "!NAME": must not; or NULL */
 	const char *text;
 	const char *answer;	/* right answers, separated by '|' */
 	const char *hint;	/* after a wrong answer */

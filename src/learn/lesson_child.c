@@ -74,6 +74,9 @@ void child_write(struct lesson_child *c)
 		(void)*v;
 }
 
+/* si_code of the SIGTRAP of an event; older C libraries lack the name. */
+enum { CODE_PERF = 6 };
+
 /* For the signal handler. */
 static struct lesson_child *trapped;
 
@@ -81,6 +84,8 @@ static void count_trap(int sig, siginfo_t *info, void *context)
 {
 	(void)sig;
 	(void)context;
+	if (info->si_code != CODE_PERF)
+		return;
 	trapped->traps++;
 	trapped->addr = (uintptr_t)info->si_addr;
 	/* si_perf_data; older C libraries lack it */
@@ -89,14 +94,26 @@ static void count_trap(int sig, siginfo_t *info, void *context)
 	work_trapped();
 }
 
-void child_trap(struct lesson_child *c)
+static void catch_traps(struct lesson_child *c)
 {
 	struct sigaction action = { .sa_sigaction = count_trap,
 				    .sa_flags = SA_SIGINFO | SA_NODEFER };
 
 	trapped = c;
 	sigaction(SIGTRAP, &action, NULL);
+}
+
+void child_trap(struct lesson_child *c)
+{
+	catch_traps(c);
 	child_write(c);
+}
+
+void child_touch_trap(struct lesson_child *c)
+{
+	catch_traps(c);
+	raise(SIGTRAP); /* so that the handler causes no page faults of its own later */
+	child_touch(c);
 }
 
 void child_call(struct lesson_child *c)

@@ -28,8 +28,11 @@ void child_move(struct lesson_child *c);
 /* Write c->variable that many times, then read it as often. */
 void child_write(struct lesson_child *c);
 
-/* The same, and count SIGTRAPs. */
+/* The same, and count SIGTRAPs of events. */
 void child_trap(struct lesson_child *c);
+
+/* Touch pages as child_touch(), and count SIGTRAPs of events. */
+void child_touch_trap(struct lesson_child *c);
 
 /* Call work_called() (drive/work.h) that many times. */
 void child_call(struct lesson_child *c);

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The values that texts show and %when tests, and the features of the machine. */
+/* The values that texts show and %when tests. */
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "abi/strings.h"
-#include "host/pmu.h"
-#include "host/rights.h"
 #include "learn/learn.h"
 #include "lib/die.h"
 
@@ -71,72 +70,21 @@ void learn_set_error(struct learn *l, const char *name, int64_t result)
 
 /* The machine -------------------------------------------------------------------------- */
 
-static bool has_pmu(struct host *h, const char *name)
-{
-	return pmu_find(host_pmus(h), name, strlen(name));
-}
-
-static bool has_hardware(struct host *h)
-{
-	const struct pmu *all = host_pmus(h);
-
-	/* hybrid machines have one for each kind of core */
-	for (const struct pmu *p = all; p; p = p->next)
-		if (!strncmp(p->name, "cpu", 3) || strstr(p->name, "_pmu"))
-			return true;
-	return false;
-}
-
-static bool has_msr(struct host *h)
-{
-	return has_pmu(h, "msr");
-}
-
-static bool has_breakpoints(struct host *h)
-{
-	return has_pmu(h, "breakpoint");
-}
-
-static bool has_uprobes(struct host *h)
-{
-	return has_pmu(h, "uprobe") && rights_perfmon();
-}
-
-static bool has_tracepoints(struct host *h)
-{
-	uint64_t id;
-
-	return !host_tracepoint_id(h, "task:task_rename", &id) && rights_perfmon();
-}
-
-static bool is_privileged(struct host *h)
-{
-	(void)h;
-	return rights_perfmon();
-}
-
-static bool is_root(struct host *h)
-{
-	(void)h;
-	return !geteuid();
-}
-
-const struct learn_need learn_needs[] = {
-	{ "breakpoint", "hardware breakpoints", has_breakpoints },
-	{ "hardware", "hardware counters", has_hardware },
-	{ "msr", "the msr PMU", has_msr },
-	{ "perfmon", "root or CAP_PERFMON", is_privileged },
-	{ "root", "root", is_root },
-	{ "tracepoint", "root and tracefs", has_tracepoints },
-	{ "uprobe", "root and the uprobe PMU", has_uprobes },
-};
-const size_t nlearn_needs = sizeof(learn_needs) / sizeof(*learn_needs);
-
 void learn_set_machine(struct learn *l)
 {
-	for (size_t i = 0; i < nlearn_needs; i++)
-		if (learn_needs[i].here(l->own_session.machine.host))
-			learn_set(l, learn_needs[i].name, "yes");
+	const char *words = l->lesson->needs ? l->lesson->needs : "";
+	const struct learn_need *need;
+
+	while ((need = learn_need_next(&words))) {
+		struct buf why = { 0 };
+		char lack[64];
+
+		snprintf(lack, sizeof(lack), "%s_lack", need->name);
+		if (learn_need_works(l->instruments, need, &why))
+			learn_set(l, need->name, "yes");
+		else
+			learn_set(l, lack, "%s", buf_str(&why));
+		buf_free(&why);
+	}
 	learn_set(l, "page", "%ld", sysconf(_SC_PAGESIZE));
-	learn_set(l, "paranoid", "%ld", rights_sysctl("perf_event_paranoid", 2));
 }
