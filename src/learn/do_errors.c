@@ -82,8 +82,10 @@ bool learn_errors_invalid(struct learn *l)
 	struct learn_verdict v;
 
 	learn_judge(l, INVALID, 0, -1, EINVAL, &v);
-	learn_set(l, "invalid_rule", "%s", v.rule);
-	learn_set(l, "invalid_why", "%s", v.meaning);
+	if (v.rule) {
+		learn_set(l, "invalid_rule", "%s", v.rule);
+		learn_set(l, "invalid_why", "%s", v.meaning);
+	}
 	learn_say(l, "$ pevtrace check -e " INVALID);
 	return learn_run_verb(l, &check_verb, (const char *const[]){
 		"check", "-e", INVALID, NULL,

@@ -17,8 +17,8 @@
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
-/* Run perf with what it writes in path; return false if it fails. */
-static bool run_perf(const char *path)
+/* Run a program in silence; return false if it fails. */
+static bool run_silently(const char *program, const char *const *argv)
 {
 	pid_t pid = fork();
 
@@ -27,14 +27,36 @@ static bool run_perf(const char *path)
 
 		for (int fd = 0; fd < 3; fd++)
 			dup2(null, fd);
-		execlp("perf", "perf", "record", "-o", path, "-e",
-		       "page-faults:u,context-switches/call-graph=fp/u", "-c", "1", "true", (char *)NULL);
+		execvp(program, (char *const *)argv);
 		_exit(127);
 	}
 	return !child_wait(pid);
 }
 
-/* Return the file that perf wrote, without a name in any directory; or NULL. */
+/* Record with perf, or else with pevtrace, into path; set which.  Return false if both fail. */
+static bool run_recorder(struct learn *l, const char *path)
+{
+	const char *const perf[] = {
+		"perf", "record", "-o", path, "-e",
+		"page-faults:u,context-switches/call-graph=fp/u", "-c", "1", "true", NULL,
+	};
+	const char *const own[] = {
+		"pevtrace", "open", "--mmap=16", "--perf-data", path, "-e",
+		"page-faults:u,sample_period=1", "-e",
+		"context-switches:u,sample_period=1,sample_type=IP|CALLCHAIN", "true",
+		NULL,
+	};
+
+	if (run_silently("perf", perf)) {
+		learn_set(l, "perf", "yes");
+		learn_set(l, "recorder", "perf");
+		return true;
+	}
+	learn_set(l, "recorder", "pevtrace");
+	return run_silently("/proc/self/exe", own);
+}
+
+/* Return the file that was recorded, without a name in any directory; or NULL. */
 static struct perfdata *record(struct learn *l)
 {
 	int fd = memfd_create("perf.data", 0);
@@ -46,7 +68,7 @@ static struct perfdata *record(struct learn *l)
 	if (fd < 0)
 		return NULL;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	f = run_perf(path) ? fdopen(fd, "r") : NULL;
+	f = run_recorder(l, path) ? fdopen(fd, "r") : NULL;
 	if (f && !fstat(fd, &st) && st.st_size) {
 		learn_set_number(l, "bytes", (uint64_t)st.st_size);
 		p = perfdata_open(f, "perf.data", NULL);
@@ -75,7 +97,7 @@ bool learn_perf_data_record(struct learn *l)
 		first = perfdata_event(p, 0);
 		type = layout_get(&layout_perf_event_attr, ATTR_SAMPLE_TYPE, first->attr,
 				  first->attr_len);
-		learn_set(l, "perf", "yes");
+		learn_set(l, "file", "yes");
 		learn_set(l, "attrs", "%zu", perfdata_nevents(p));
 		learn_set_number(l, "samples", samples);
 		learn_set_number(l, "least", PERF_RECORD_HEADER_ATTR);

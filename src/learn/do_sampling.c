@@ -87,21 +87,26 @@ bool learn_sampling_poll(struct learn *l)
 	return true;
 }
 
+#define FAULTS "page-faults:u,sample_period=1,sample_type=IP|TID|TIME"
+
+/* PERF_FORMAT_LOST is refused before Linux 6.0: count the rest of the faults there. */
 bool learn_sampling_lose(struct learn *l)
 {
 	uint64_t words[2] = { 0 };
 	unsigned int kept = 0;
+	bool lost_known;
 
 	l->child->times = LOSSY;
-	if (!learn_open(l, LOSER, "page-faults:u,sample_period=1,sample_type=IP|TID|TIME,"
-			"read_format=LOST", l->child_pid, -1, -1) ||
+	l->fds[LOSER] = learn_try_open(l, FAULTS ",read_format=LOST", l->child_pid, -1, -1);
+	lost_known = l->fds[LOSER] >= 0;
+	if ((!lost_known && !learn_open(l, LOSER, FAULTS, l->child_pid, -1, -1)) ||
 	    !learn_map(l, l->fds[LOSER], 1) || !learn_run_child(l) ||
 	    own_call_read(&l->own_session.own_calls, l->fds[LOSER], words, sizeof(words)) < 0)
 		return false;
 	learn_look(l, learn_count, &kept);
 	learn_unmap(l);
 	learn_set_number(l, "lossy", words[0]);
-	learn_set_number(l, "lost", words[1]);
+	learn_set_number(l, "lost", lost_known ? words[1] : words[0] - kept);
 	learn_set(l, "kept", "%u", kept);
 	return true;
 }

@@ -36,7 +36,7 @@ bool learn_tracepoints_open(struct learn *l)
 
 bool learn_tracepoints_refused(struct learn *l)
 {
-	learn_refused(l, "refused", "type=PERF_TYPE_TRACEPOINT,config=1,sample_type=RAW,"
+	learn_refused(l, "refused", "type=PERF_TYPE_TRACEPOINT,config=5,sample_type=RAW,"
 		      "exclude_kernel,exclude_hv", l->child_pid, -1);
 	return true;
 }

@@ -43,7 +43,7 @@ bool learn_uprobes_prepare(struct learn *l)
 	if (!learn_start_child(l, child_call, TIMES))
 		return false;
 	type = host_pmu_type(l->own_session.machine.host, "uprobe");
-	learn_set_number(l, "type", type < 0 ? PERF_TYPE_MAX : (uint64_t)type);
+	learn_set_number(l, "type", type < 0 ? INT32_MAX : (uint64_t)type);
 	learn_set(l, "times", "%d", TIMES);
 	learn_set_hex(l, "address", work_called());
 	learn_set_hex(l, "offset", work_called_offset());

@@ -94,8 +94,8 @@ void learn_judge(struct learn *l, const char *event, pid_t pid, int cpu, int err
 	rules_judge(&o.ask, &v);
 	rule = v.error == error ? v.rule : rules_explain(&v, error);
 	*out = (struct learn_verdict){
-		.rule = rule ? rule->name : "none",
-		.meaning = rule ? rule->meaning : "no known rule explains it",
+		.rule = rule ? rule->name : NULL,
+		.meaning = rule ? rule->meaning : NULL,
 	};
 	lesson_open_free(&o);
 }
@@ -115,6 +115,9 @@ void learn_refused(struct learn *l, const char *name, const char *event, pid_t p
 		return;
 	}
 	learn_judge(l, event, pid, cpu, -fd, &v);
-	learn_set(l, why, "Rule `%s`: %s.", v.rule, v.meaning);
+	if (v.rule)
+		learn_set(l, why, "Rule `%s`: %s.", v.rule, v.meaning);
+	else
+		learn_set(l, why, "No rule that pevtrace knows explains it.");
 	learn_set(l, failed, "yes");
 }

@@ -6,7 +6,7 @@
 #include "learn/learn.h"
 
 struct learn_verdict {
-	const char *rule, *meaning;	/* rule is "none" if no rule explains the error */
+	const char *rule, *meaning;	/* NULL if no rule explains the error */
 };
 
 /* Find the rule that explains why the kernel refused an event with error, a positive errno. */

@@ -7,6 +7,8 @@
 #include "host/pmu.h"
 #include "lib/die.h"
 
+#define NO_PMU "No PMU of that name is in /sys/bus/event_source/devices."
+
 static bool has_pmu(struct host *h, const char *name)
 {
 	return pmu_find(host_pmus(h), name, strlen(name));
@@ -43,14 +45,14 @@ static const struct learn_need needs[] = {
 	{ "breakpoint", "hardware breakpoints", INSTRUMENT_BREAKPOINT_DATA, NULL, NULL },
 	{ "clock", "clock events", INSTRUMENT_CLOCK_SAMPLES, NULL, NULL },
 	{ "hardware", "hardware counters", INSTRUMENT_HARDWARE, has_hardware,
-	  "This machine has none, like many virtual machines." },
-	{ "msr", "the msr PMU", INSTRUMENTS, has_msr, "This machine has none." },
+	  "No PMU in /sys/bus/event_source/devices counts such events, as in many virtual "
+	  "machines." },
+	{ "msr", "the msr PMU", INSTRUMENTS, has_msr, NO_PMU },
 	{ "sigtrap", "signals of breakpoints", INSTRUMENT_BREAKPOINT_SIGNAL, NULL, NULL },
 	{ "tracepoint", "tracepoints", INSTRUMENT_TRACEPOINT, has_task_rename,
 	  "Their numbers cannot be read here: that requires root, a mounted tracefs, and a "
 	  "kernel with tracepoints." },
-	{ "uprobe", "uprobes", INSTRUMENT_UPROBE, has_uprobe,
-	  "This kernel has none." },
+	{ "uprobe", "uprobes", INSTRUMENT_UPROBE, has_uprobe, NO_PMU },
 };
 
 const struct learn_need *learn_need_next(const char **words)
