@@ -16,6 +16,7 @@ import xml.etree.ElementTree
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
+import machine
 import straceparse as sp
 
 DOC = os.path.join(os.path.dirname(HERE), "doc")
@@ -37,7 +38,7 @@ def main():
 		shown = sorted(re.findall(r"\]\(doc/gallery/([\w.]+)\)", f.read()))
 	there = sorted(os.listdir(os.path.join(DOC, "gallery")))
 	tap.ok(shown == there, "the README shows each picture of the gallery", (shown, there))
-	why = "needs root" if os.getuid() else "perf is not installed" if not PERF else None
+	why = machine.lacks("every task of a CPU") or (None if PERF else "perf is not installed")
 	with tempfile.TemporaryDirectory() as tmp:
 		for name, text in TEXTS.items():
 			if why:

@@ -15,12 +15,13 @@ class Lack(Exception):
 
 NR_OPEN = {"x86_64": 298, "aarch64": 241, "riscv64": 241}.get(os.uname().machine)
 LIBC = ctypes.CDLL(None, use_errno=True)
-BREAKPOINT, WRITES = 5, 2
+SOFTWARE, BREAKPOINT, WRITES = 1, 5, 2
+DEVICES = "/sys/bus/event_source/devices"
 TRIES = 3
 
-def event(kind, config=0, more=(), period=0):
+def event(kind, config=0, more=(), period=0, pid=0, cpu=-1):
 	"""Open an event of this process that user space counts; return the descriptor or raise OSError.
-	more: (offset, format, value) of further members."""
+	more: (offset, format, value) of further members, which may replace those above."""
 	attr = bytearray(128)
 	struct.pack_into("=IIQQ", attr, 0, kind, len(attr), config, period)
 	struct.pack_into("=Q", attr, 40, 1 << 5)	# exclude_kernel
@@ -28,7 +29,7 @@ def event(kind, config=0, more=(), period=0):
 		struct.pack_into("=" + fmt, attr, at, value)
 	if NR_OPEN is None:
 		raise OSError(errno.ENOSYS, "perf_event_open has no known number here")
-	fd = LIBC.syscall(NR_OPEN, bytes(attr), 0, -1, -1, 8)
+	fd = LIBC.syscall(NR_OPEN, bytes(attr), pid, cpu, -1, 8)
 	if fd < 0:
 		raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
 	return fd
@@ -62,7 +63,25 @@ def restricted():
 	level = setting("paranoid")
 	return None if level > 1 else "perf_event_paranoid is %d: users may count the kernel" % level
 
-NEEDS = {"breakpoints": breakpoints, "restricted users": restricted}
+def whole_cpu():
+	"""To measure the kernel and every task of a CPU requires CAP_PERFMON or a low perf_event_paranoid."""
+	try:
+		os.close(event(SOFTWARE, more=((40, "Q", 0),), pid=-1, cpu=min(os.sched_getaffinity(0))))
+	except OSError as e:
+		return "every task of a CPU cannot be measured: " + e.strerror
+	return None
+
+def no_counters():
+	"""Pages may show what a machine without hardware counters says."""
+	try:
+		names = os.listdir(DEVICES)
+	except OSError as e:
+		return "%s cannot be read: %s" % (DEVICES, e.strerror)
+	return "this machine has hardware counters, the page's had none" if \
+	       any(d.startswith("cpu") and not d.endswith("_clock") for d in names) else None
+
+NEEDS = {"breakpoints": breakpoints, "restricted users": restricted, "every task of a CPU": whole_cpu,
+	 "no hardware counters": no_counters}
 
 @functools.lru_cache(None)
 def lacks(need):

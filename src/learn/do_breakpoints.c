@@ -34,6 +34,7 @@ bool learn_breakpoints_open(struct learn *l)
 	l->fds[COUNTER] = open_breakpoint(l, variable_address(l), "");
 	if (l->fds[COUNTER] >= 0)
 		learn_set(l, "worked", "yes");
+	learn_set_error(l, "refused", l->fds[COUNTER]);
 	return true;
 }
 

@@ -9,6 +9,7 @@ enum { COUNTER = 0, SAMPLER };
 
 #define POINT "task:task_rename"
 #define FILTER "newcomm == \"beta\" || newcomm == \"gamma\""
+#define ANY "type=PERF_TYPE_TRACEPOINT,sample_type=RAW,exclude_kernel,exclude_hv"
 #define WRONG "newcom == \"beta\""
 
 static const char *const names[] = { "alpha", "beta", "gamma" };
@@ -36,8 +37,13 @@ bool learn_tracepoints_open(struct learn *l)
 
 bool learn_tracepoints_refused(struct learn *l)
 {
-	learn_refused(l, "refused", "type=PERF_TYPE_TRACEPOINT,config=5,sample_type=RAW,"
-		      "exclude_kernel,exclude_hv", l->child_pid, -1);
+	learn_refused(l, "refused", ANY ",config=5", l->child_pid, -1);
+	return true;
+}
+
+bool learn_tracepoints_unknown(struct learn *l)
+{
+	learn_set_open_error(l, "unknown", ANY ",config=0xffffffff", l->child_pid, -1, -1);
 	return true;
 }
 
