@@ -42,14 +42,10 @@ static bool drop_root(struct learn *l)
 
 static bool try_own(struct learn *l)
 {
-	int fd;
-
 	if (!drop_root(l))
 		return false;
-	fd = learn_try_open(l, "page-faults:u", 0, -1, -1);
-	if (fd >= 0)
-		learn_close(l, fd);
-	learn_set(l, "own_may", "%s", fd >= 0 ? "yes" : "no");
+	learn_refused(l, "own", "page-faults:u", 0, -1);
+	learn_set(l, "own_may", "%s", learn_get(l, "own_failed") ? "no" : "yes");
 	return true;
 }
 

@@ -118,6 +118,6 @@ void learn_refused(struct learn *l, const char *name, const char *event, pid_t p
 	if (v.rule)
 		learn_set(l, why, "Rule `%s`: %s.", v.rule, v.meaning);
 	else
-		learn_set(l, why, "No rule that pevtrace knows explains it.");
+		learn_set(l, why, "No rule that pevtrace knows explains it: a seccomp filter may.");
 	learn_set(l, failed, "yes");
 }
