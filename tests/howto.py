@@ -11,6 +11,7 @@ A recipe is made of these forms, each followed by an indented block:
 All recipes are followed in one copy, which is built once.  Only in the long tier.
 """
 
+import glob
 import os
 import re
 import subprocess
@@ -22,6 +23,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(HERE)
 PAGE = os.path.join(TOP, "doc", "howto.md")
 AFTER = re.compile(r"In `([^`]+)`, after the (last )?line that begins\s+with\s+`([^`]+)`, add:$")
+MAN_PAGE = glob.glob("/usr/share/man/man2/perf_event_open.2*")
 CREATE = re.compile(r"Create `([^`]+)`:$")
 
 
@@ -115,6 +117,9 @@ def main():
 				print("#  ", line)
 		for n, (title, parts) in enumerate(steps, 2):
 			bad = wrong.get(title, []) + (["it was not built"] if made.returncode else [])
+			if not bad and not MAN_PAGE and any("pevtrace conform" in b for _, _, b in parts):
+				print("ok", n, "-", title, "# SKIP perf_event_open(2) is not installed")
+				continue
 			if not bad:
 				for kind, _, block in parts:
 					bad += run_block(block, build) if kind == "run" else []

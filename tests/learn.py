@@ -376,6 +376,22 @@ def test_no_perf(tmp):
 	return trouble_in("perf-data", r) + \
 	       ([] if "pevtrace recorded two events" in r.stdout else ["it was recorded by another: " + r.stdout])
 
+def test_older_kernel():
+	"""On Linux 5.10, which has neither PERF_FORMAT_LOST nor sigtrap, lessons do without."""
+	why, step = [], {}
+	for name in ("sampling", "signals"):
+		r = subprocess.run([PEVTRACE, "--as-kernel=5.10", "-o", "/dev/null", PEVTRACE, "learn", name],
+				   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+				   text=True, env=dict(os.environ, LC_ALL="C"), timeout=PATIENCE)
+		why += trouble_in(name, r)
+		step.update(steps(r.stdout))
+	words = re.search(r"(\d+) faults should write a sample, and (\d+) of them had room\. How many samples are lost\? "
+			  r"Answer: (\d+) ", step["Lost samples"])
+	return why + \
+	       ([] if words and int(words[1]) == int(words[2]) + int(words[3]) else ["lost: " + step["Lost samples"]]) + \
+	       ([] if "sigtrap requires Linux 5.13" in step["sigtrap"] and "Question" not in step["Exec"] else
+		["sigtrap: %s %s" % (step["sigtrap"], step["Exec"])])
+
 def test_nobody_lacks():
 	"""What an ordinary user may not open is named, and the steps that need it say so."""
 	r = run("uprobes", user=sp.NOBODY)
@@ -604,6 +620,7 @@ def main():
 		   None if os.path.exists(DEAD_BREAKPOINTS) and not sp.sanitized() else
 		   "dead_breakpoints.so was not built, or pevtrace has sanitizers"),
 		  ("without perf", lambda: test_no_perf(tmp), None),
+		  ("an older kernel", test_older_kernel, None),
 		  ("what an ordinary user lacks", test_nobody_lacks,
 		   not_nobody or (None if os.path.exists(DEVICES + "/uprobe") else "no uprobe PMU in sysfs")),
 		  ("a hidden perf_event_paranoid", test_hidden_level, cannot_hide()),
