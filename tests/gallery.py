@@ -38,7 +38,8 @@ def main():
 		shown = sorted(re.findall(r"\]\(doc/gallery/([\w.]+)\)", f.read()))
 	there = sorted(os.listdir(os.path.join(DOC, "gallery")))
 	tap.ok(shown == there, "the README shows each picture of the gallery", (shown, there))
-	why = machine.lacks("every task of a CPU") or (None if PERF else "perf is not installed")
+	why = machine.lacks("every task of a CPU") or machine.cannot_trace(PEVTRACE) or \
+	      (None if PERF else "perf is not installed")
 	with tempfile.TemporaryDirectory() as tmp:
 		for name, text in TEXTS.items():
 			if why:

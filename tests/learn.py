@@ -11,6 +11,7 @@
   names only constants, members, lessons and verbs that there are
 """
 
+import collections
 import errno
 import glob
 import os
@@ -343,9 +344,10 @@ def test_list_nobody():
 # ---- what does not work ---------------------------------------------------------------
 
 def steps(text):
-	"""Return {title: text with single blanks} of the steps."""
+	"""Return {title: text with single blanks} of the steps; "" for a step that is not there."""
 	parts = re.split(r"^\d+\. (.*)$", text, flags=re.M)[1:]
-	return {title: " ".join(body.split()) for title, body in zip(parts[::2], parts[1::2])}
+	return collections.defaultdict(str, {title: " ".join(body.split())
+					     for title, body in zip(parts[::2], parts[1::2])})
 
 def test_dead_breakpoints():
 	"""Breakpoints that never fire are named, and their counts are no answers."""
@@ -378,7 +380,7 @@ def test_no_perf(tmp):
 
 def test_older_kernel():
 	"""On Linux 5.10, which has neither PERF_FORMAT_LOST nor sigtrap, lessons do without."""
-	why, step = [], {}
+	why, step = [], collections.defaultdict(str)
 	for name in ("sampling", "signals"):
 		r = subprocess.run([PEVTRACE, "--as-kernel=5.10", "-o", "/dev/null", PEVTRACE, "learn", name],
 				   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -583,9 +585,9 @@ def nobody_cannot():
 def tracepoints_for_all():
 	"""Return why an ordinary user's list may have tracepoints, or None."""
 	try:
-		return "any user may use tracepoints here" if sp.setting("paranoid") < 0 else None
-	except OSError:
-		return "perf_event_paranoid cannot be read"
+		return "any user may use tracepoints here" if machine.setting("paranoid") < 0 else None
+	except machine.Lack as e:
+		return str(e)
 
 def cannot_hide():
 	"""Return why /proc/sys cannot be hidden from a process, or None."""
@@ -620,7 +622,7 @@ def main():
 		   None if os.path.exists(DEAD_BREAKPOINTS) and not sp.sanitized() else
 		   "dead_breakpoints.so was not built, or pevtrace has sanitizers"),
 		  ("without perf", lambda: test_no_perf(tmp), None),
-		  ("an older kernel", test_older_kernel, None),
+		  ("an older kernel", test_older_kernel, machine.cannot_trace(PEVTRACE)),
 		  ("what an ordinary user lacks", test_nobody_lacks,
 		   not_nobody or (None if os.path.exists(DEVICES + "/uprobe") else "no uprobe PMU in sysfs")),
 		  ("a hidden perf_event_paranoid", test_hidden_level, cannot_hide()),

@@ -112,3 +112,10 @@ def cannot_run(program):
 			return "%s: this kernel does not run 32-bit programs" % os.path.basename(program)
 		return "%s: %s" % (program, e.strerror)
 	return None
+
+@functools.lru_cache(None)
+def cannot_trace(pevtrace):
+	"""Return why pevtrace cannot trace a program, or None."""
+	r = subprocess.run([pevtrace, "-o", "/dev/null", "true"], stdin=subprocess.DEVNULL,
+			   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+	return "programs cannot be traced here: " + r.stderr.split(";")[0].strip() if r.returncode else None

@@ -114,7 +114,8 @@ def reason_not_to():
 		return "the page is of perf 6.1, and this is " + version.strip()
 	if os.cpu_count() < 2:
 		return "needs two CPUs"
-	return machine.lacks("every task of a CPU") or machine.lacks("no hardware counters")
+	return machine.lacks("every task of a CPU") or machine.lacks("no hardware counters") or \
+	       machine.cannot_trace(PEVTRACE)
 
 NOBODY = "setpriv --reuid=65534 --clear-groups "
 
@@ -127,9 +128,9 @@ def nobody_differs(tmp, env):
 	if run(NOBODY + "pevtrace open -q -e cpu-clock:u -- true", tmp, env).returncode:
 		return "an ordinary user may not open events here"
 	try:
-		level = sp.setting("paranoid")
-	except OSError as e:
-		return "perf_event_paranoid cannot be read: " + e.strerror
+		level = machine.setting("paranoid")
+	except machine.Lack as e:
+		return str(e)
 	return None if level == 2 else "the page is of perf_event_paranoid 2, and this is %d" % level
 
 def test_faq(text, tap, tmp, env):

@@ -41,7 +41,7 @@ static bool run_recorder(struct learn *l, const char *path)
 		"page-faults:u,context-switches/call-graph=fp/u", "-c", "1", "true", NULL,
 	};
 	const char *const own[] = {
-		"pevtrace", "open", "--mmap=16", "--perf-data", path, "-e",
+		"pevtrace", "open", "--mmap=4", "--perf-data", path, "-e",
 		"page-faults:u,sample_period=1", "-e",
 		"context-switches:u,sample_period=1,sample_type=IP|CALLCHAIN", "true",
 		NULL,
@@ -125,8 +125,11 @@ bool learn_perf_data_attr(struct learn *l)
 
 bool learn_perf_data_id(struct learn *l)
 {
-	uint64_t id;
+	uint64_t id = 0;
 
-	return learn_open(l, 0, "page-faults:u", 0, -1, -1) &&
-	       learn_ioctl(l, l->fds[0], PERF_EVENT_IOC_ID, (uintptr_t)&id) >= 0;
+	if (!learn_open(l, 0, "page-faults:u", 0, -1, -1))
+		return false;
+	learn_ioctl(l, l->fds[0], PERF_EVENT_IOC_ID, (uintptr_t)&id);
+	learn_set_number(l, "id", id);
+	return true;
 }
