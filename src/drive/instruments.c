@@ -1,188 +1,60 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "drive/instruments.h"
 
-#include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "abi/layout.h"
-#include "drive/bpf.h"
-#include "drive/experiment.h"
-#include "drive/open_event.h"
-#include "drive/work.h"
+#include "drive/instruments_internal.h"
+#include "host/confine.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
-/* TRIES: after which an instrument that never worked is believed not to. */
-enum { ATTR_MAX = 256, TRIES = 3 };
+/* After which an instrument that never worked is believed not to. */
+enum { TRIES = 3 };
 
-/* A count that a few ms of work cannot reach. */
-#define ABSURD 1000000
-
-enum quantity { QUANTITY_COUNT, QUANTITY_SAMPLES, QUANTITY_TRAPS };
-
-/* How an instrument is tried: an event, and what it should count of the work of an experiment. */
-struct instrument_try {
-	uint8_t attr[ATTR_MAX];
-	unsigned int work;
-	enum quantity quantity;
-	uint64_t least, most;
-};
-
-static void try_attr(struct instrument_try *t, uint32_t type, uint64_t config)
+struct instrument_result instrument_judge(uint64_t value, uint64_t counted, uint64_t least,
+					  uint64_t most)
 {
-	attr_put(t->attr, ATTR_TYPE, type);
-	attr_put(t->attr, ATTR_SIZE, layout_perf_event_attr.size);
-	attr_put(t->attr, ATTR_CONFIG, config);
-	attr_put(t->attr, ATTR_SAMPLE_PERIOD, 1);
-	attr_put(t->attr, ATTR_EXCLUDE_KERNEL, 1);
+	return (struct instrument_result){
+		.verdict = counted >= least && counted <= most ? INSTRUMENT_WORKS :
+			   value ? INSTRUMENT_IMPLAUSIBLE : INSTRUMENT_DEAD,
+		.counted = counted, .least = least, .most = most,
+	};
 }
 
-static void try_exactly(struct instrument_try *t, uint64_t times)
-{
-	t->least = t->most = times;
-}
-
-static bool prepare_breakpoint(enum instrument i, struct instrument_try *t)
-{
-	bool code = i == INSTRUMENT_BREAKPOINT_CODE;
-
-	try_attr(t, PERF_TYPE_BREAKPOINT, 0);
-	attr_put(t->attr, ATTR_BP_TYPE, code ? HW_BREAKPOINT_X : HW_BREAKPOINT_W);
-	attr_put(t->attr, ATTR_BP_ADDR, code ? work_called() : work_watched());
-	attr_put(t->attr, ATTR_BP_LEN, code ? sizeof(long) : HW_BREAKPOINT_LEN_4);
-	if (i == INSTRUMENT_BREAKPOINT_SIGNAL) {
-		attr_put(t->attr, ATTR_SIGTRAP, 1);
-		attr_put(t->attr, ATTR_REMOVE_ON_EXEC, 1);
-		t->quantity = QUANTITY_TRAPS;
-	}
-	try_exactly(t, WORK_TIMES);
-	return true;
-}
-
-static bool prepare_clock(enum instrument i, struct instrument_try *t)
-{
-	try_attr(t, PERF_TYPE_SOFTWARE, i == INSTRUMENT_CLOCK ? PERF_COUNT_SW_TASK_CLOCK :
-		 PERF_COUNT_SW_CPU_CLOCK);
-	attr_put(t->attr, ATTR_SAMPLE_PERIOD, i == INSTRUMENT_CLOCK ? 0 : 100000);
-	t->work = WORK_SPIN;
-	if (i == INSTRUMENT_CLOCK) {
-		t->least = 1000000;
-		t->most = 1000 * (uint64_t)ABSURD;
-	} else {
-		t->quantity = QUANTITY_SAMPLES;
-		t->least = 1;
-		t->most = ABSURD;
-	}
-	return true;
-}
-
-static bool prepare_uprobe(struct host *host, struct instrument_try *t)
-{
-	int64_t type = host ? host_pmu_type(host, "uprobe") : -1;
-
-	if (type < 0 || !work_called_offset())
-		return false;
-	try_attr(t, (uint32_t)type, 0);
-	attr_put(t->attr, ATTR_UPROBE_PATH, (uintptr_t)"/proc/self/exe");
-	attr_put(t->attr, ATTR_PROBE_OFFSET, work_called_offset());
-	try_exactly(t, WORK_TIMES);
-	return true;
-}
-
-static bool prepare_tracepoint(struct host *host, struct instrument_try *t)
-{
-	uint64_t id;
-
-	if (!host || (host_tracepoint_id(host, "raw_syscalls:sys_enter", &id) &&
-		      host_tracepoint_id(host, "sched:sched_switch", &id)))
-		return false;
-	try_attr(t, PERF_TYPE_TRACEPOINT, id);
-	/* it is the kernel that meets a tracepoint */
-	attr_put(t->attr, ATTR_EXCLUDE_KERNEL, 0);
-	t->least = 1;
-	t->most = ABSURD;
-	return true;
-}
-
-/* Fill in a zeroed t; return false if there is no event to try. */
-static bool try_prepare(struct instruments *is, enum instrument i, struct instrument_try *t)
+static void try_once(struct host *host, enum instrument i, struct instrument_result *r)
 {
 	switch (i) {
-	case INSTRUMENT_BREAKPOINT_DATA:
-	case INSTRUMENT_BREAKPOINT_CODE:
-	case INSTRUMENT_BREAKPOINT_SIGNAL:
-		return prepare_breakpoint(i, t);
+	case INSTRUMENT_HARDWARE:
 	case INSTRUMENT_CLOCK:
-	case INSTRUMENT_CLOCK_SAMPLES:
-		return prepare_clock(i, t);
-	case INSTRUMENT_PAGE_FAULTS:
-		try_attr(t, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS);
-		t->least = 1;
-		t->most = ABSURD;
-		return true;
-	case INSTRUMENT_UPROBE:
-		return prepare_uprobe(is->host, t);
-	case INSTRUMENT_TRACEPOINT:
-		return prepare_tracepoint(is->host, t);
+		instrument_try_self(i, r);
+		break;
+	case INSTRUMENT_BPF:
+		instrument_try_bpf(r);
+		break;
+	case INSTRUMENT_COMPAT:
+		instrument_try_compat(r);
+		break;
+	case INSTRUMENT_AUX:
+		instrument_try_aux(host, r);
+		break;
 	default:
-		return false;
+		instrument_try_event(host, i, r);
+		break;
 	}
 }
 
-static void judge(const struct instrument_try *t, uint64_t counted, struct instrument_result *r)
-{
-	*r = (struct instrument_result){
-		.verdict = !counted ? INSTRUMENT_DEAD :
-			   counted < t->least || counted > t->most ? INSTRUMENT_IMPLAUSIBLE :
-			   INSTRUMENT_WORKS,
-		.counted = counted, .least = t->least, .most = t->most,
-	};
-}
-
-static void try_once(const struct instrument_try *t, struct instrument_result *r)
-{
-	const struct experiment x = {
-		.attr = t->attr, .len = layout_perf_event_attr.size, .work = t->work,
-		.whom = EXPERIMENT_TASK,
-	};
-	struct observed o;
-
-	if (!experiment_run(&x, &o))
-		*r = (struct instrument_result){ .verdict = INSTRUMENT_UNKNOWN };
-	else if (o.error)
-		*r = (struct instrument_result){ INSTRUMENT_ABSENT, o.error, 0, 0, 0 };
-	else if (t->quantity == QUANTITY_SAMPLES && !o.ring)
-		*r = (struct instrument_result){ .verdict = INSTRUMENT_UNKNOWN };
-	else
-		judge(t, t->quantity == QUANTITY_TRAPS ? o.traps :
-		      t->quantity == QUANTITY_SAMPLES ? o.samples : o.count, r);
-}
-
-static void find_bpf(struct instrument_result *r)
-{
-	int fd = bpf_load(BPF_PROG_TYPE_PERF_EVENT, 0);
-
-	r->verdict = fd < 0 ? INSTRUMENT_ABSENT : INSTRUMENT_WORKS;
-	r->error = fd < 0 ? -fd : 0;
-	if (fd >= 0)
-		close(fd);
-}
-
+/* An instrument that cannot be opened is tried once: experiment_run() waits for what is busy. */
 const struct instrument_result *instrument_find(struct instruments *is, enum instrument i)
 {
 	struct instrument_result *r = &is->results[i];
-	struct instrument_try t = { .least = 0 };
 
-	if (is->tried[i])
-		return r;
+	for (int n = 0; n < TRIES && !is->tried[i]; n++) {
+		try_once(is->host, i, r);
+		is->tried[i] = r->verdict == INSTRUMENT_WORKS || r->verdict == INSTRUMENT_ABSENT;
+	}
 	is->tried[i] = true;
-	if (i == INSTRUMENT_BPF)
-		find_bpf(r);
-	else if (try_prepare(is, i, &t))
-		for (int n = 0; n < TRIES && r->verdict != INSTRUMENT_WORKS; n++)
-			try_once(&t, r);
 	return r;
 }
 
@@ -220,18 +92,13 @@ static bool instrument_of_software(uint64_t config, bool samples, enum instrumen
 	}
 }
 
-/* Return whether a PMU counts what a CPU does: named "cpu", "cpu_atom", "armv8_pmuv3_0"... */
-static bool is_cpu_pmu(const char *name)
-{
-	return !strcmp(name, "cpu") || !strncmp(name, "cpu_", 4) || !strncmp(name, "armv", 4);
-}
-
 bool instrument_of(struct host *host, const uint8_t *attr, size_t len, enum instrument *i)
 {
 	const struct layout *l = &layout_perf_event_attr;
 	uint32_t type = (uint32_t)layout_get(l, ATTR_TYPE, attr, len);
 	bool samples = layout_get(l, ATTR_SAMPLE_PERIOD, attr, len);
 	const char *pmu = host ? host_pmu(host, type) : NULL;
+	const struct pmu_desc *d = pmu ? pmu_desc_by_name(pmu) : NULL;
 
 	switch (type) {
 	case PERF_TYPE_BREAKPOINT:
@@ -250,7 +117,7 @@ bool instrument_of(struct host *host, const uint8_t *attr, size_t len, enum inst
 	}
 	if (pmu && !strcmp(pmu, "uprobe"))
 		*i = INSTRUMENT_UPROBE;
-	else if (pmu && is_cpu_pmu(pmu))
+	else if (d && d->traits & PMU_TRAIT_CORE)
 		*i = samples ? INSTRUMENT_HARDWARE_SAMPLES : INSTRUMENT_HARDWARE;
 	else
 		return false;
@@ -281,36 +148,50 @@ static const char *const verdicts[] = {
 	[INSTRUMENT_WORKS] = "works",
 };
 
-/* What a dead instrument does not do, after "opens, but does not count on this machine: ". */
-static const char *const complaints[INSTRUMENTS] = {
-	[INSTRUMENT_BREAKPOINT_DATA] = "hardware breakpoints do not fire%s (gdb's would not either)",
-	[INSTRUMENT_BREAKPOINT_CODE] = "hardware breakpoints do not fire%s (gdb's would not either)",
-	[INSTRUMENT_BREAKPOINT_SIGNAL] = "hardware breakpoints do not fire%s (gdb's would not "
-					 "either)",
-	[INSTRUMENT_HARDWARE] = "hardware counters stay 0%s",
-	[INSTRUMENT_HARDWARE_SAMPLES] = "hardware counters do not interrupt%s",
-	[INSTRUMENT_CLOCK] = "the clocks of events do not advance%s",
-	[INSTRUMENT_CLOCK_SAMPLES] = "the clocks of events do not interrupt%s",
-	[INSTRUMENT_PAGE_FAULTS] = "page faults are not counted%s",
-	[INSTRUMENT_UPROBE] = "uprobes are not hit%s",
-	[INSTRUMENT_TRACEPOINT] = "tracepoints are not hit%s",
-	[INSTRUMENT_AUX] = "AUX areas stay empty%s",
+/* What an instrument that is dead lacks, and what one counts that is implausible. */
+static const struct {
+	const char *lack, *counted;
+} complaints[INSTRUMENTS] = {
+	[INSTRUMENT_BREAKPOINT_DATA] = { "hardware breakpoints do not fire", "writes" },
+	[INSTRUMENT_BREAKPOINT_CODE] = { "hardware breakpoints do not fire", "calls" },
+	[INSTRUMENT_BREAKPOINT_SIGNAL] = { "hardware breakpoints do not fire", "signals" },
+	[INSTRUMENT_HARDWARE] = { "hardware counters do not advance", "instructions" },
+	[INSTRUMENT_HARDWARE_SAMPLES] = { "hardware counters do not interrupt", "samples" },
+	[INSTRUMENT_CLOCK] = { "the clock of tasks does not advance", "ns" },
+	[INSTRUMENT_CLOCK_SAMPLES] = { "the clock of CPUs does not interrupt", "samples" },
+	[INSTRUMENT_PAGE_FAULTS] = { "page faults are not counted", "page faults" },
+	[INSTRUMENT_UPROBE] = { "uprobes are not hit", "calls" },
+	[INSTRUMENT_TRACEPOINT] = { "tracepoints are not hit", "system calls" },
+	[INSTRUMENT_COMPAT] = { "32-bit programs do not run", "" },
+	[INSTRUMENT_AUX] = { "AUX areas receive no data", "bytes" },
 };
+
+static bool is_breakpoint(enum instrument i)
+{
+	return i <= INSTRUMENT_BREAKPOINT_SIGNAL;
+}
 
 bool instrument_complain(struct instruments *is, enum instrument i, struct buf *out)
 {
 	const struct instrument_result *r = instrument_find(is, i);
+	bool dead = r->verdict == INSTRUMENT_DEAD;
 
-	if (!instrument_fails(is, i) || !complaints[i])
+	if (!instrument_fails(is, i))
 		return false;
-	if (r->verdict == INSTRUMENT_DEAD) {
-		buf_adds(out, "opens, but does not count on this machine: ");
-		buf_addf(out, complaints[i], "");
-	} else {
-		buf_addf(out, "opens, but does not count right on this machine: %llu of something "
-			 "of which there are %llu to %llu", (unsigned long long)r->counted,
+	/* a counter that does not advance cannot interrupt, either */
+	if (i == INSTRUMENT_HARDWARE_SAMPLES && instrument_fails(is, INSTRUMENT_HARDWARE))
+		return instrument_complain(is, INSTRUMENT_HARDWARE, out);
+	buf_addf(out, "opens, but does not count%s on this machine: ", dead ? "" : " correctly");
+	if (dead)
+		buf_adds(out, complaints[i].lack);
+	else
+		buf_addf(out, "it counts %llu %s where %llu to %llu are possible",
+			 (unsigned long long)r->counted, complaints[i].counted,
 			 (unsigned long long)r->least, (unsigned long long)r->most);
-	}
+	if (confine_virtual())
+		buf_adds(out, " in this virtual machine");
+	if (dead && is_breakpoint(i))
+		buf_adds(out, " (gdb's would not either)");
 	return true;
 }
 
