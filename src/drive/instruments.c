@@ -126,44 +126,41 @@ bool instrument_of(struct host *host, const uint8_t *attr, size_t len, enum inst
 
 /* Words ---------------------------------------------------------------------------------- */
 
-static const char *const names[INSTRUMENTS] = {
-	[INSTRUMENT_BREAKPOINT_DATA] = "breakpoint.data",
-	[INSTRUMENT_BREAKPOINT_CODE] = "breakpoint.code",
-	[INSTRUMENT_BREAKPOINT_SIGNAL] = "breakpoint.signal",
-	[INSTRUMENT_HARDWARE] = "hardware",
-	[INSTRUMENT_HARDWARE_SAMPLES] = "hardware.samples",
-	[INSTRUMENT_CLOCK] = "clock",
-	[INSTRUMENT_CLOCK_SAMPLES] = "clock.samples",
-	[INSTRUMENT_PAGE_FAULTS] = "page-faults",
-	[INSTRUMENT_UPROBE] = "uprobe",
-	[INSTRUMENT_TRACEPOINT] = "tracepoint",
-	[INSTRUMENT_BPF] = "bpf",
-	[INSTRUMENT_COMPAT] = "compat",
-	[INSTRUMENT_AUX] = "aux",
+/* Name, what it measures, what that is called in a count, and what it lacks if it is dead. */
+static const struct {
+	const char *name, *meaning, *counted, *lack;
+} words[INSTRUMENTS] = {
+	[INSTRUMENT_BREAKPOINT_DATA] = { "breakpoint.data", "writes of a watched variable",
+		"writes", "hardware breakpoints do not fire" },
+	[INSTRUMENT_BREAKPOINT_CODE] = { "breakpoint.code", "calls of a function",
+		"calls", "hardware breakpoints do not fire" },
+	[INSTRUMENT_BREAKPOINT_SIGNAL] = { "breakpoint.signal", "signals of a watchpoint (sigtrap)",
+		"signals", "hardware breakpoints do not fire" },
+	[INSTRUMENT_HARDWARE] = { "hardware", "instructions of a loop of known length",
+		"instructions", "hardware counters do not advance" },
+	[INSTRUMENT_HARDWARE_SAMPLES] = { "hardware.samples", "samples of cycles",
+		"samples", "hardware counters do not interrupt" },
+	[INSTRUMENT_CLOCK] = { "clock", "task-clock, against the clocks of clock_gettime(2)",
+		"ns", "the clock of tasks does not advance" },
+	[INSTRUMENT_CLOCK_SAMPLES] = { "clock.samples", "samples of cpu-clock",
+		"samples", "the clock of CPUs does not interrupt" },
+	[INSTRUMENT_PAGE_FAULTS] = { "page-faults", "writes to fresh pages",
+		"page faults", "page faults are not counted" },
+	[INSTRUMENT_UPROBE] = { "uprobe", "calls of a function of pevtrace",
+		"calls", "uprobes are not hit" },
+	[INSTRUMENT_TRACEPOINT] = { "tracepoint", "system calls, or switches between tasks",
+		"events", "tracepoints are not hit" },
+	[INSTRUMENT_BPF] = { "bpf", "a BPF program is loaded", "", "" },
+	[INSTRUMENT_COMPAT] = { "compat", "a 32-bit program runs",
+		"", "32-bit programs do not run" },
+	[INSTRUMENT_AUX] = { "aux", "bytes in an AUX area",
+		"bytes", "AUX areas receive no data" },
 };
 
 static const char *const verdicts[] = {
 	[INSTRUMENT_UNKNOWN] = "unknown", [INSTRUMENT_ABSENT] = "absent",
 	[INSTRUMENT_DEAD] = "dead", [INSTRUMENT_IMPLAUSIBLE] = "implausible",
 	[INSTRUMENT_WORKS] = "works",
-};
-
-/* What an instrument that is dead lacks, and what one counts that is implausible. */
-static const struct {
-	const char *lack, *counted;
-} complaints[INSTRUMENTS] = {
-	[INSTRUMENT_BREAKPOINT_DATA] = { "hardware breakpoints do not fire", "writes" },
-	[INSTRUMENT_BREAKPOINT_CODE] = { "hardware breakpoints do not fire", "calls" },
-	[INSTRUMENT_BREAKPOINT_SIGNAL] = { "hardware breakpoints do not fire", "signals" },
-	[INSTRUMENT_HARDWARE] = { "hardware counters do not advance", "instructions" },
-	[INSTRUMENT_HARDWARE_SAMPLES] = { "hardware counters do not interrupt", "samples" },
-	[INSTRUMENT_CLOCK] = { "the clock of tasks does not advance", "ns" },
-	[INSTRUMENT_CLOCK_SAMPLES] = { "the clock of CPUs does not interrupt", "samples" },
-	[INSTRUMENT_PAGE_FAULTS] = { "page faults are not counted", "page faults" },
-	[INSTRUMENT_UPROBE] = { "uprobes are not hit", "calls" },
-	[INSTRUMENT_TRACEPOINT] = { "tracepoints are not hit", "system calls" },
-	[INSTRUMENT_COMPAT] = { "32-bit programs do not run", "" },
-	[INSTRUMENT_AUX] = { "AUX areas receive no data", "bytes" },
 };
 
 static bool is_breakpoint(enum instrument i)
@@ -183,10 +180,10 @@ bool instrument_complain(struct instruments *is, enum instrument i, struct buf *
 		return instrument_complain(is, INSTRUMENT_HARDWARE, out);
 	buf_addf(out, "opens, but does not count%s on this machine: ", dead ? "" : " correctly");
 	if (dead)
-		buf_adds(out, complaints[i].lack);
+		buf_adds(out, words[i].lack);
 	else
 		buf_addf(out, "it counts %llu %s where %llu to %llu are possible",
-			 (unsigned long long)r->counted, complaints[i].counted,
+			 (unsigned long long)r->counted, words[i].counted,
 			 (unsigned long long)r->least, (unsigned long long)r->most);
 	if (confine_virtual())
 		buf_adds(out, " in this virtual machine");
@@ -197,7 +194,12 @@ bool instrument_complain(struct instruments *is, enum instrument i, struct buf *
 
 const char *instrument_name(enum instrument i)
 {
-	return names[i];
+	return words[i].name;
+}
+
+const char *instrument_meaning(enum instrument i)
+{
+	return words[i].meaning;
 }
 
 const char *instrument_verdict_name(enum instrument_verdict v)

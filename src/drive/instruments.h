@@ -74,8 +74,12 @@ bool instrument_of(struct host *host, const uint8_t *attr, size_t len, enum inst
  */
 bool instrument_complain(struct instruments *is, enum instrument i, struct buf *out);
 
-/* Return the name of an instrument ("breakpoint.data") and of a verdict ("dead"), for JSON. */
+/*
+ * Return the name of an instrument ("breakpoint.data"), what it measures when it is tried, and the
+ * name of a verdict ("dead").
+ */
 const char *instrument_name(enum instrument i);
+const char *instrument_meaning(enum instrument i);
 const char *instrument_verdict_name(enum instrument_verdict v);
 
 #endif

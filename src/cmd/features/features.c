@@ -184,14 +184,17 @@ static int features_run(void *state, const struct verb_args *args)
 	}
 	machine_open(&fs->machine);
 	facts_open(&fs->facts, fs->machine.host);
+	fs->instruments.host = fs->machine.host;
 	list(fs);
 	showing_open(&fs->out, &fs->options);
 	tried = features_try_all(fs);
 	if (fs->ran_out)
 		warn("descriptors ran out (%s): refusals with that error are no results; see "
 		     "ulimit -n and fs.file-max", error_name(fs->ran_out));
-	if (tried)
+	if (tried) {
+		features_show_instruments(fs);
 		features_show_machine(fs);
+	}
 	list_free(fs);
 	return showing_close(&fs->out) && tried && !fs->ran_out ? EXIT_YES : EXIT_TROUBLE;
 }
@@ -239,6 +242,7 @@ const struct verb features_verb = {
 "\n"
 "  yes       it works: its effect was observed\n"
 "  accepted  the kernel accepts it, without an observable effect\n"
+"  dead      the kernel accepts it, but what it needs does not work on this machine\n"
 "  no        the kernel refuses it; the reason follows\n"
 "  untried   there is nothing to try it on, or a filter answers for the kernel",
 	.notes =

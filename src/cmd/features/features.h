@@ -7,6 +7,7 @@
 #include "cli/machine.h"
 #include "cli/showing.h"
 #include "drive/experiment.h"
+#include "drive/instruments.h"
 #include "host/facts.h"
 #include "lib/buf.h"
 
@@ -15,6 +16,7 @@ enum feature_result {
 	FEATURE_UNTRIED,	/* nothing here that it could be tried on */
 	FEATURE_NO,		/* the kernel refuses */
 	FEATURE_ACCEPTED,	/* accepted, without an observable effect */
+	FEATURE_DEAD,		/* accepted, but what it needs does not work on this machine */
 	FEATURE_YES,		/* its effect was observed */
 	FEATURE_RESULTS
 };
@@ -73,6 +75,7 @@ struct features {
 	bool all_cpus;
 	struct machine machine;
 	struct facts facts;
+	struct instruments instruments;
 	struct showing out;
 	struct feature *list;	/* owned, as are their names and reasons */
 	size_t n;
@@ -121,6 +124,13 @@ bool features_differ(const struct experiment *x, const struct experiment *y, boo
 bool features_found(struct feature *f, enum feature_result r, const char *on,
 		    const char *why);
 
+/*
+ * Store that what an event counts is dead on this machine, if it is; return false if not, or if
+ * that is unknown.  count: what the event counted, on: see struct feature.
+ */
+bool features_dead(struct features *fs, struct feature *f, const uint8_t *attr, size_t len,
+		   uint64_t count, const char *on);
+
 /* Store a refusal and the rule that explains it, like features_found(). */
 void features_refused(struct features *fs, struct feature *f, const struct experiment *x,
 		      int error, const char *on);
@@ -148,7 +158,18 @@ bool features_release_fits(const struct features *fs, const struct features_rele
 enum { FEATURES_LIMITS = 12 };
 size_t features_limits(const struct features *fs, struct buf *lines, size_t max);
 
+/* features_instruments.c ---------------------------------------------------------------- */
+
+/*
+ * Show the instruments that were tried: all of them, after all features, else only as JSON those
+ * that a feature needed.
+ */
+void features_show_instruments(struct features *fs);
+
 /* features_show.c ----------------------------------------------------------------------- */
+
+/* Begin a table, with a line "NAME: MEANING". */
+void features_show_head(struct features *fs, const char *name, const char *meaning);
 
 /* Show a feature that was tried; features are shown in the order of the list. */
 void features_show(struct features *fs, size_t i);

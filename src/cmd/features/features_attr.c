@@ -138,6 +138,11 @@ static bool applies(const struct features *fs, const struct field *f, const uint
 	return false;
 }
 
+static bool is_about_type(const struct cond *c)
+{
+	return c->op == COND_EQ && c->field == ATTR_TYPE;
+}
+
 /*
  * Try a member on one event; return true if the result cannot improve any more.  If the event
  * does not open without the member, that is an effect, too.
@@ -170,6 +175,10 @@ static bool try_on(struct features *fs, struct feature *f, const struct feature_
 	}
 	if (r->opens)
 		return features_found(f, FEATURE_YES, NULL, NULL);
+	/* an event that does not open without a member of its type shows no effect of that */
+	if ((b->probe || is_about_type(&field->when) || is_about_type(&field->needs)) &&
+	    features_dead(fs, f, with, x.len, a.count, b->name))
+		return false;
 	y = x;
 	y.attr = without;
 	if (features_differ(&x, &y, b->exact, r->chains))
@@ -269,7 +278,8 @@ static bool sample_on(struct features *fs, struct feature *f, const struct featu
 		features_refused(fs, f, &x, o.error, b->name);
 	else if (o.samples && says_something(&o, bit))
 		return features_found(f, FEATURE_YES, b->name, NULL);
-	else
+	else if (o.samples || b->attr[0] != PERF_TYPE_HARDWARE ||
+		 !features_dead(fs, f, attr, b->len, 0, b->name))
 		features_found(f, FEATURE_ACCEPTED, b->name, o.samples ?
 			       "field present in samples but empty" :
 			       "no sample was written");

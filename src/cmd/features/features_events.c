@@ -25,7 +25,7 @@ static void try_counting(struct features *fs, struct feature *f, const struct ex
 		features_found(f, FEATURE_UNTRIED, NULL, "the trial came to no end");
 	else if (o.error)
 		features_refused(fs, f, x, o.error, NULL);
-	else
+	else if (!features_dead(fs, f, x->attr, x->len, o.count, NULL))
 		features_found(f, o.count ? FEATURE_YES : FEATURE_ACCEPTED, NULL,
 			       o.count ? NULL : NOTHING_COUNTED);
 }
@@ -241,8 +241,8 @@ void features_try_cpu(struct features *fs, struct feature *f)
  * Try the ioctl on an event that is opened disabled or not, before or after the work.
  * Return the error of loading its BPF program, or 0.
  */
-static int ioctl_on(struct feature *f, const struct feature_base *b, bool disabled,
-		     struct experiment x)
+static int ioctl_on(struct features *fs, struct feature *f, const struct feature_base *b,
+		    bool disabled, struct experiment x)
 {
 	uint8_t attr[FEATURE_ATTR_MAX];
 	struct experiment y;
@@ -270,7 +270,8 @@ static int ioctl_on(struct feature *f, const struct feature_base *b, bool disabl
 	y.ioctl = NULL;
 	if (features_differ(&x, &y, b->exact, false))
 		features_found(f, FEATURE_YES, b->name, NULL);
-	else
+	else if (f->result >= FEATURE_ACCEPTED ||
+		 !features_dead(fs, f, b->attr, b->len, a.count, b->name))
 		features_found(f, FEATURE_ACCEPTED, NULL, FEATURES_NO_EFFECT);
 	return 0;
 }
@@ -291,7 +292,7 @@ void features_try_ioctl(struct features *fs, struct feature *f)
 
 		if (b->error || b->probe || (x.bpf && (!takes_fd || fs->bpf_error)))
 			continue;
-		error = ioctl_on(f, b, i & 2, x);
+		error = ioctl_on(fs, f, b, i & 2, x);
 		if (error)
 			fs->bpf_error = error;
 	}

@@ -10,12 +10,14 @@ enum { RESULT_WIDTH = 8, SINCE_WIDTH = 7 };
 
 const char *const feature_results[FEATURE_RESULTS] = {
 	[FEATURE_UNTRIED] = "untried", [FEATURE_NO] = "no",
-	[FEATURE_ACCEPTED] = "accepted", [FEATURE_YES] = "yes",
+	[FEATURE_ACCEPTED] = "accepted", [FEATURE_DEAD] = "dead",
+	[FEATURE_YES] = "yes",
 };
 
 static const enum text_color result_colors[FEATURE_RESULTS] = {
 	[FEATURE_UNTRIED] = COLOR_NOTE, [FEATURE_NO] = COLOR_ERROR,
-	[FEATURE_ACCEPTED] = COLOR_NOTE, [FEATURE_YES] = COLOR_STRING,
+	[FEATURE_ACCEPTED] = COLOR_NOTE, [FEATURE_DEAD] = COLOR_ERROR,
+	[FEATURE_YES] = COLOR_STRING,
 };
 
 /* Reasons ----------------------------------------------------------------------------- */
@@ -65,8 +67,10 @@ static void pad(struct buf *out, size_t from, size_t width)
 		buf_addc(out, ' ');
 }
 
-static void text_head(struct showing *out, const char *name, const char *meaning)
+void features_show_head(struct features *fs, const char *name, const char *meaning)
 {
+	struct showing *out = &fs->out;
+
 	showing_begin(out, true);
 	text_colored(&out->line, out->text.color, COLOR_CALL, name);
 	if (meaning)
@@ -140,7 +144,7 @@ static void text_kernel(struct features *fs)
 	struct buf *out;
 
 	features_release(fs, &r);
-	text_head(&fs->out, "kernel", NULL);
+	features_show_head(fs, "kernel", NULL);
 	out = text_line(fs);
 	buf_addf(out, "release %s, on %s", fs->facts.release,
 		 fs->facts.rules.machine.arch->name);
@@ -170,7 +174,7 @@ static void text_here(struct features *fs)
 	struct buf lines[FEATURES_LIMITS];
 	size_t n = features_limits(fs, lines, FEATURES_LIMITS);
 
-	text_head(&fs->out, "here", NULL);
+	features_show_head(fs, "here", NULL);
 	if (!n) {
 		buf_adds(text_line(fs), "no limits");
 		showing_end(&fs->out);
@@ -278,7 +282,7 @@ void features_show(struct features *fs, size_t i)
 		json_feature(fs, f);
 	} else {
 		if (!i || f[-1].kind != f->kind)
-			text_head(&fs->out, f->kind->name, f->kind->meaning);
+			features_show_head(fs, f->kind->name, f->kind->meaning);
 		text_feature(fs, f);
 	}
 	showing_flush(&fs->out);

@@ -229,6 +229,21 @@ bool features_found(struct feature *f, enum feature_result r, const char *on,
 	return true;
 }
 
+bool features_dead(struct features *fs, struct feature *f, const uint8_t *attr, size_t len,
+		   uint64_t count, const char *on)
+{
+	struct buf why = { 0 };
+	enum instrument i;
+	bool dead = instrument_of(fs->machine.host, attr, len, &i) &&
+		    !(count && instrument_find(&fs->instruments, i)->verdict == INSTRUMENT_DEAD) &&
+		    instrument_complain(&fs->instruments, i, &why);
+
+	if (dead)
+		features_found(f, FEATURE_DEAD, on, buf_str(&why));
+	buf_free(&why);
+	return dead;
+}
+
 /* A number for the descriptor of the group leader, for the rules. */
 enum { OTHER_FD = 3 };
 
