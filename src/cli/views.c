@@ -191,6 +191,8 @@ static void views_write_tables(struct views *v, const struct session *s)
 			buf_addf(&table, "Incomplete: %llu messages of the kernel were lost, so calls "
 				 "are missing\n", (unsigned long long)s->lost);
 		summary_print(s->model, &s->names, &table);
+		if (v->options->story.doubts && !v->story)
+			buf_addf(&table, "%s\n", v->options->story.doubts);
 		if (columns && !text->any_width && !v->story)
 			text_wrap(&table, columns);
 	}

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "drive/instruments.h"
 #include "drive/trial.h"
 #include "host/rights.h"
 #include "lib/die.h"
@@ -287,6 +288,25 @@ static void print_totals(struct opening *o)
 	buf_free(&table);
 }
 
+/* Warn of each event that counted nothing, as such events do not count on this machine. */
+static void warn_doubts(const struct opening *o)
+{
+	struct instruments is = { .host = host_new("/sys", NULL) };
+	struct buf why = { 0 };
+
+	for (size_t i = 0; i < o->m.events.n; i++) {
+		const struct attr_text *a = &o->m.events.events[i].attr;
+
+		if (!o->totals[i].opened ||
+		    !instrument_doubt(&is, a->bytes, a->len, o->totals[i].value, &why))
+			continue;
+		warn("%s %s", o->totals[i].name, buf_str(&why));
+		buf_reset(&why);
+	}
+	buf_free(&why);
+	host_free(is.host);
+}
+
 /* The verb ---------------------------------------------------------------------------- */
 
 static void open_set_event(void *to, const char *arg, const struct verb_option *opt)
@@ -378,8 +398,10 @@ static int open_run(void *state, const struct verb_args *args)
 	if (isatty(STDERR_FILENO) && !o->m.pages && !o->m.own_session.options.json)
 		o->m.progress = show_progress;
 	ran = measure_open(&o->m) && measure_run(&o->m);
-	if (ran)
+	if (ran) {
 		print_totals(o);
+		warn_doubts(o);
+	}
 	command = o->m.work.pid;
 	if (!measure_end(&o->m))
 		ran = false;

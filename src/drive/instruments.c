@@ -192,6 +192,44 @@ bool instrument_complain(struct instruments *is, enum instrument i, struct buf *
 	return true;
 }
 
+bool instrument_doubt(struct instruments *is, const uint8_t *attr, size_t len, uint64_t count,
+		      struct buf *out)
+{
+	enum instrument i;
+
+	/* of what counts at all, only counters of the CPU are known to count absurdly */
+	if (!instrument_of(is->host, attr, len, &i) ||
+	    (count && (i != INSTRUMENT_HARDWARE ||
+		       instrument_find(is, i)->verdict == INSTRUMENT_DEAD)))
+		return false;
+	return instrument_complain(is, i, out);
+}
+
+void instrument_emit_doubt(struct instruments *is, const uint8_t *attr, size_t len,
+			   uint64_t count, struct sink *k)
+{
+	struct buf why = { 0 };
+	enum instrument i;
+
+	if (instrument_doubt(is, attr, len, count, &why) &&
+	    instrument_of(is->host, attr, len, &i)) {
+		k->ops->begin(k, "instrument", SINK_OBJECT);
+		k->ops->symbol(k, "name", instrument_name(i));
+		k->ops->symbol(k, "verdict",
+			       instrument_verdict_name(instrument_find(is, i)->verdict));
+		k->ops->symbol(k, "words", buf_str(&why));
+		k->ops->end(k);
+	}
+	buf_free(&why);
+}
+
+bool instrument_is_hardware(struct host *host, const uint8_t *attr, size_t len)
+{
+	enum instrument i;
+
+	return instrument_of(host, attr, len, &i) && i <= INSTRUMENT_HARDWARE_SAMPLES;
+}
+
 const char *instrument_name(enum instrument i)
 {
 	return words[i].name;

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "abi/sink.h"
 #include "host/host.h"
 #include "lib/buf.h"
 
@@ -73,6 +74,24 @@ bool instrument_of(struct host *host, const uint8_t *attr, size_t len, enum inst
  * Return false, and append nothing, unless instrument_fails().
  */
 bool instrument_complain(struct instruments *is, enum instrument i, struct buf *out);
+
+/*
+ * Append the complaint on the instrument that an event needs, unless what the event counted (one
+ * that samples: how many samples it wrote) refutes it.  Return false, and append nothing, if there
+ * is no complaint.
+ */
+bool instrument_doubt(struct instruments *is, const uint8_t *attr, size_t len, uint64_t count,
+		      struct buf *out);
+
+/* Pass the same to a sink: a member "instrument" with its name, its verdict and the complaint. */
+void instrument_emit_doubt(struct instruments *is, const uint8_t *attr, size_t len,
+			   uint64_t count, struct sink *k);
+
+/*
+ * Return whether an event needs a breakpoint or a counter of the CPU: what hypervisors do not
+ * deliver, and what is tried in a few milliseconds.
+ */
+bool instrument_is_hardware(struct host *host, const uint8_t *attr, size_t len);
 
 /*
  * Return the name of an instrument ("breakpoint.data"), what it measures when it is tried, and the

@@ -35,6 +35,11 @@ void story_write(const struct view *v, const struct story_options *o, struct pro
 		story_accuracy(&t);
 	}
 	story_failures(&t);
+	if (o->doubts) {
+		prose_head(p, "Not counted");
+		prose_adds(p, o->doubts);
+		prose_end(p);
+	}
 	if (o->level != STORY_BRIEF) {
 		story_counts(&t);
 		story_read_on(&t);

@@ -20,6 +20,8 @@ struct story_options {
 	int held_errno;
 	/* who held events of the PMU when the first multiplexed count was read; or NULL */
 	const char *sharers;
+	/* sentences about events that opened, but do not count on this machine; or NULL */
+	const char *doubts;
 };
 
 /*

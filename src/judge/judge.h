@@ -8,6 +8,7 @@
 #include "abi/rules.h"
 #include "cli/machine.h"
 #include "cli/showing.h"
+#include "drive/instruments.h"
 #include "drive/trial.h"
 #include "host/facts.h"
 #include "lib/buf.h"
@@ -93,6 +94,7 @@ struct judge {
 	bool offline;
 	struct machine machine;
 	struct facts facts;
+	struct instruments instruments;
 	struct showing out;
 	uint32_t attr_size;	/* of the kernel, tried once; 0: unknown */
 	struct judge_opened opened;

@@ -405,6 +405,7 @@ static int judge_run_all(struct judge *k, const char *path, unsigned long line)
 	showing_open(&k->out, &k->options);
 	machine_open(&k->machine);
 	facts_open(&k->facts, k->machine.host);
+	k->instruments.host = k->machine.host;
 	status = k->command ? k->verb->command(k) :
 		 path ? judge_dump(k, path, line) : judge_operand(k);
 	free_opened(&k->opened);

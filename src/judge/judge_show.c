@@ -123,6 +123,19 @@ void show_call(const struct show *s, const char *label, const struct call *c, in
 	showing_end(s->out);
 }
 
+void show_doubt(const struct show *s)
+{
+	struct buf why = { 0 };
+
+	if (s->out->json) {
+		instrument_emit_doubt(s->instruments, s->c->attr, s->c->len, 0, s->out->sink);
+	} else if (instrument_doubt(s->instruments, s->c->attr, s->c->len, 0, &why)) {
+		buf_adds(show_line(s, "here"), buf_str(&why));
+		showing_end(s->out);
+	}
+	buf_free(&why);
+}
+
 void show_outcome(struct buf *out, int error)
 {
 	if (error)

@@ -10,6 +10,7 @@ struct show {
 	const struct machine *machine;
 	const struct facts *facts;
 	const struct judge_call *c;
+	struct instruments *instruments;
 };
 
 /* Begin the line "  head: ", which showing_end() ends. */
@@ -20,6 +21,12 @@ void show_call(const struct show *s, const char *label, const struct call *c, in
 
 /* Append "it opens" or the error. */
 void show_outcome(struct buf *out, int error);
+
+/*
+ * Show a line, or a JSON member, if an event like that of the call opens, but does not count on
+ * this machine.
+ */
+void show_doubt(const struct show *s);
 
 /* Append the outcome that a call had in its dump, and whether it was injected. */
 void show_seen(struct buf *out, const struct judge_call *c);

@@ -4,44 +4,14 @@
  * deliver them.  Their address is replaced while the kernel reads the attr, so a tracer sees another
  * one.  Programs that make the call without syscall(3) are missed.
  */
-#define _GNU_SOURCE
-#include <errno.h>
-#include <linux/perf_event.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "preload.h"
+
 #include <sys/ioctl.h>
-#include <sys/syscall.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 /* Below it nothing is mapped (vm.mmap_min_addr), and no breakpoint fires anyway. */
 #define MAPPABLE 0x10000
 /* The bit of an address whose change leads to where the kernel maps nothing unasked. */
 #define NOWHERE (1ULL << 46)
-
-/* Make a system call, and return as the kernel does. */
-static long call(long nr, const long *a)
-{
-	register long r10 __asm__("r10") = a[3];
-	register long r8 __asm__("r8") = a[4];
-	register long r9 __asm__("r9") = a[5];
-	long ret;
-
-	__asm__ volatile("syscall" : "=a"(ret)
-			 : "0"(nr), "D"(a[0]), "S"(a[1]), "d"(a[2]), "r"(r10), "r"(r8), "r"(r9)
-			 : "rcx", "r11", "memory");
-	return ret;
-}
-
-/* Copy memory of this process that need not be there; return whether it was. */
-static int copy(long nr, void *own, const void *other, size_t size)
-{
-	struct iovec local = { own, size }, remote = { (void *)other, size };
-	const long a[6] = { getpid(), (long)&local, 1, (long)&remote, 1, 0 };
-
-	return call(nr, a) == (long)size;
-}
 
 /* Make a call whose argument n points to an attr, with another address if it is a breakpoint's. */
 static long call_with_attr(long nr, const long *a, int n)
@@ -65,24 +35,9 @@ static long call_with_attr(long nr, const long *a, int n)
 	return ret;
 }
 
-static long result(long ret)
+static long preload_call(long nr, const long *a)
 {
-	if (ret >= 0 || ret < -4095)
-		return ret;
-	errno = (int)-ret;
-	return -1;
-}
-
-long syscall(long nr, ...)
-{
-	va_list ap;
-	long a[6];
-
-	va_start(ap, nr);
-	for (int i = 0; i < 6; i++)
-		a[i] = va_arg(ap, long);
-	va_end(ap);
-	return result(nr == SYS_perf_event_open ? call_with_attr(nr, a, 0) : call(nr, a));
+	return nr == SYS_perf_event_open ? call_with_attr(nr, a, 0) : call(nr, a);
 }
 
 int ioctl(int fd, unsigned long request, ...)

@@ -11,7 +11,7 @@ import zlib
 import archive
 from packages import keep
 
-PROGRAMS = ("tests/kernels/asks", "tests/kernels/pmu", "tests/unit/test_rules_live",
+PROGRAMS = ("tests/handicap/counters.so", "tests/kernels/asks", "tests/kernels/pmu", "tests/unit/test_rules_live",
 	    "tests/targets/attrs", "tests/targets/confined", "tests/targets/counted",
 	    "tests/targets/covered", "tests/targets/demo", "tests/targets/eventful",
 	    "tests/targets/everyday", "tests/targets/mixedring", "tests/targets/passfd",

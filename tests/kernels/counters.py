@@ -4,6 +4,7 @@
 perf stat, perf report -D, read(2), and the known number of instructions of a loop."""
 
 import functools
+import json
 import os
 import re
 import subprocess
@@ -17,7 +18,8 @@ import records
 import ringparse as rp
 import straceparse as sp
 
-PMU = os.path.join(os.environ.get("PEVTRACE_TARGETS", "tests/targets"), "../kernels/pmu")
+TESTS = os.path.join(os.environ.get("PEVTRACE_TARGETS", "tests/targets"), "..")
+PMU = os.path.join(TESTS, "kernels/pmu")
 ROUNDS = 2000000
 PER_ROUND = 2			# instructions
 STARTS = 100			# by which starts of a program differ: lengths of strings, addresses
@@ -277,13 +279,45 @@ def cost(tap):
 	print("# getppid beside an event: %d ns, traced %d ns" % (native, beside))
 	tap.ok(beside < 3 * native, "getppid beside an event costs no stop", [native, beside])
 
+def doubts(event, mode):
+	"""Return how pevtrace check judges what such events need, under counters.so in that mode."""
+	env = dict(os.environ)
+	if mode:
+		env.update(COUNTERS=mode, LD_PRELOAD=os.path.join(TESTS, "handicap/counters.so"))
+	r = subprocess.run([rp.PEVTRACE, "check", "--json", "-e", event], env=env, text=True,
+			   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, timeout=300, check=False)
+	i = json.loads(r.stdout).get("instrument", {})
+	return i.get("name"), i.get("verdict"), i.get("words", "")
+
+def instruments(tap):
+	"""Counters that stay 0, freeze, are absurd or never interrupt are told from those that work."""
+	samples = "cycles:u,sample_period=100000"
+	for event in ("instructions:u", samples):
+		got = doubts(event, None)
+		tap.ok(got[0] is None, event + " works", got)
+	for mode, event, want, words in (
+			("zero", "instructions:u", ("hardware", "dead"), "do not advance"),
+			("frozen", "instructions:u", ("hardware", "implausible"), "counts 0 instr"),
+			("absurd", "instructions:u", ("hardware", "implausible"), " instructions where"),
+			("silent", "instructions:u", (None, None), ""),
+			("silent", samples, ("hardware.samples", "dead"), "do not interrupt")):
+		got = doubts(event, mode)
+		tap.ok(got[:2] == want and words in got[2], "%s counters: %s" % (mode, got[:2]), got)
+	env = dict(os.environ, COUNTERS="zero", LD_PRELOAD=os.path.join(TESTS, "handicap/counters.so"))
+	for argv, want in ((["features", "PERF_COUNT_HW_INSTRUCTIONS"], r"_INSTRUCTIONS +dead"),
+			   (["open", "-q", "-e", "instructions:u", *loop()], "do not advance")):
+		r = subprocess.run([rp.PEVTRACE, *argv], env=env, stdin=subprocess.DEVNULL, text=True,
+				   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300, check=False)
+		tap.ok(re.search(want, r.stdout), "zero counters: pevtrace %s says so" % argv[0],
+		       [r.stdout])
+
 def main():
 	tap = sp.Tap()
 	if not any(n for n, *_ in opened(["cycles:u"], loop())):
 		sp.skip_all("no hardware counters")
 	with tempfile.TemporaryDirectory() as tmp:
 		for test in (counts, groups, raw, multiplexed, ps, pinned, exclusive, adapts,
-			     in_user_space, cost):
+			     in_user_space, cost, instruments):
 			test(tap)
 		sampled(tap, tmp)
 		throttled(tap, tmp)

@@ -120,6 +120,8 @@ static void check_text(const struct checked *k)
 		buf_addf(out, "not asked (%s)", k->r->not_asked);
 	showing_end(k->show.out);
 	check_text_verdict(k);
+	if (k->r->asked && !k->r->trial.error)
+		show_doubt(&k->show);
 }
 
 /* JSON ---------------------------------------------------------------------------- */
@@ -183,13 +185,15 @@ static void check_json(const struct checked *k)
 	}
 	if (k->r->open)
 		s->ops->symbol(s, "perhaps", k->r->open->name);
+	if (k->r->asked && !k->r->trial.error)
+		show_doubt(&k->show);
 	showing_end(k->show.out);
 }
 
 void check_show(struct judge *k, const struct judge_call *c, const struct judge_result *r)
 {
 	const struct checked checked = {
-		.show = { &k->out, &k->machine, &k->facts, c }, .c = c, .r = r,
+		.show = { &k->out, &k->machine, &k->facts, c, &k->instruments }, .c = c, .r = r,
 	};
 
 	if (k->out.json)

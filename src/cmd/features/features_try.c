@@ -233,10 +233,7 @@ bool features_dead(struct features *fs, struct feature *f, const uint8_t *attr, 
 		   uint64_t count, const char *on)
 {
 	struct buf why = { 0 };
-	enum instrument i;
-	bool dead = instrument_of(fs->machine.host, attr, len, &i) &&
-		    !(count && instrument_find(&fs->instruments, i)->verdict == INSTRUMENT_DEAD) &&
-		    instrument_complain(&fs->instruments, i, &why);
+	bool dead = instrument_doubt(&fs->instruments, attr, len, count, &why);
 
 	if (dead)
 		features_found(f, FEATURE_DEAD, on, buf_str(&why));

@@ -130,6 +130,7 @@ static int ps_run(void *state, const struct verb_args *args)
 
 	verb_want(args, 0);
 	machine_open(&p->machine);
+	p->instruments.host = p->machine.host;
 	events_open(&p->events);
 	p->options.no_pager |= p->watch; /* as it does not end */
 	showing_open(&p->out, &p->options);
@@ -196,10 +197,10 @@ const struct verb ps_verb = {
 "task, such as watchpoints of a debugger, are listed, those for a CPU are not: a message tells "
 "of the watchdog for hard lockups.",
 	.notes =
-"Columns: RAN is the share of the enabled time in which the event counted; MORE has g: in a "
-"group, r: has a ring, a: has an AUX area, b: has a BPF program, l: lost samples. -v shows them "
-"in full. The exit status is 0 if events are listed, 1 if there are none, 2 on misuse and "
-"trouble.",
+"Columns: RAN is the share of the enabled time in which the event counted; MORE has !: such "
+"events do not count on this machine, g: in a group, r: has a ring, a: has an AUX area, b: has a "
+"BPF program, l: lost samples. -v shows them in full. The exit status is 0 if events are listed, 1 "
+"if there are none, 2 on misuse and trouble.",
 	.examples =
 "pevtrace ps\n"
 "pevtrace ps -v -p 1234\n"

@@ -7,6 +7,7 @@
 #include "cli/options.h"
 #include "cli/showing.h"
 #include "drive/events.h"
+#include "drive/instruments.h"
 #include "lib/map.h"
 
 struct ps {
@@ -15,6 +16,7 @@ struct ps {
 	size_t watch;		/* seconds between two lists; 0: one list */
 	struct events events;
 	struct machine machine;
+	struct instruments instruments;
 	struct showing out;
 	size_t name, target, holder; /* widths of columns of the list */
 	/* of the list before, by id: counts + 1, when it was made (CLOCK_MONOTONIC) */
@@ -24,6 +26,12 @@ struct ps {
 
 /* Append the event's name; "?" without its attr. */
 void ps_name(const struct ps *p, const struct events_event *v, struct buf *out);
+
+/*
+ * Append why an event's count is 0 if the reason is that such events do not count on this machine;
+ * else return false.  Only events of the hardware are examined.
+ */
+bool ps_doubt(struct ps *p, const struct events_event *v, struct buf *out);
 
 /* Write the list, of events that were selected, as text or as JSON. */
 void ps_show(struct ps *p, struct events_event *const *list, size_t n);

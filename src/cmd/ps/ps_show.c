@@ -120,12 +120,23 @@ static bool ps_grouped(const struct events_event *v)
 	return v->facts.attr_len && (v->facts.leader != v->facts.id || v->facts.siblings);
 }
 
-static void add_more(const struct events_event *v, struct buf *out)
+bool ps_doubt(struct ps *p, const struct events_event *v, struct buf *out)
+{
+	uint8_t attr[EVENTS_ATTR_MAX];
+	size_t len = events_attr(v, attr);
+
+	return len && v->counted && instrument_is_hardware(p->machine.host, attr, len) &&
+	       instrument_doubt(&p->instruments, attr, len, v->facts.count, out);
+}
+
+static void add_more(struct ps *p, const struct events_event *v, struct buf *out)
 {
 	const struct events_facts *f = &v->facts;
+	struct buf why = { 0 };
 
-	buf_addf(out, "%s%s%s%s%s", ps_grouped(v) ? "g" : "", f->pages ? "r" : "",
+	buf_addf(out, "%s%s%s%s%s%s", ps_doubt(p, v, &why) ? "!" : "", ps_grouped(v) ? "g" : "", f->pages ? "r" : "",
 		 f->aux_pages ? "a" : "", f->program ? "b" : "", f->lost ? "l" : "");
+	buf_free(&why);
 }
 
 static void add_holder(const struct events_holder *h, struct buf *out)
@@ -277,7 +288,7 @@ static void show_row(struct ps *p, const struct events_event *v)
 	column(out, &from, COUNT, true);
 	add_share(v, out);
 	column(out, &from, RAN, true);
-	add_more(v, out);
+	add_more(p, v, out);
 	column(out, &from, MORE, false);
 	add_holders(v, &word);
 	add_within(&word, p->holder, out);
@@ -376,6 +387,11 @@ static void show_details(struct ps *p, const struct events_event *v)
 	}
 	if (f->lost) {
 		buf_addf(ps_line(p, "lost samples"), "%llu", (unsigned long long)f->lost);
+		showing_end(&p->out);
+	}
+	buf_reset(&word);
+	if (ps_doubt(p, v, &word)) {
+		buf_adds(ps_line(p, "here"), buf_str(&word));
 		showing_end(&p->out);
 	}
 	for (size_t i = 0; i < v->nholders; i++) {
@@ -505,6 +521,17 @@ static void json_facts(const struct ps *p, const struct events_event *v, struct 
 	}
 }
 
+static void json_doubt(struct ps *p, const struct events_event *v, struct sink *s)
+{
+	uint8_t attr[EVENTS_ATTR_MAX];
+	size_t len = events_attr(v, attr);
+	struct buf why = { 0 };
+
+	if (ps_doubt(p, v, &why))
+		instrument_emit_doubt(&p->instruments, attr, len, v->facts.count, s);
+	buf_free(&why);
+}
+
 static void show_json(struct ps *p, const struct events_event *v)
 {
 	const struct events_facts *f = &v->facts;
@@ -523,6 +550,7 @@ static void show_json(struct ps *p, const struct events_event *v)
 		s->ops->uint(s, "enabled_ns", f->enabled_ns);
 		s->ops->uint(s, "running_ns", f->running_ns);
 	}
+	json_doubt(p, v, s);
 	json_holders(v, s);
 	showing_end(&p->out);
 }

@@ -28,6 +28,7 @@ struct live {
 	size_t shown;		/* calls, of --syscall-limit */
 	struct buf held;	/* processes that were in the way of an open that failed */
 	struct buf sharers;	/* those with events of the PMU, when a multiplexed count was read */
+	struct buf doubts;	/* about events that do not count on this machine */
 	bool saw_perf;		/* a call that concerns perf */
 	bool noted_sharers;
 	bool warned_ptrace;
@@ -45,6 +46,12 @@ void live_learn_program(struct live *l, pid_t tid, int fd, struct event *e);
 
 /* Report the stack of the task's current call. */
 void live_tell_stack(struct live *l, pid_t tid);
+
+/*
+ * Note, for --explain and --summary, which events opened, but do not count on this machine.  The
+ * trace must have ended.
+ */
+void live_note_doubts(struct live *l);
 
 /* Identify the events whose descriptors a message sends, so that a receive knows them. */
 void live_learn_sent_ids(struct live *l, const struct call *c);

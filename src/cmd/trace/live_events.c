@@ -7,6 +7,10 @@
 #include "drive/bpf.h"
 #include "drive/earlier.h"
 #include "drive/holders.h"
+#include "drive/instruments.h"
+#include "lib/hash.h"
+#include "lib/map.h"
+#include "text/text.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
@@ -114,4 +118,43 @@ void live_note_holders(struct live *l, const struct call *c)
 	holders_add(&of, &l->machine.names, &l->held);
 	l->options.story.held = l->held.len ? buf_str(&l->held) : NULL;
 	l->options.story.held_errno = (int)c->ret;
+}
+
+/* Return what an event counted, or the number of its samples, as far as that was seen. */
+static uint64_t counted(const struct event *e)
+{
+	uint64_t samples = event_records(e, PERF_RECORD_SAMPLE);
+
+	return samples || event_attr(e, ATTR_SAMPLE_PERIOD) || !e->count.known ? samples :
+	       e->count.value;
+}
+
+void live_note_doubts(struct live *l)
+{
+	struct instruments is = { .host = l->machine.host };
+	struct event *const *events;
+	size_t n = model_events(l->session.model, &events);
+	struct buf why = { 0 };
+	struct map told = { 0 };
+
+	if (!l->options.explain && !l->options.summary)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		const struct event *e = events[i];
+
+		if (!event_attr_known(e) ||
+		    !instrument_is_hardware(is.host, e->attr, e->attr_len) ||
+		    !instrument_doubt(&is, e->attr, e->attr_len, counted(e), &why) ||
+		    map_set(&told, hash_text(HASH_START, buf_str(&why)), &told)) {
+			buf_reset(&why);
+			continue;
+		}
+		buf_addf(&l->doubts, "%s", l->doubts.len ? " " : "");
+		text_escaped(&l->doubts, e->name);
+		buf_addf(&l->doubts, " %s.", buf_str(&why));
+		buf_reset(&why);
+	}
+	map_free(&told);
+	buf_free(&why);
+	l->options.story.doubts = l->doubts.len ? buf_str(&l->doubts) : NULL;
 }

@@ -384,10 +384,12 @@ static int live_run_verb(void *state, const struct verb_args *args)
 		live_free(l);
 		if (begun)
 			tell_empty(l);
+		live_note_doubts(l);
 		written = views_end(&l->views, &l->session);
 	}
 	buf_free(&l->held);
 	buf_free(&l->sharers);
+	buf_free(&l->doubts);
 	machine_close(&l->machine);
 	options_free(&l->options);
 	return begun && written ? end_like(status) : EXIT_TROUBLE;

@@ -374,6 +374,12 @@ static void text_verdict(const struct telling *t)
 	showing_end(t->show.out);
 }
 
+/* Return whether the call opens here, or did after a change that leaves its event the same. */
+static bool event_opens(const struct why_result *r)
+{
+	return !r->not_tried && (!r->cause.error || (r->cause.n && !opens_another(&r->cause)));
+}
+
 /* Return whether another call of the command was refused for the same causes. */
 static bool told_before(const struct telling *t)
 {
@@ -407,6 +413,8 @@ static void why_text(const struct telling *t)
 	text_others(t);
 	text_blocks(t);
 	text_verdict(t);
+	if (event_opens(r))
+		show_doubt(&t->show);
 	if (r->cause.n) {
 		make_call(t, &r->nearest, &nearest);
 		show_call(&t->show, opens_another(&r->cause) ? "  another event opens" :
@@ -533,6 +541,8 @@ static void why_json(const struct telling *t)
 	k->ops->symbol(k, "verdict", why_verdict(r));
 	if (r->there)
 		k->ops->symbol(k, "perhaps", r->there->name);
+	if (event_opens(r))
+		show_doubt(&t->show);
 	k->ops->uint(k, "experiments", r->cause.trials);
 	showing_end(t->show.out);
 }
@@ -541,7 +551,8 @@ void why_show(struct judge *k, const struct judge_call *c, const struct why_resu
 	      const struct why_seen *seen)
 {
 	const struct telling t = {
-		.show = { .out = &k->out, .machine = &k->machine, .facts = &k->facts, .c = c },
+		.show = { .out = &k->out, .machine = &k->machine, .facts = &k->facts, .c = c,
+			  .instruments = &k->instruments },
 		.c = c, .r = r, .seen = seen,
 	};
 
