@@ -297,7 +297,7 @@ def test_text(all_):
 		if not line.startswith(" "):
 			kind = line.split(":")[0]
 			continue
-		m = re.match(r"  (\S+(?: \(\w+\))?) +(yes|accepted|no|untried) +([\d.]+|-)(?:  +(.*))?$",
+		m = re.match(r"  (\S+(?: \(\w+\))?) +(yes|dead|accepted|no|untried) +([\d.]+|-)(?:  +(.*))?$",
 			     line)
 		if m and kind not in ("kernel", "here"):
 			rows.append((kind,) + m.groups())

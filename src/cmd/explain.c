@@ -92,6 +92,20 @@ static void explain_refusal(struct explaining *x, struct judge_call *c, struct c
 	out->error = r.judged.error;
 }
 
+/* Say that the event would open, but not count: one of the hardware, as others need time. */
+static void explain_doubt(struct explaining *x, const struct judge_call *c)
+{
+	struct buf why = { 0 };
+
+	if (instrument_is_hardware(x->check.machine.host, c->attr, c->len) &&
+	    instrument_doubt(&x->check.instruments, c->attr, c->len, 0, &why)) {
+		prose_para(&x->prose);
+		prose_addf(&x->prose, "Such an event %s.", buf_str(&why));
+		prose_end(&x->prose);
+	}
+	buf_free(&why);
+}
+
 static void explain_call(struct explaining *x, struct judge_call *c, bool made, bool elided)
 {
 	struct call_prose o = {
@@ -103,6 +117,8 @@ static void explain_call(struct explaining *x, struct judge_call *c, bool made, 
 	if (!o.made && !elided)
 		explain_refusal(x, c, &o);
 	call_prose_write(&o, &x->options.story, &x->prose);
+	if (!o.made && !elided && !o.error)
+		explain_doubt(x, c);
 }
 
 static int explain_attr(struct explaining *x, const struct attr_text *a)
@@ -250,6 +266,7 @@ static int explain_others(struct explaining *x, unsigned long line, const char *
 					terminal_columns(fileno(x->out.out)));
 	x->prose.color = x->prose.links = x->out.text.color;
 	machine_open(&x->check.machine);
+	x->check.instruments.host = x->check.machine.host;
 	if (judged)
 		facts_open(&x->check.facts, x->check.machine.host);
 	if (path)

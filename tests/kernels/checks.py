@@ -86,7 +86,7 @@ def types(v, parts):
 def feature_lines(part):
 	"""Yield name, answer, release and line of each feature."""
 	for line in part.lines:
-		m = re.match(r"  (\S.*?) +(yes|accepted|no|-) +(\d+\.\d+(?:\.\d+)?)(?: |$)", line)
+		m = re.match(r"  (\S.*?) +(yes|dead|accepted|no|-) +(\d+\.\d+(?:\.\d+)?)(?: |$)", line)
 		if m:
 			yield m.group(1), m.group(2), m.group(3), line
 
