@@ -13,17 +13,7 @@
 /* After which an instrument that never worked is believed not to. */
 enum { TRIES = 3 };
 
-struct instrument_result instrument_judge(uint64_t value, uint64_t counted, uint64_t least,
-					  uint64_t most)
-{
-	return (struct instrument_result){
-		.verdict = counted >= least && counted <= most ? INSTRUMENT_WORKS :
-			   value ? INSTRUMENT_IMPLAUSIBLE : INSTRUMENT_DEAD,
-		.counted = counted, .least = least, .most = most,
-	};
-}
-
-static void try_once(struct host *host, enum instrument i, struct instrument_result *r)
+static void instrument_try(struct host *host, enum instrument i, struct instrument_result *r)
 {
 	switch (i) {
 	case INSTRUMENT_HARDWARE:
@@ -51,7 +41,7 @@ const struct instrument_result *instrument_find(struct instruments *is, enum ins
 	struct instrument_result *r = &is->results[i];
 
 	for (int n = 0; n < TRIES && !is->tried[i]; n++) {
-		try_once(is->host, i, r);
+		instrument_try(is->host, i, r);
 		is->tried[i] = r->verdict == INSTRUMENT_WORKS || r->verdict == INSTRUMENT_ABSENT;
 	}
 	is->tried[i] = true;
@@ -163,7 +153,7 @@ static const char *const verdicts[] = {
 	[INSTRUMENT_WORKS] = "works",
 };
 
-static bool is_breakpoint(enum instrument i)
+static bool needs_breakpoint(enum instrument i)
 {
 	return i <= INSTRUMENT_BREAKPOINT_SIGNAL;
 }
@@ -187,7 +177,7 @@ bool instrument_complain(struct instruments *is, enum instrument i, struct buf *
 			 (unsigned long long)r->least, (unsigned long long)r->most);
 	if (confine_virtual())
 		buf_adds(out, " in this virtual machine");
-	if (dead && is_breakpoint(i))
+	if (dead && needs_breakpoint(i))
 		buf_adds(out, " (gdb's would not either)");
 	return true;
 }

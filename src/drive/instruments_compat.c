@@ -7,25 +7,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "drive/arch/compat_code.h"
 #include "drive/instruments_internal.h"
 #include "lib/child.h"
 
-enum { ANSWER = 7, ADDRESS = 0x400000 };
-
-/* A program that ends with exit status ANSWER. */
-#if defined(__x86_64__)
-/* mov $__NR_exit, %eax; mov $ANSWER, %ebx; int $0x80 */
-static const uint8_t compat_code[] = { 0xb8, 1, 0, 0, 0, 0xbb, ANSWER, 0, 0, 0, 0xcd, 0x80 };
-#define COMPAT_MACHINE EM_386
-#define COMPAT_FLAGS 0
-#elif defined(__aarch64__) && defined(__AARCH64EL__)
-/* mov r0, #ANSWER; mov r7, #__NR_exit; svc #0 */
-static const uint8_t compat_code[] = {
-	ANSWER, 0, 0xa0, 0xe3, 1, 0x70, 0xa0, 0xe3, 0, 0, 0, 0xef,
-};
-#define COMPAT_MACHINE EM_ARM
-#define COMPAT_FLAGS EF_ARM_EABI_VER5
-#endif
+enum { ADDRESS = 0x400000 };
 
 #ifdef COMPAT_MACHINE
 struct compat_program {
@@ -60,7 +46,7 @@ static void fill_program(struct compat_program *p)
 #endif
 
 /* Become the program, or return why not. */
-static void run_program(const void *ctx, void *out)
+static void run_compat(const void *ctx, void *out)
 {
 	struct compat_program p;
 	char *argv[] = { (char *)"compat", NULL }, *envp[] = { NULL };
@@ -79,12 +65,12 @@ static void run_program(const void *ctx, void *out)
 
 void instrument_try_compat(struct instrument_result *r)
 {
-	int error, status = child_run(run_program, NULL, &error, sizeof(error));
+	int error, status = child_run(run_compat, NULL, &error, sizeof(error));
 
 	if (error)
 		*r = instrument_absent(error);
 	else if (status >= 0)
-		r->verdict = WIFEXITED(status) && WEXITSTATUS(status) == ANSWER ?
+		r->verdict = WIFEXITED(status) && WEXITSTATUS(status) == COMPAT_STATUS ?
 			     INSTRUMENT_WORKS : INSTRUMENT_DEAD;
 }
 #else

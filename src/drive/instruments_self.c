@@ -9,6 +9,7 @@
 #include "drive/instruments_internal.h"
 #include "drive/open_event.h"
 #include "lib/child.h"
+#include "lib/clock.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
@@ -21,11 +22,12 @@ enum {
 	SPIN_NS = 1000000,
 };
 
-static uint64_t clock_ns(clockid_t clock)
+/* Return the time of the CPU that the calling thread has used. */
+static uint64_t cpu_ns(void)
 {
 	struct timespec t = { 0, 0 };
 
-	clock_gettime(clock, &t);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
@@ -37,9 +39,9 @@ static void loop(void)
 
 void instrument_spin(void)
 {
-	const uint64_t until = clock_ns(CLOCK_THREAD_CPUTIME_ID) + SPIN_NS;
+	const uint64_t until = cpu_ns() + SPIN_NS;
 
-	while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < until)
+	while (cpu_ns() < until)
 		;
 }
 
@@ -47,6 +49,16 @@ void instrument_begin_child(void)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	alarm(LIMIT_S);
+}
+
+struct instrument_result instrument_judge(uint64_t value, uint64_t counted, uint64_t least,
+					  uint64_t most)
+{
+	return (struct instrument_result){
+		.verdict = counted >= least && counted <= most ? INSTRUMENT_WORKS :
+			   value ? INSTRUMENT_IMPLAUSIBLE : INSTRUMENT_DEAD,
+		.counted = counted, .least = least, .most = most,
+	};
 }
 
 struct instrument_result instrument_absent(int error)
@@ -78,7 +90,7 @@ static struct instrument_result measure_step(int fd, bool clock)
 {
 	struct instrument_result unknown = { .verdict = INSTRUMENT_UNKNOWN };
 	struct reading a, b;
-	uint64_t start = clock_ns(CLOCK_MONOTONIC);
+	uint64_t start = clock_ns();
 
 	if (read(fd, &a, sizeof(a)) != sizeof(a))
 		return unknown;
@@ -88,7 +100,7 @@ static struct instrument_result measure_step(int fd, bool clock)
 		return unknown;
 	if (clock)
 		return instrument_judge(b.count, b.count - a.count, SPIN_NS / 2,
-					2 * (clock_ns(CLOCK_MONOTONIC) - start));
+					2 * (clock_ns() - start));
 	return instrument_judge(b.count, b.count - a.count, ROUNDS * ROUND_LEAST,
 				ROUNDS * ROUND_MOST);
 }
