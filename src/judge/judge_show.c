@@ -127,6 +127,8 @@ void show_doubt(const struct show *s)
 {
 	struct buf why = { 0 };
 
+	if (!instrument_is_hardware(s->instruments->host, s->c->attr, s->c->len))
+		return;
 	if (s->out->json) {
 		instrument_emit_doubt(s->instruments, s->c->attr, s->c->len, 0, s->out->sink);
 	} else if (instrument_doubt(s->instruments, s->c->attr, s->c->len, 0, &why)) {

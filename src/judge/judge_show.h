@@ -23,8 +23,8 @@ void show_call(const struct show *s, const char *label, const struct call *c, in
 void show_outcome(struct buf *out, int error);
 
 /*
- * Show a line, or a JSON member, if an event like that of the call opens, but does not count on
- * this machine.
+ * Show a line, or a JSON member, if the call is for an event of the hardware, and such events open,
+ * but do not count on this machine.
  */
 void show_doubt(const struct show *s);
 
