@@ -134,7 +134,8 @@ static void add_more(struct ps *p, const struct events_event *v, struct buf *out
 	const struct events_facts *f = &v->facts;
 	struct buf why = { 0 };
 
-	buf_addf(out, "%s%s%s%s%s%s", ps_doubt(p, v, &why) ? "!" : "", ps_grouped(v) ? "g" : "", f->pages ? "r" : "",
+	buf_addf(out, "%s%s%s%s%s%s", ps_doubt(p, v, &why) ? "!" : "",
+		 ps_grouped(v) ? "g" : "", f->pages ? "r" : "",
 		 f->aux_pages ? "a" : "", f->program ? "b" : "", f->lost ? "l" : "");
 	buf_free(&why);
 }
