@@ -3,8 +3,8 @@
 """Whether pevtrace knows what works on this machine: against what machine.py finds by itself, and
 where breakpoints are made not to fire (tests/handicap/dead_breakpoints.c)."""
 
-import ctypes
 import json
+import mmap
 import os
 import re
 import subprocess
@@ -74,9 +74,8 @@ def test_found(tap, fires):
 	       "features shows all instruments", [found])
 	want = "works" if fires else "dead"
 	tap.ok(found["breakpoint.data"]["verdict"] == want, "breakpoints: " + want, [found])
-	pages = 64 * os.sysconf("SC_PAGESIZE")
-	got = machine.count(machine.event(1, 2), lambda: ctypes.memset(
-		ctypes.create_string_buffer(pages), 1, pages))
+	fresh = mmap.mmap(-1, 64 * mmap.PAGESIZE)
+	got = machine.count(machine.event(1, 2), lambda: fresh.write(b"1" * len(fresh)))
 	tap.ok((found["page-faults"]["verdict"] == "works") == (got > 0), "page faults: %d" % got,
 	       [found])
 	program = os.path.join(TARGETS, "everyday32")
