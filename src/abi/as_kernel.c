@@ -23,6 +23,7 @@ static struct rule_machine of_anybody(const struct rule_machine *here)
 
 	m.paranoid = -1;
 	m.caps = ~0ULL;
+	m.caps_unread = 0;
 	return m;
 }
 

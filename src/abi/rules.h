@@ -33,6 +33,15 @@ struct rule_pmu {
 	const uint64_t *configs;	/* in its events/, of msr and armv8_pmuv3 */
 	size_t nconfigs;
 	int64_t threshold_max;	/* caps/threshold_max of armv8_*; 0 if there is no such file */
+	bool threshold_unread;	/* that file cannot be read */
+};
+
+/* Numbers of struct rule_machine that could not be read. */
+enum rule_unread {
+	UNREAD_PARANOID = 1 << 0,
+	UNREAD_SAMPLE_RATE = 1 << 1,
+	UNREAD_STACK = 1 << 2,
+	UNREAD_CPUS = 1 << 3,
 };
 
 /* Facts that hold for every call of this process. */
@@ -43,9 +52,11 @@ struct rule_machine {
 	const struct arch *arch; /* of the kernel */
 	int32_t paranoid;	/* kernel.perf_event_paranoid */
 	uint64_t caps;		/* effective, 1 << CAP_*, in the first user namespace */
+	uint64_t caps_unread;	/* those of which that is not known; not in caps */
 	uint64_t max_sample_rate, max_stack; /* kernel.perf_event_max_* */
 	uint32_t cpus;		/* one more than the highest number of a CPU */
 	uint64_t user_end;	/* end of the user address space; 0: not known */
+	unsigned int unread;	/* UNREAD_*: these have a default value, on which nothing rests */
 	enum fact cgroups;	/* built with cgroups of perf events */
 	enum fact kprobes;	/* built with kprobes */
 	enum fact wide_breakpoints; /* the CPU watches more than 8 bytes */

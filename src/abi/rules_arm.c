@@ -107,7 +107,9 @@ int rule_arm_event(const struct rule_input *in)
 /* CPUs without FEAT_PMUv3_TH have a maximum of 0. */
 int rule_arm_threshold(const struct rule_input *in)
 {
-	return refuses_if(rule_is_arm_pmu(in) &&
-			  (int64_t)(rule_get(in, ATTR_CONFIG1) >> THRESHOLD_SHIFT & THRESHOLD_MASK) >
-				  in->pmu->threshold_max);
+	int64_t v = (int64_t)(rule_get(in, ATTR_CONFIG1) >> THRESHOLD_SHIFT & THRESHOLD_MASK);
+
+	if (!rule_is_arm_pmu(in) || v <= in->pmu->threshold_max)
+		return RULE_PASSES;
+	return in->pmu->threshold_unread ? RULE_UNKNOWN : RULE_REFUSES;
 }

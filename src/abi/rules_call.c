@@ -14,24 +14,28 @@ int rule_security_open(const struct rule_input *in)
 
 int rule_kernel_privilege(const struct rule_input *in)
 {
-	return refuses_if(!rule_get(in, ATTR_EXCLUDE_KERNEL) && rule_paranoid(in, 1));
+	return refuses_where(!rule_get(in, ATTR_EXCLUDE_KERNEL), rule_paranoid(in, 1));
 }
 
-int rule_if_updated(const struct rule_input *in, bool wrong, const uint32_t *updates)
+int rule_if_updated(const struct rule_input *in, const uint32_t *updates)
 {
 	uint32_t release = in->machine->release;
 
-	for (; wrong && *updates; updates++)
+	for (; *updates; updates++)
 		if (release >> 8 == *updates >> 8)
 			return refuses_if(release >= *updates);
-	return wrong ? RULE_UNKNOWN : RULE_PASSES;
+	return RULE_UNKNOWN;
 }
 
-/* Judge a check of Linux 7.3 that updates added to older series. */
-static int of_7_3(const struct rule_input *in, bool wrong, const uint32_t *updates)
+/* Judge a privilege check of Linux 7.3 that updates added to older series. */
+static int of_7_3(const struct rule_input *in, bool condition, const uint32_t *updates)
 {
-	return in->machine->release >= KVER(7, 3, 0) ? refuses_if(wrong) :
-						       rule_if_updated(in, wrong, updates);
+	int says = refuses_where(condition, rule_paranoid(in, 1)), updated;
+
+	if (says == RULE_PASSES || in->machine->release >= KVER(7, 3, 0))
+		return says;
+	updated = rule_if_updated(in, updates);
+	return updated == RULE_REFUSES ? says : updated;
 }
 
 int rule_text_poke_privilege(const struct rule_input *in)
@@ -40,7 +44,7 @@ int rule_text_poke_privilege(const struct rule_input *in)
 		KVER(6, 1, 191), KVER(6, 12, 113), KVER(7, 2, 10), 0
 	};
 
-	return of_7_3(in, rule_get(in, ATTR_TEXT_POKE) && rule_paranoid(in, 1), updates);
+	return of_7_3(in, rule_get(in, ATTR_TEXT_POKE), updates);
 }
 
 int rule_callchain_privilege(const struct rule_input *in)
@@ -48,19 +52,19 @@ int rule_callchain_privilege(const struct rule_input *in)
 	static const uint32_t updates[] = { KVER(6, 12, 113), KVER(7, 2, 10), 0 };
 
 	return of_7_3(in, rule_samples(in, PERF_SAMPLE_CALLCHAIN) &&
-			  !rule_get(in, ATTR_EXCLUDE_CALLCHAIN_KERNEL) && rule_paranoid(in, 1),
-		      updates);
+			  !rule_get(in, ATTR_EXCLUDE_CALLCHAIN_KERNEL), updates);
 }
 
 int rule_namespaces_privilege(const struct rule_input *in)
 {
-	return refuses_if(rule_get(in, ATTR_NAMESPACES) && !rule_perfmon(in));
+	return refuses_where(rule_get(in, ATTR_NAMESPACES), rule_no_perfmon(in));
 }
 
 int rule_freq_limit(const struct rule_input *in)
 {
-	return refuses_if(rule_get(in, ATTR_FREQ) &&
-			  rule_get(in, ATTR_SAMPLE_FREQ) > in->machine->max_sample_rate);
+	return refuses_where(rule_get(in, ATTR_FREQ),
+			     rule_above(in, UNREAD_SAMPLE_RATE, in->machine->max_sample_rate,
+					rule_get(in, ATTR_SAMPLE_FREQ)));
 }
 
 int rule_period_sign(const struct rule_input *in)
@@ -71,7 +75,7 @@ int rule_period_sign(const struct rule_input *in)
 
 int rule_phys_addr_privilege(const struct rule_input *in)
 {
-	return refuses_if(rule_samples(in, PERF_SAMPLE_PHYS_ADDR) && rule_paranoid(in, 1));
+	return refuses_where(rule_samples(in, PERF_SAMPLE_PHYS_ADDR), rule_paranoid(in, 1));
 }
 
 int rule_lockdown(const struct rule_input *in)
@@ -105,7 +109,7 @@ int rule_group_gone(const struct rule_input *in)
 
 	/* of 6.15, and of an update of 6.12 */
 	if (alive == FACT_NO && release && release < KVER(6, 15, 0))
-		return rule_if_updated(in, true, updates);
+		return rule_if_updated(in, updates);
 	return refuses_unless(alive);
 }
 
@@ -126,8 +130,10 @@ int rule_no_task(const struct rule_input *in)
 
 int rule_cpu_range(const struct rule_input *in)
 {
-	return refuses_if((uint32_t)in->ask->cpu >= in->machine->cpus &&
-			  (!in->task || in->ask->cpu != -1));
+	/* negative numbers are beyond any */
+	return refuses_where(!in->task || in->ask->cpu != -1, in->ask->cpu < 0 ? FACT_YES :
+			     rule_above(in, UNREAD_CPUS, in->machine->cpus,
+					(uint64_t)in->ask->cpu + 1));
 }
 
 int rule_sigtrap_target(const struct rule_input *in)
@@ -170,8 +176,9 @@ int rule_cgroup_hierarchy(const struct rule_input *in)
 
 int rule_max_stack(const struct rule_input *in)
 {
-	return refuses_if(rule_samples(in, PERF_SAMPLE_CALLCHAIN) &&
-			  rule_get(in, ATTR_SAMPLE_MAX_STACK) > in->machine->max_stack);
+	return refuses_where(rule_samples(in, PERF_SAMPLE_CALLCHAIN),
+			     rule_above(in, UNREAD_STACK, in->machine->max_stack,
+					rule_get(in, ATTR_SAMPLE_MAX_STACK)));
 }
 
 /* Return 0: not usable for events; 1: not in an NMI; 2: everywhere. */
@@ -208,16 +215,17 @@ int rule_task_privilege_late(const struct rule_input *in)
 {
 	const struct rule_task *t = &in->target->task;
 	bool sigtrap = rule_get(in, ATTR_SIGTRAP);
-	enum fact capable = rule_perfmon(in) ? FACT_YES : FACT_NO;
+	enum fact incapable = rule_no_perfmon(in);
 	enum fact ptrace = sigtrap ? t->attachable : t->readable;
 
 	if (!in->task)
 		return RULE_PASSES;
-	if (sigtrap && capable == FACT_YES)
-		capable = t->killable;
-	if (capable == FACT_YES || ptrace == FACT_YES)
+	if (sigtrap && incapable != FACT_YES)
+		incapable = t->killable == FACT_NO ? FACT_YES :
+			    t->killable == FACT_YES ? incapable : FACT_UNKNOWN;
+	if (incapable == FACT_NO || ptrace == FACT_YES)
 		return RULE_PASSES;
-	return capable == FACT_NO && ptrace == FACT_NO ? RULE_REFUSES : RULE_UNKNOWN;
+	return incapable == FACT_YES && ptrace == FACT_NO ? RULE_REFUSES : RULE_UNKNOWN;
 }
 
 int rule_task_privilege(const struct rule_input *in)
@@ -230,7 +238,7 @@ int rule_task_privilege(const struct rule_input *in)
 
 int rule_cpu_privilege(const struct rule_input *in)
 {
-	return refuses_if(!in->task && rule_paranoid(in, 0));
+	return refuses_where(!in->task, rule_paranoid(in, 0));
 }
 
 int rule_task_exiting(const struct rule_input *in)
@@ -241,6 +249,7 @@ int rule_task_exiting(const struct rule_input *in)
 int rule_cpu_offline(const struct rule_input *in)
 {
 	/* CPUs that do not exist are refused by another rule */
-	return in->task || (uint32_t)in->ask->cpu >= in->machine->cpus ?
+	return in->task || in->ask->cpu < 0 || (!(in->machine->unread & UNREAD_CPUS) &&
+						(uint32_t)in->ask->cpu >= in->machine->cpus) ?
 	       RULE_PASSES : refuses_unless(in->target->cpu_online);
 }

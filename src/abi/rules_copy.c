@@ -10,7 +10,7 @@ int rule_flags_unknown(const struct rule_input *in)
 /* The patch cannot be detected; kernels without it treat 3 like 2. */
 int rule_paranoid_all(const struct rule_input *in)
 {
-	return rule_paranoid(in, 2) ? RULE_UNKNOWN : RULE_PASSES;
+	return rule_paranoid(in, 2) == FACT_NO ? RULE_PASSES : RULE_UNKNOWN;
 }
 
 int rule_attr_head_fault(const struct rule_input *in)
@@ -134,8 +134,8 @@ int rule_branch_privilege(const struct rule_input *in)
 	/* without a level: those that the event does not exclude */
 	if (!(v & PERF_SAMPLE_BRANCH_PLM_ALL))
 		beyond = !rule_get(in, ATTR_EXCLUDE_KERNEL) || !rule_get(in, ATTR_EXCLUDE_HV);
-	return refuses_if(rule_samples(in, PERF_SAMPLE_BRANCH_STACK) && beyond &&
-			  rule_paranoid(in, 1));
+	return refuses_where(rule_samples(in, PERF_SAMPLE_BRANCH_STACK) && beyond,
+			     rule_paranoid(in, 1));
 }
 
 /* Registers and stack ------------------------------------------------------------ */

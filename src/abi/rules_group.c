@@ -87,6 +87,8 @@ int rule_group_pmu(const struct rule_input *in)
 	if (!group(in)->attr)
 		return RULE_UNKNOWN;
 	other = rules_pmu(in->machine, group(in)->attr, group(in)->len);
+	if (!other && in->machine->pmus_known != FACT_YES)
+		return RULE_UNKNOWN;
 	return refuses_if(other && other != in->pmu && !is_software(other));
 }
 

@@ -61,21 +61,52 @@ static inline int refuses_unless(enum fact f)
 	return f == FACT_YES ? RULE_PASSES : f == FACT_NO ? RULE_REFUSES : RULE_UNKNOWN;
 }
 
-static inline bool rule_has_cap(const struct rule_input *in, unsigned int cap)
+/* Refuse if the condition holds and the fact is true. */
+static inline int refuses_where(bool condition, enum fact f)
 {
-	return in->machine->caps >> cap & 1;
+	return !condition || f == FACT_NO ? RULE_PASSES :
+	       f == FACT_YES ? RULE_REFUSES : RULE_UNKNOWN;
 }
 
-/* The kernel's perfmon_capable(); CAP_PERFMON came with 5.8. */
-static inline bool rule_perfmon(const struct rule_input *in)
+/* Return whether the caller lacks both capabilities; one of them may be named twice. */
+static inline enum fact rule_lacks(const struct rule_input *in, unsigned int a, unsigned int b)
 {
-	return rule_has_cap(in, ABI_CAP_PERFMON) || rule_has_cap(in, ABI_CAP_SYS_ADMIN);
+	uint64_t either = 1ULL << a | 1ULL << b;
+
+	return in->machine->caps & either ? FACT_NO :
+	       in->machine->caps_unread & either ? FACT_UNKNOWN : FACT_YES;
+}
+
+/* Negate the kernel's perfmon_capable(); CAP_PERFMON came with 5.8. */
+static inline enum fact rule_no_perfmon(const struct rule_input *in)
+{
+	return rule_lacks(in, ABI_CAP_PERFMON, ABI_CAP_SYS_ADMIN);
+}
+
+static inline enum fact rule_no_admin(const struct rule_input *in)
+{
+	return rule_lacks(in, ABI_CAP_SYS_ADMIN, ABI_CAP_SYS_ADMIN);
+}
+
+/* Return whether both are true: false if one is. */
+static inline enum fact fact_and(enum fact a, enum fact b)
+{
+	return a == FACT_NO || b == FACT_NO ? FACT_NO :
+	       a == FACT_YES && b == FACT_YES ? FACT_YES : FACT_UNKNOWN;
+}
+
+/* Return whether v is above a limit of the machine; 0 is above none, even if that is unread. */
+static inline enum fact rule_above(const struct rule_input *in, enum rule_unread number,
+				   uint64_t limit, uint64_t v)
+{
+	return v && in->machine->unread & number ? FACT_UNKNOWN : fact_of(v > limit);
 }
 
 /* Return whether perf_event_paranoid is above the level and the caller is not privileged. */
-static inline bool rule_paranoid(const struct rule_input *in, int32_t level)
+static inline enum fact rule_paranoid(const struct rule_input *in, int32_t level)
 {
-	return in->machine->paranoid > level && !rule_perfmon(in);
+	return fact_and(rule_no_perfmon(in), in->machine->unread & UNREAD_PARANOID ?
+			FACT_UNKNOWN : fact_of(in->machine->paranoid > level));
 }
 
 /* Return whether the PMU has that name. */
@@ -97,10 +128,10 @@ int refuses_unnamed(const struct rule_input *in);
 int rule_unknown_bits(const struct rule_input *in, uint64_t v, const struct xlat *x);
 
 /*
- * Judge a check that updates added to several series: updates lists the first one of
- * each known series, up to 0.  In other series the result is not known.
+ * Judge a check that updates added to several series, of a call that it would refuse: updates
+ * lists the first one of each known series, up to 0.  In other series the result is not known.
  */
-int rule_if_updated(const struct rule_input *in, bool wrong, const uint32_t *updates);
+int rule_if_updated(const struct rule_input *in, const uint32_t *updates);
 
 /* Return whether the kernel is newer than the tables. */
 bool rule_newer(const struct rule_input *in);

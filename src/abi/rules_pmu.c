@@ -80,11 +80,14 @@ int rule_software_config(const struct rule_input *in)
 
 /* tracepoint ----------------------------------------------------------------------- */
 
-static bool is_tracepoint(const struct rule_input *in, const char *name)
+/* Return whether the event is that tracepoint, "system:name". */
+static enum fact is_tracepoint(const struct rule_input *in, const char *name)
 {
 	const char *is = in->target->tracepoint_name;
 
-	return rule_is_type(in, PERF_TYPE_TRACEPOINT) && is && !strcmp(is, name);
+	if (!rule_is_type(in, PERF_TYPE_TRACEPOINT) || in->target->tracepoint == FACT_NO)
+		return FACT_NO;
+	return is ? fact_of(!strcmp(is, name)) : FACT_UNKNOWN;
 }
 
 int rule_tracepoint_branch(const struct rule_input *in)
@@ -100,30 +103,30 @@ int rule_tracepoint_id(const struct rule_input *in)
 
 int rule_tracepoint_sampling(const struct rule_input *in)
 {
-	return refuses_if(is_tracepoint(in, "irq_vectors:irq_work_exit") &&
-			  rule_get(in, ATTR_SAMPLE_PERIOD));
+	return refuses_where(rule_get(in, ATTR_SAMPLE_PERIOD),
+			     is_tracepoint(in, "irq_vectors:irq_work_exit"));
 }
 
-static bool is_function(const struct rule_input *in)
+static enum fact is_function(const struct rule_input *in)
 {
 	return is_tracepoint(in, "ftrace:function");
 }
 
 int rule_function_privilege(const struct rule_input *in)
 {
-	return refuses_if(is_function(in) && rule_paranoid(in, -1));
+	return refuses_where(true, fact_and(is_function(in), rule_paranoid(in, -1)));
 }
 
 int rule_function_callchain(const struct rule_input *in)
 {
-	return refuses_if(is_function(in) && rule_get(in, ATTR_SAMPLE_PERIOD) &&
-			  !rule_get(in, ATTR_EXCLUDE_CALLCHAIN_USER));
+	return refuses_where(rule_get(in, ATTR_SAMPLE_PERIOD) &&
+			     !rule_get(in, ATTR_EXCLUDE_CALLCHAIN_USER), is_function(in));
 }
 
 int rule_function_stack(const struct rule_input *in)
 {
-	return refuses_if(is_function(in) && rule_get(in, ATTR_SAMPLE_PERIOD) &&
-			  rule_samples(in, PERF_SAMPLE_STACK_USER));
+	return refuses_where(rule_get(in, ATTR_SAMPLE_PERIOD) &&
+			     rule_samples(in, PERF_SAMPLE_STACK_USER), is_function(in));
 }
 
 /* Return whether the kernel lets every user open the tracepoint on a task. */
@@ -141,15 +144,17 @@ static enum fact everybodys(const struct rule_input *in)
 
 int rule_raw_privilege(const struct rule_input *in)
 {
-	if (!rule_is_type(in, PERF_TYPE_TRACEPOINT) || !rule_samples(in, PERF_SAMPLE_RAW) ||
-	    !rule_paranoid(in, -1))
-		return RULE_PASSES;
-	return refuses_unless(everybodys(in));
+	enum fact mine = everybodys(in), others = mine == FACT_YES ? FACT_NO :
+			 mine == FACT_NO ? FACT_YES : FACT_UNKNOWN;
+
+	return refuses_where(rule_is_type(in, PERF_TYPE_TRACEPOINT) &&
+			     rule_samples(in, PERF_SAMPLE_RAW),
+			     fact_and(others, rule_paranoid(in, -1)));
 }
 
 int rule_function_start(const struct rule_input *in)
 {
-	return is_function(in) ? RULE_UNKNOWN : RULE_PASSES;
+	return is_function(in) == FACT_NO ? RULE_PASSES : RULE_UNKNOWN;
 }
 
 /* msr and those that are not described ---------------------------------------------- */
@@ -197,8 +202,9 @@ int rule_pmu_event(const struct rule_input *in)
 
 int rule_pmu_own(const struct rule_input *in)
 {
-	return in->pmu && (!in->pmu->desc ||
-			   in->pmu->desc->traits & PMU_TRAIT_OWN_CHECKS) ?
+	if (!in->pmu)
+		return in->machine->pmus_known == FACT_YES ? RULE_PASSES : RULE_UNKNOWN;
+	return !in->pmu->desc || in->pmu->desc->traits & PMU_TRAIT_OWN_CHECKS ?
 	       RULE_UNKNOWN : RULE_PASSES;
 }
 
@@ -260,7 +266,7 @@ int rule_extended_regs(const struct rule_input *in)
 		return says;
 	if (release < KVER(6, 12, 0))
 		return RULE_PASSES;
-	updated = rule_if_updated(in, true, updates);
+	updated = rule_if_updated(in, updates);
 	return updated == RULE_REFUSES ? says : updated;
 }
 

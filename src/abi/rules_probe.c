@@ -163,27 +163,20 @@ static enum fact kernel_address(const struct rule_input *in)
 	return is_supported(in) ? in_kernel(in, one ? 1 : rule_get(in, ATTR_BP_LEN)) : FACT_NO;
 }
 
-/* Refuse breakpoints at kernel addresses if the condition holds, too. */
-static int refuses_in_kernel(const struct rule_input *in, bool condition)
-{
-	enum fact f = condition ? kernel_address(in) : FACT_NO;
-
-	return f == FACT_UNKNOWN ? RULE_UNKNOWN : refuses_if(f == FACT_YES);
-}
-
 int rule_breakpoint_kernel_task(const struct rule_input *in)
 {
-	return refuses_in_kernel(in, in->task && breakpoints(in) && !breakpoints(in)->kernel_task);
+	return refuses_where(in->task && breakpoints(in) && !breakpoints(in)->kernel_task,
+			     kernel_address(in));
 }
 
 int rule_breakpoint_kernel(const struct rule_input *in)
 {
-	return refuses_in_kernel(in, rule_get(in, ATTR_EXCLUDE_KERNEL));
+	return refuses_where(rule_get(in, ATTR_EXCLUDE_KERNEL), kernel_address(in));
 }
 
 int rule_breakpoint_kernel_privilege(const struct rule_input *in)
 {
-	return refuses_in_kernel(in, !rule_has_cap(in, ABI_CAP_SYS_ADMIN));
+	return refuses_where(true, fact_and(kernel_address(in), rule_no_admin(in)));
 }
 
 int rule_breakpoint_arch(const struct rule_input *in)
@@ -200,12 +193,12 @@ static bool is_uprobe(const struct rule_input *in)
 
 int rule_uprobe_privilege(const struct rule_input *in)
 {
-	return refuses_if(is_uprobe(in) && !rule_has_cap(in, ABI_CAP_SYS_ADMIN));
+	return refuses_where(is_uprobe(in), rule_no_admin(in));
 }
 
 int rule_kprobe_privilege(const struct rule_input *in)
 {
-	return refuses_if(rule_is_pmu(in, "kprobe") && !rule_perfmon(in));
+	return refuses_where(rule_is_pmu(in, "kprobe"), rule_no_perfmon(in));
 }
 
 int rule_probe_branch(const struct rule_input *in)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 /* Return the value of a line "Name:\tvalue", or NULL. */
@@ -30,8 +31,13 @@ static void read_status(struct confinement *c)
 		else if ((v = value_of(line, "CapBnd")))
 			c->bounding = strtoull(v, NULL, 16);
 	}
-	if (f)
+	if (f) {
 		fclose(f);
+		return;
+	}
+	/* some filters refuse this call, so it is made without /proc only */
+	c->seccomp = prctl(PR_GET_SECCOMP) > 0 ? 2 : 0;
+	c->no_new_privs = prctl(PR_GET_NO_NEW_PRIVS, 0L, 0L, 0L, 0L) > 0;
 }
 
 /* Return whether a line of the file has the word. */

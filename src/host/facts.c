@@ -3,11 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/utsname.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "host/confine.h"
@@ -22,34 +24,41 @@
 #define CLOCKS_SINCE KVER(6, 4, 0)
 enum { CPU_CLOCK_TYPE = PERF_TYPE_MAX, TASK_CLOCK_TYPE };
 
-static bool read_text(const char *path, char *text, size_t size)
+/* Return a sysctl of perf; if it cannot be read, the default, and note that in unread. */
+static uint64_t facts_sysctl(const char *name, uint64_t otherwise, enum rule_unread number,
+			     unsigned int *unread)
 {
-	return sysfile_read(AT_FDCWD, path, text, size);
-}
-
-static long long facts_number(const char *path, long long otherwise)
-{
+	char path[128], text[32];
 	int64_t v;
 
-	return sysfile_number(AT_FDCWD, path, &v) ? v : otherwise;
+	snprintf(path, sizeof(path), "/proc/sys/kernel/perf_event_%s", name);
+	if (sysfile_read_kernel(path, text, sizeof(text)) &&
+	    scan_signed(text, SCAN_DECIMAL, INT64_MIN, INT64_MAX, &v))
+		return (uint64_t)v;
+	*unread |= number;
+	return otherwise;
 }
 
-/* Return whether a file contains the word, between blanks or commas. */
-static bool file_has(const char *path, const char *word)
+/* Return whether a file contains the word, between blanks or commas; unknown if it is empty. */
+static enum fact file_has(const char *path, const char *word)
 {
-	FILE *f = fopen(path, "re");
+	char *line = NULL, *at, first[2];
 	size_t len = strlen(word), cap = 0;
-	char *line = NULL, *at;
 	bool found = false;
+	FILE *f;
 
+	if (!sysfile_read_kernel(path, first, sizeof(first)) || !*first)
+		return FACT_UNKNOWN;
+	f = fopen(path, "re");
 	while (f && !found && getline(&line, &cap, f) > 0)
 		for (at = line; !found && (at = strstr(at, word)); at += len)
 			found = (at == line || strchr(" \t,", at[-1])) &&
 				strchr(" \t,\n", at[len]);
 	free(line);
-	if (f)
-		fclose(f);
-	return found;
+	if (!f)
+		return FACT_UNKNOWN;
+	fclose(f);
+	return fact_of(found);
 }
 
 /* The process --------------------------------------------------------------------- */
@@ -57,14 +66,17 @@ static bool file_has(const char *path, const char *word)
 void facts_refresh(struct facts *f)
 {
 	struct rule_machine *m = &f->rules.machine;
+	enum fact first = rights_in_first_user_ns();
+	unsigned int no_mlock = 0;
 
 	f->own_caps = rights_effective();
-	m->caps = rights_in_first_user_ns() ? f->own_caps : 0;
-	m->paranoid = (int32_t)facts_number("/proc/sys/kernel/perf_event_paranoid", 2);
-	m->max_sample_rate = (uint64_t)
-		facts_number("/proc/sys/kernel/perf_event_max_sample_rate", 100000);
-	m->max_stack = (uint64_t)facts_number("/proc/sys/kernel/perf_event_max_stack", 127);
-	f->mlock_kb = (uint64_t)facts_number("/proc/sys/kernel/perf_event_mlock_kb", 516);
+	m->caps = first == FACT_YES ? f->own_caps : 0;
+	m->caps_unread = first == FACT_UNKNOWN ? f->own_caps : 0;
+	m->unread &= UNREAD_CPUS;
+	m->paranoid = (int32_t)facts_sysctl("paranoid", 2, UNREAD_PARANOID, &m->unread);
+	m->max_sample_rate = facts_sysctl("max_sample_rate", 100000, UNREAD_SAMPLE_RATE, &m->unread);
+	m->max_stack = facts_sysctl("max_stack", 127, UNREAD_STACK, &m->unread);
+	f->mlock_kb = (int64_t)facts_sysctl("mlock_kb", (uint64_t)-1, 0, &no_mlock);
 }
 
 /* The machine --------------------------------------------------------------------- */
@@ -119,30 +131,40 @@ static enum fact lockdown(void)
 {
 	char text[128];
 
-	if (!read_text("/sys/kernel/security/lockdown", text, sizeof(text)))
+	if (!sysfile_read_kernel("/sys/kernel/security/lockdown", text, sizeof(text)) || !*text)
 		return FACT_UNKNOWN;
 	return fact_of(strstr(text, "[confidentiality]"));
 }
 
-/* Return whether SELinux is active, the only security module that checks perf events. */
-static bool facts_security(void)
+/*
+ * Return whether SELinux is active, the only security module that checks perf events: then the
+ * kernel has its file system.
+ */
+static enum fact facts_security(void)
 {
-	return !access("/sys/fs/selinux/enforce", F_OK) ||
-	       file_has("/sys/kernel/security/lsm", "selinux");
+	enum fact listed = file_has("/proc/filesystems", "selinuxfs");
+	struct statfs fs;
+
+	if (listed != FACT_UNKNOWN)
+		return listed;
+	/* the kernel makes a directory of sysfs to mount it on */
+	return !statfs("/sys/fs", &fs) && fs.f_type == SYSFS_MAGIC ?
+	       fact_of(!access("/sys/fs/selinux", F_OK)) : FACT_UNKNOWN;
 }
 
-/* Return the number of possible CPUs: the last one of a list like "0-3,8", plus one. */
-static uint32_t possible_cpus(void)
+/* Find the number of possible CPUs: the last one of a list like "0-3,8", plus one. */
+static void find_cpus(struct rule_machine *m)
 {
 	uint64_t first, last = 0;
-	const char *at;
 	char text[256];
+	const char *at = text;
+	bool read = sysfile_read_kernel("/sys/devices/system/cpu/possible", text, sizeof(text));
 
-	if (!read_text("/sys/devices/system/cpu/possible", text, sizeof(text)))
-		return (uint32_t)sysconf(_SC_NPROCESSORS_CONF);
-	for (at = text; scan_range(&at, &first, &last);)
+	while (read && scan_range(&at, &first, &last))
 		;
-	return (uint32_t)last + 1;
+	if (!read || at == text)
+		m->unread |= UNREAD_CPUS;
+	m->cpus = (uint32_t)last + 1;
 }
 
 struct rule_pmu *facts_add_pmu(struct facts *f, uint32_t type, const char *name)
@@ -167,7 +189,7 @@ struct rule_pmu *facts_add_pmu(struct facts *f, uint32_t type, const char *name)
 static bool add_configs(struct facts *f, const struct pmu *p, struct rule_pmu *to)
 {
 	if ((strcmp(p->name, "msr") && strncmp(p->name, "armv8_pmuv3", 11)) || !p->naliases ||
-	    f->configs)
+	    p->partial || f->configs)
 		return true;
 	f->configs = xcalloc(p->naliases, sizeof(*f->configs));
 	if (!f->configs)
@@ -179,35 +201,40 @@ static bool add_configs(struct facts *f, const struct pmu *p, struct rule_pmu *t
 	return true;
 }
 
-static int64_t threshold_max(const char *name)
+static void find_threshold(struct rule_pmu *p)
 {
 	char path[512];
 
-	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/caps/threshold_max", name);
-	return facts_number(path, 0);
+	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/caps/threshold_max", p->name);
+	errno = 0;
+	p->threshold_unread = !sysfile_number(AT_FDCWD, path, &p->threshold_max) && errno != ENOENT;
 }
 
 static void find_pmus(struct facts *f)
 {
 	struct rule_machine *m = &f->rules.machine;
 	const struct pmu *p = host_pmus(f->host);
-	bool good = p, shown = false, kprobes = false;
+	bool good = host_has_pmus(f->host), shown = false, kprobes = false, software = false;
 
 	for (; p; p = p->next) {
 		struct rule_pmu *added = facts_add_pmu(f, p->type, p->name);
 
 		good &= added && add_configs(f, p, added);
 		if (added)
-			added->threshold_max = threshold_max(p->name);
+			find_threshold(added);
 		shown |= p->type == CPU_CLOCK_TYPE || p->type == TASK_CLOCK_TYPE;
 		kprobes |= !strcmp(p->name, "kprobe");
+		software |= p->type == PERF_TYPE_SOFTWARE;
 	}
+	/* every kernel has it, and its type is fixed */
+	if (!software)
+		good &= facts_add_pmu(f, PERF_TYPE_SOFTWARE, "software") != NULL;
 	if (m->release >= CLOCKS_SINCE && !shown) {
 		good &= facts_add_pmu(f, CPU_CLOCK_TYPE, "cpu_clock") &&
 			facts_add_pmu(f, TASK_CLOCK_TYPE, "task_clock");
 	}
 	m->pmus_known = good ? FACT_YES : FACT_UNKNOWN;
-	if (m->npmus && m->release >= KVER(4, 17, 0))
+	if (good && m->release >= KVER(4, 17, 0))
 		m->kprobes = fact_of(kprobes);
 }
 
@@ -223,12 +250,12 @@ void facts_open(struct facts *f, struct host *h)
 	m->page_size = (uint32_t)sysconf(_SC_PAGESIZE);
 	m->arch = kernel_arch(u.machine);
 	m->user_end = user_end(m);
-	m->cpus = possible_cpus();
-	m->cgroups = fact_of(file_has("/proc/cgroups", "perf_event"));
-	m->wide_breakpoints = fact_of(file_has("/proc/cpuinfo", "bpext"));
+	find_cpus(m);
+	m->cgroups = file_has("/proc/cgroups", "perf_event");
+	m->wide_breakpoints = file_has("/proc/cpuinfo", "bpext");
 	f->virtual_machine = confine_virtual();
 	m->lockdown = lockdown();
-	m->security = fact_of(facts_security());
+	m->security = facts_security();
 	facts_refresh(f);
 	find_pmus(f);
 }

@@ -17,7 +17,7 @@ struct facts {
 	char release[65];	/* of the kernel, from uname(2) */
 	uint64_t own_caps;	/* effective, in the user namespace of pevtrace */
 	bool virtual_machine;
-	uint64_t mlock_kb;	/* kernel.perf_event_mlock_kb */
+	int64_t mlock_kb;	/* kernel.perf_event_mlock_kb; -1: not known */
 	struct rule_pmu *pmus;	/* owned */
 	uint64_t *configs;	/* some of pmus point to it; owned */
 };

@@ -39,7 +39,7 @@ static bool is_own_task(pid_t pid)
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/self/task/%d", pid);
-	return !pid || pid == getpid() || !access(path, F_OK);
+	return !pid || pid == getpid() || (proc_is_ours() && !access(path, F_OK));
 }
 
 /* Return the state, 'R', 'S', 'Z' ..., or 0 if it cannot be read. */
@@ -48,7 +48,7 @@ static char state(pid_t pid)
 	char path[64], text[256], *name_end;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	if (!sysfile_read(AT_FDCWD, path, text, sizeof(text)))
+	if (!sysfile_read_kernel(path, text, sizeof(text)))
 		return 0;
 	name_end = strrchr(text, ')');
 	return name_end && name_end[1] ? name_end[2] : 0;
@@ -59,6 +59,9 @@ static enum fact may_read(pid_t pid)
 {
 	char path[64], link[64];
 
+	snprintf(path, sizeof(path), "/proc/%d/ns", pid);
+	if (!proc_has(path))
+		return FACT_UNKNOWN;
 	snprintf(path, sizeof(path), "/proc/%d/ns/user", pid);
 	if (readlink(path, link, sizeof(link)) > 0)
 		return FACT_YES;
@@ -72,6 +75,8 @@ static enum fact may_attach(pid_t pid)
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
+	if (!proc_has(path))
+		return FACT_UNKNOWN;
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd >= 0)
 		close(fd);
@@ -89,9 +94,9 @@ static enum fact may_kill(const struct facts *f, pid_t pid)
 		return FACT_YES;
 	snprintf(path, sizeof(path), "/proc/%d/ns/user", pid);
 	if (readlink(path, its, sizeof(its) - 1) > 0 &&
-	    readlink("/proc/self/ns/user", ours, sizeof(ours) - 1) > 0 && strcmp(its, ours))
-		return FACT_UNKNOWN;
-	return fact_of(f->own_caps >> ABI_CAP_KILL & 1);
+	    readlink("/proc/self/ns/user", ours, sizeof(ours) - 1) > 0 && !strcmp(its, ours))
+		return fact_of(f->own_caps >> ABI_CAP_KILL & 1);
+	return FACT_UNKNOWN;
 }
 
 enum fact facts_task_exists(pid_t pid)
@@ -109,7 +114,7 @@ static void find_task(const struct facts *f, pid_t pid, struct rule_task *t)
 		return;
 	}
 	t->exists = facts_task_exists(pid);
-	if (t->exists == FACT_NO)
+	if (t->exists == FACT_NO || !proc_is_ours())
 		return;
 	is = state(pid);
 	t->living = is ? fact_of(is != 'Z' && is != 'X') : FACT_UNKNOWN;
@@ -138,7 +143,7 @@ static enum fact cpu_online(int32_t cpu)
 
 	if (cpu < 0)
 		return FACT_NO;
-	if (!sysfile_read(AT_FDCWD, "/sys/devices/system/cpu/online", text, sizeof(text)))
+	if (!sysfile_read_kernel("/sys/devices/system/cpu/online", text, sizeof(text)))
 		return FACT_UNKNOWN;
 	return fact_of(in_list(text, (uint32_t)cpu));
 }
@@ -154,7 +159,7 @@ static enum fact one_more_descriptor(void)
 
 enum fact facts_descriptors(size_t n)
 {
-	DIR *d = sysfile_dir(AT_FDCWD, "/proc/self/fd");
+	DIR *d = proc_has("/proc/self/fd") ? sysfile_dir(AT_FDCWD, "/proc/self/fd") : NULL;
 	struct rlimit limit;
 
 	if (!d || getrlimit(RLIMIT_NOFILE, &limit)) {
@@ -174,7 +179,7 @@ static enum fact target_is_event(int fd)
 
 	if (fd < 0 || fcntl(fd, F_GETFD) < 0)
 		return FACT_NO;
-	if (!proc_fd_link(getpid(), fd, link, sizeof(link)))
+	if (!proc_is_ours() || !proc_fd_link(getpid(), fd, link, sizeof(link)))
 		return FACT_UNKNOWN;
 	return fact_of(!strcmp(link, PROC_EVENT_LINK));
 }
@@ -236,7 +241,7 @@ static void find_cgroup(int fd, struct rule_target *t)
 
 /*
  * Read a string of pevtrace's own memory, which may be unmapped: at most size bytes.  Return
- * its length with the NUL, size + 1 if it has none, or 0 if it cannot be read.
+ * its length with the NUL, size + 1 if it has none, or 0 if it cannot be read, with errno.
  */
 static size_t read_string(uint64_t addr, char *text, size_t size)
 {
@@ -282,9 +287,9 @@ static enum fact has_mapped(int32_t pid, const char *path)
 	char real[PATH_MAX];
 	bool found = false;
 
-	if (pid < 0 || !realpath(path, real))
+	if (pid < 0 || !realpath(path, real) || !proc_is_ours() ||
+	    !proc_each_map(pid ? pid : getpid(), real, note_map, &found))
 		return FACT_UNKNOWN;
-	proc_each_map(pid ? pid : getpid(), real, note_map, &found);
 	return fact_of(found);
 }
 
@@ -294,7 +299,8 @@ static void find_path(uint64_t addr, int32_t pid, struct rule_path *p)
 	size_t len = read_string(addr, path, sizeof(path));
 	struct stat st;
 
-	p->readable = fact_of(len);
+	/* a seccomp filter may refuse to read memory, with another error */
+	p->readable = len || errno == EFAULT ? fact_of(len) : FACT_UNKNOWN;
 	p->too_long = len > sizeof(path);
 	p->empty = len == 1;
 	if (!len || p->too_long || p->empty)

@@ -2,10 +2,12 @@
 #include "host/host.h"
 
 #include <errno.h>
+#include <linux/magic.h>
 #include <mntent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/vfs.h>
 #include <time.h>
 
 #include "host/pmu.h"
@@ -14,14 +16,18 @@
 #include "lib/die.h"
 #include "lib/map.h"
 
+/* Where tracefs is sought without /proc. */
+#define USUAL_TRACEFS "/sys/kernel/tracing"
+
 struct host {
 	const char *sysfs, *tracefs;
 	char *mounted;		/* tracefs, if found in /proc/self/mounts; owned */
-	bool pmus_known;
+	bool pmus_known;	/* pmus and all_pmus are read */
+	bool all_pmus;
 	struct pmu *pmus;
 	time_t looked;		/* last scan of the tracepoints, CLOCK_MONOTONIC seconds */
 	struct map tracepoints;	/* id to name */
-	bool partial;		/* some are missing, for lack of memory (in libpevtrace) */
+	bool partial;		/* some tracepoints could not be read */
 	struct map formats;	/* id to text; "" for one that cannot be read */
 	struct buf terms;
 };
@@ -52,10 +58,16 @@ void host_free(struct host *h)
 const struct pmu *host_pmus(struct host *h)
 {
 	if (!h->pmus_known) {
-		h->pmus = pmus_read(h->sysfs);
+		h->pmus = pmus_read(h->sysfs, &h->all_pmus);
 		h->pmus_known = true;
 	}
 	return h->pmus;
+}
+
+bool host_has_pmus(struct host *h)
+{
+	host_pmus(h);
+	return h->all_pmus;
 }
 
 static const struct pmu *find_pmu(struct host *h, uint32_t type)
@@ -77,6 +89,7 @@ const char *host_pmu(struct host *h, uint32_t type)
 /* Return where tracefs is: given by the caller or mounted, or NULL. */
 static const char *mounted_tracefs(struct host *h)
 {
+	struct statfs fs;
 	struct mntent m;
 	char line[4096];
 	FILE *f;
@@ -92,6 +105,8 @@ static const char *mounted_tracefs(struct host *h)
 	}
 	if (f)
 		endmntent(f);
+	if (!h->tracefs && !statfs(USUAL_TRACEFS, &fs) && fs.f_type == TRACEFS_MAGIC)
+		h->tracefs = USUAL_TRACEFS;
 	return h->tracefs;
 }
 

@@ -16,7 +16,8 @@ struct pmu;
 
 /*
  * Create a host; NULL only in libpevtrace, without memory.  sysfs is where sysfs is mounted ("/sys"), tracefs where tracefs
- * is, or NULL to find that in /proc/self/mounts.  The strings must outlive the host.
+ * is, or NULL to find that in /proc/self/mounts or where it usually is.  The strings must outlive
+ * the host.
  */
 struct host *host_new(const char *sysfs, const char *tracefs);
 void host_free(struct host *h);
@@ -29,6 +30,9 @@ const char *host_pmu(struct host *h, uint32_t type);
 
 /* Return the list of PMUs (host/pmu.h), or NULL if sysfs has none.  Owned by the host. */
 const struct pmu *host_pmus(struct host *h);
+
+/* Return whether that list has every PMU. */
+bool host_has_pmus(struct host *h);
 
 /* Return the attr.type of the PMU with that name, or -1. */
 int64_t host_pmu_type(struct host *h, const char *name);

@@ -229,7 +229,8 @@ static void features_read_topology(struct perf_features *f)
 static void features_read_pmus(struct perf_features *f)
 {
 	struct buf *b = &f->sections[HEADER_PMU_MAPPINGS];
-	struct pmu *list = pmus_read("/sys");
+	bool all;
+	struct pmu *list = pmus_read("/sys", &all);
 	uint32_t n = 0;
 
 	for (const struct pmu *p = list; p; p = p->next)

@@ -198,10 +198,13 @@ static bool read_aliases(struct pmu *p, int pmu_dir)
 		struct pmu_alias a = { 0 };
 
 		/* tsc.unit, tsc.scale and the like describe the event tsc */
-		if (!strchr(name, '.') &&
-		    sysfile_read(dirfd(d), name, text, sizeof(text)) &&
+		if (strchr(name, '.'))
+			continue;
+		if (sysfile_read(dirfd(d), name, text, sizeof(text)) && *text &&
 		    parse_alias(p, text, &a))
 			good = add_alias(p, name, &a);
+		else
+			p->partial = true;
 	}
 	if (d)
 		closedir(d);
@@ -210,31 +213,32 @@ static bool read_aliases(struct pmu *p, int pmu_dir)
 	return good;
 }
 
-/* Put a PMU before *list, if name is one.  Return false if memory is exhausted. */
-static bool read_pmu(int devices, const char *name, struct pmu **list)
+/* Put a PMU before *list, or clear *all if it cannot be read.  Return false if memory is exhausted. */
+static bool read_pmu(int devices, const char *name, struct pmu **list, bool *all)
 {
 	int fd = openat(devices, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	bool good = true;
-	char text[32];
+	int64_t type;
 	struct pmu *p;
 
-	if (fd < 0)
-		return true;
-	if (sysfile_read(fd, "type", text, sizeof(text))) {
+	if (fd >= 0 && sysfile_number(fd, "type", &type)) {
 		p = xcalloc(1, sizeof(*p));
 		good = p;
 		if (p) {
 			*p = (struct pmu){ .next = *list, .name = xstrdup(name),
-					   .type = (uint32_t)strtoul(text, NULL, 10) };
+					   .type = (uint32_t)type };
 			*list = p;
 			good = p->name && read_terms(p, fd) && read_aliases(p, fd);
 		}
+	} else {
+		*all = false;
 	}
-	close(fd);
+	if (fd >= 0)
+		close(fd);
 	return good;
 }
 
-struct pmu *pmus_read(const char *sysfs)
+struct pmu *pmus_read(const char *sysfs, bool *all)
 {
 	char path[4096];
 	struct pmu *list = NULL;
@@ -242,12 +246,14 @@ struct pmu *pmus_read(const char *sysfs)
 	bool good = true;
 	DIR *d;
 
+	*all = true;
 	snprintf(path, sizeof(path), "%s/bus/event_source/devices", sysfs);
 	d = sysfile_dir(AT_FDCWD, path);
 	while (d && good && (name = sysfile_next(d)))
-		good = read_pmu(dirfd(d), name, &list);
+		good = read_pmu(dirfd(d), name, &list, all);
 	if (d)
 		closedir(d);
+	*all &= good && list;
 	if (good)
 		return list;
 	pmus_free(list);

@@ -3,6 +3,7 @@
 #ifndef PEVTRACE_HOST_PMU_H
 #define PEVTRACE_HOST_PMU_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,13 +31,14 @@ struct pmu {
 	size_t nterms;
 	struct pmu_alias *aliases;	/* by name */
 	size_t naliases;
+	bool partial;			/* some of its events could not be read */
 };
 
 /*
  * Read all PMUs below sysfs; return a list, or NULL if there are none or, in libpevtrace, if memory
- * is exhausted.
+ * is exhausted.  Set *all if no PMU is missing in it.
  */
-struct pmu *pmus_read(const char *sysfs);
+struct pmu *pmus_read(const char *sysfs, bool *all);
 void pmus_free(struct pmu *list);
 
 /* Return the PMU, format term or alias of that name, or NULL. */

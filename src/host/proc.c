@@ -4,12 +4,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/magic.h>
 #include <linux/nsfs.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "host/sysfile.h"
@@ -32,6 +34,21 @@ static FILE *open_proc(pid_t tid, const char *name)
 
 	snprintf(path, sizeof(path), "/proc/%d/%s", (int)tid, name);
 	return fopen(path, "re");
+}
+
+bool proc_has(const char *path)
+{
+	struct statfs fs;
+
+	return !statfs(path, &fs) && fs.f_type == PROC_SUPER_MAGIC;
+}
+
+bool proc_is_ours(void)
+{
+	char link[16];
+
+	return proc_has("/proc") && read_link(AT_FDCWD, "/proc/self", link, sizeof(link)) &&
+	       atoi(link) == getpid();
 }
 
 bool proc_fd_cloexec(pid_t tid, int fd)
@@ -82,18 +99,20 @@ void proc_each_watched(pid_t tid, int epfd, void (*hook)(void *ctx, int fd),
 		fclose(f);
 }
 
-void proc_each_map(pid_t tid, const char *path,
+bool proc_each_map(pid_t tid, const char *path,
 		   void (*hook)(void *ctx, uint64_t start, uint64_t end),
 		   void *ctx)
 {
 	FILE *f = open_proc(tid, "maps");
 	char *line = NULL;
+	bool read = false;
 	size_t size = 0;
 
 	while (f && getline(&line, &size, f) > 0) {
 		uint64_t start, end;
 		int at = 0;
 
+		read = true;
 		line[strcspn(line, "\n")] = '\0';
 		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %*s %*s %*s %n",
 			   &start, &end, &at) == 2 && at && !strcmp(line + at, path))
@@ -102,6 +121,7 @@ void proc_each_map(pid_t tid, const char *path,
 	free(line);
 	if (f)
 		fclose(f);
+	return read;
 }
 
 uint64_t proc_program(pid_t tid)

@@ -21,8 +21,20 @@ bool proc_fd_cloexec(pid_t tid, int fd);
 void proc_each_watched(pid_t tid, int epfd, void (*hook)(void *ctx, int fd),
 		       void *ctx);
 
-/* Call hook for each mapping of the task with the given path. */
-void proc_each_map(pid_t tid, const char *path,
+/*
+ * Return whether /proc is mounted and shows the tasks of our own PID namespace, by the ids that
+ * system calls return here.
+ */
+bool proc_is_ours(void);
+
+/* Return whether the path is a file of procfs, and not one that is mounted in its place. */
+bool proc_has(const char *path);
+
+/*
+ * Call hook for each mapping of the task with the given path; return false if its mappings cannot
+ * be read.
+ */
+bool proc_each_map(pid_t tid, const char *path,
 		   void (*hook)(void *ctx, uint64_t start, uint64_t end),
 		   void *ctx);
 

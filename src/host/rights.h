@@ -6,19 +6,24 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "abi/rules.h"
+
 /* Return a number of /proc/sys/kernel, or otherwise if it cannot be read. */
 long rights_sysctl(const char *name, long otherwise);
 
-/* Return the effective capabilities of this process, CapEff of /proc/self/status; or 0. */
+/* Return the effective capabilities of this process, 1 << CAP_*; see capget(2). */
 uint64_t rights_effective(void);
 
 /*
  * Return whether pevtrace is in the first user namespace: capabilities in another one, such
- * as a container's, do not count for perf events.
+ * as a container's, do not count for perf events.  Without /proc, that is known since Linux 6.11.
  */
-bool rights_in_first_user_ns(void);
+enum fact rights_in_first_user_ns(void);
 
-/* Return whether this process has CAP_PERFMON, or CAP_SYS_ADMIN, which includes it. */
+/*
+ * Return whether this process has CAP_PERFMON, or CAP_SYS_ADMIN, which includes it; false if its
+ * user namespace is not known.
+ */
 bool rights_perfmon(void);
 
 #endif

@@ -2,6 +2,8 @@
 #include "host/sysfile.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "lib/scan_text.h"
@@ -21,6 +23,15 @@ bool sysfile_read(int dirfd, const char *name, char *text, size_t size)
 		n--;
 	text[n] = '\0';
 	return true;
+}
+
+bool sysfile_read_kernel(const char *path, char *text, size_t size)
+{
+	struct statfs fs;
+
+	return !statfs(path, &fs) && (fs.f_type == PROC_SUPER_MAGIC || fs.f_type == SYSFS_MAGIC ||
+				      fs.f_type == SECURITYFS_MAGIC) &&
+	       sysfile_read(AT_FDCWD, path, text, size);
 }
 
 bool sysfile_number(int dirfd, const char *name, int64_t *v)

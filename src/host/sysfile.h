@@ -14,6 +14,12 @@
  */
 bool sysfile_read(int dirfd, const char *name, char *text, size_t size);
 
+/*
+ * Read a file of procfs, sysfs or securityfs, as sysfile_read(); return false if it is of another
+ * file system, as those are that lxcfs or a bind mount puts in their place.
+ */
+bool sysfile_read_kernel(const char *path, char *text, size_t size);
+
 /* Read a file that is one decimal number; return false where it is not. */
 bool sysfile_number(int dirfd, const char *name, int64_t *v);
 

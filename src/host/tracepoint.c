@@ -16,30 +16,42 @@
 /* More than the longest format of Linux, which is a few pages. */
 enum { MAX_FORMAT = 1 << 20 };
 
+/* Add the tracepoint, if name is one; return false if its id cannot be read or kept. */
+static bool read_event(int system_dir, const char *system, const char *name, struct map *ids)
+{
+	char path[300], full[600], *copy;
+	int64_t id;
+
+	snprintf(path, sizeof(path), "%s/id", name);
+	errno = 0;
+	if (!sysfile_number(system_dir, path, &id)) {
+		/* "enable" and "filter" are files; events that perf cannot have lack an id */
+		snprintf(path, sizeof(path), "%s/format", name);
+		return errno == ENOTDIR || (errno == ENOENT && !faccessat(system_dir, path, F_OK, 0));
+	}
+	if (map_get(ids, (uint64_t)id))
+		return true;
+	snprintf(full, sizeof(full), "%s:%s", system, name);
+	copy = xstrdup(full);
+	if (copy && !map_set(ids, (uint64_t)id, copy))
+		return true;
+	free(copy);
+	return false;
+}
+
 static bool read_system(int events, const char *system, struct map *ids)
 {
 	DIR *d = sysfile_dir(events, system);
-	char path[300], full[600];
+	bool good = d || errno == ENOTDIR;
 	const char *name;
-	bool good = true;
+	size_t n = 0;
 
-	while (d && good && (name = sysfile_next(d))) {
-		char *copy;
-		int64_t id;
-
-		snprintf(path, sizeof(path), "%s/id", name);
-		/* "enable" and "filter" are files, not events */
-		if (!sysfile_number(dirfd(d), path, &id) || map_get(ids, (uint64_t)id))
-			continue;
-		snprintf(full, sizeof(full), "%s:%s", system, name);
-		copy = xstrdup(full);
-		good = copy && !map_set(ids, (uint64_t)id, copy);
-		if (!good)
-			free(copy);
-	}
+	for (; d && (name = sysfile_next(d)); n++)
+		good &= read_event(dirfd(d), system, name, ids);
 	if (d)
 		closedir(d);
-	return good;
+	/* none is empty unless another directory is mounted on it */
+	return good && (n || !d);
 }
 
 bool tracepoints_read(const char *tracefs, struct map *ids)
@@ -51,8 +63,8 @@ bool tracepoints_read(const char *tracefs, struct map *ids)
 
 	snprintf(path, sizeof(path), "%s/events", tracefs);
 	d = sysfile_dir(AT_FDCWD, path);
-	while (d && good && (system = sysfile_next(d)))
-		good = read_system(dirfd(d), system, ids);
+	while (d && (system = sysfile_next(d)))
+		good &= read_system(dirfd(d), system, ids);
 	if (d)
 		closedir(d);
 	return good;

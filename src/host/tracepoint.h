@@ -10,8 +10,8 @@
 
 /*
  * Add every tracepoint below tracefs that is not in ids: its id, and "system:name",
- * allocated.  Does nothing if tracefs is not mounted or not readable.  Return false if memory is
- * exhausted (in libpevtrace).
+ * allocated.  Does nothing if tracefs is not mounted or not readable.  Return false if some cannot
+ * be read, or (in libpevtrace) if memory is exhausted.
  */
 bool tracepoints_read(const char *tracefs, struct map *ids);
 

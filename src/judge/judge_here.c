@@ -20,21 +20,36 @@ static void here_caps(const struct show *s, struct buf *out)
 	};
 	bool signals = layout_get(&layout_perf_event_attr, ATTR_SIGTRAP, s->c->attr, s->c->len);
 
+	const struct rule_machine *m = &s->facts->rules.machine;
+
 	for (size_t i = 0; i < sizeof(caps) / sizeof(*caps) - !signals; i++)
 		buf_addf(out, "%s%s%s", i ? ", " : "",
-			 s->facts->rules.machine.caps >> caps[i].bit & 1 ? "" : "no ",
+			 (m->caps | m->caps_unread) >> caps[i].bit & 1 ? "" : "no ",
 			 caps[i].name);
+	if (m->caps_unread)
+		buf_adds(out, ", which count only in the first user namespace; whether this is "
+			      "it cannot be read");
+}
+
+static void here_sysctl(const char *name, bool unread, int64_t value, struct buf *out)
+{
+	if (unread)
+		buf_addf(out, "%s cannot be read", name);
+	else
+		buf_addf(out, "%s is %lld", name, (long long)value);
 }
 
 static void here_pmus(const struct show *s, struct buf *out)
 {
 	const struct rule_machine *m = &s->facts->rules.machine;
 
+	if (m->pmus_known != FACT_YES) {
+		buf_adds(out, "the PMUs cannot be read from sysfs");
+		return;
+	}
 	buf_adds(out, "PMUs are");
 	for (size_t i = 0; i < m->npmus; i++)
 		buf_addf(out, "%s %s (%u)", i ? "," : "", m->pmus[i].name, m->pmus[i].type);
-	if (!m->npmus)
-		buf_adds(out, " not known");
 }
 
 static void here_task(const struct show *s, struct buf *out)
@@ -74,15 +89,17 @@ bool show_here(const struct show *s, uint64_t by, struct buf *out)
 		buf_addf(out, "the kernel is %s", s->facts->release);
 		break;
 	case RULE_BY_PARANOID:
-		buf_addf(out, "perf_event_paranoid is %d", m->paranoid);
+		here_sysctl("perf_event_paranoid", m->unread & UNREAD_PARANOID, m->paranoid, out);
 		break;
 	case RULE_BY_CAPS:
 		here_caps(s, out);
 		break;
 	case RULE_BY_LIMITS:
-		buf_addf(out, "perf_event_max_sample_rate is %llu, perf_event_max_stack "
-			      "is %llu", (unsigned long long)m->max_sample_rate,
-			 (unsigned long long)m->max_stack);
+		here_sysctl("perf_event_max_sample_rate", m->unread & UNREAD_SAMPLE_RATE,
+			    (int64_t)m->max_sample_rate, out);
+		buf_adds(out, ", ");
+		here_sysctl("perf_event_max_stack", m->unread & UNREAD_STACK,
+			    (int64_t)m->max_stack, out);
 		break;
 	case RULE_BY_RLIMIT:
 		getrlimit(RLIMIT_NOFILE, &limit);
@@ -99,7 +116,10 @@ bool show_here(const struct show *s, uint64_t by, struct buf *out)
 				      "tracefs cannot be read");
 		break;
 	case RULE_BY_CPU:
-		buf_addf(out, "CPUs have numbers up to %u", m->cpus - 1);
+		if (m->unread & UNREAD_CPUS)
+			buf_adds(out, "the numbers of CPUs cannot be read from sysfs");
+		else
+			buf_addf(out, "CPUs have numbers up to %u", m->cpus - 1);
 		break;
 	case RULE_BY_SLOTS:
 		here_slots(s, out);

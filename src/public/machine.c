@@ -111,6 +111,7 @@ struct fact_place {
 	uint64_t *u64;
 	enum fact *known;
 	uint64_t least, most;
+	enum rule_unread unread; /* its bit, or 0 */
 };
 
 static struct fact_place fact_place(struct rule_machine *m, enum pevtrace_fact fact)
@@ -125,11 +126,14 @@ static struct fact_place fact_place(struct rule_machine *m, enum pevtrace_fact f
 	case PEVTRACE_FACT_CAPABILITIES:
 		return (struct fact_place){ .u64 = &m->caps, .most = UINT64_MAX };
 	case PEVTRACE_FACT_MAX_SAMPLE_RATE:
-		return (struct fact_place){ .u64 = &m->max_sample_rate, .most = UINT64_MAX };
+		return (struct fact_place){ .u64 = &m->max_sample_rate, .most = UINT64_MAX,
+					    .unread = UNREAD_SAMPLE_RATE };
 	case PEVTRACE_FACT_MAX_STACK:
-		return (struct fact_place){ .u64 = &m->max_stack, .most = UINT64_MAX };
+		return (struct fact_place){ .u64 = &m->max_stack, .most = UINT64_MAX,
+					    .unread = UNREAD_STACK };
 	case PEVTRACE_FACT_CPUS:
-		return (struct fact_place){ .u32 = &m->cpus, .least = 1, .most = INT32_MAX };
+		return (struct fact_place){ .u32 = &m->cpus, .least = 1, .most = INT32_MAX,
+					    .unread = UNREAD_CPUS };
 	case PEVTRACE_FACT_CGROUPS:
 		return (struct fact_place){ .known = &m->cgroups, .most = 1 };
 	case PEVTRACE_FACT_KPROBES:
@@ -153,12 +157,16 @@ int pevtrace_machine_set(struct pevtrace_machine *m, enum pevtrace_fact fact, ui
 		if ((int64_t)value < INT32_MIN || (int64_t)value > INT32_MAX)
 			return -ERANGE;
 		m->facts.rules.machine.paranoid = (int32_t)value;
+		m->facts.rules.machine.unread &= ~(unsigned int)UNREAD_PARANOID;
 		return 0;
 	}
 	if (!p.most)
 		return -EINVAL;
 	if (value < p.least || value > p.most)
 		return -ERANGE;
+	m->facts.rules.machine.unread &= ~(unsigned int)p.unread;
+	if (fact == PEVTRACE_FACT_CAPABILITIES)
+		m->facts.rules.machine.caps_unread = 0;
 	if (p.u32)
 		*p.u32 = (uint32_t)value;
 	else if (p.u64)
@@ -176,12 +184,13 @@ int pevtrace_machine_get(const struct pevtrace_machine *m, enum pevtrace_fact fa
 
 	if (fact == PEVTRACE_FACT_PARANOID) {
 		*value = (uint64_t)(int64_t)copy.paranoid;
-		return 0;
+		return copy.unread & UNREAD_PARANOID ? -ENODATA : 0;
 	}
 	if (!p.most)
 		return -EINVAL;
 	if ((p.u32 && (*p.u32 < p.least || *p.u32 > p.most)) || (p.known && !*p.known) ||
-	    (fact == PEVTRACE_FACT_RELEASE && !copy.release))
+	    (fact == PEVTRACE_FACT_RELEASE && !copy.release) || copy.unread & p.unread ||
+	    (fact == PEVTRACE_FACT_CAPABILITIES && copy.caps_unread))
 		return -ENODATA;
 	*value = p.u32 ? *p.u32 : p.u64 ? *p.u64 : *p.known == FACT_YES;
 	return 0;

@@ -76,7 +76,10 @@ enum pevtrace_fact {
 /* Set a fact; return -EINVAL if there is no such fact, -ERANGE for a value out of its range. */
 int pevtrace_machine_set(struct pevtrace_machine *m, enum pevtrace_fact fact, uint64_t value);
 
-/* Read a fact into *value; return -ENODATA if it is unknown. */
+/*
+ * Read a fact into *value; return -ENODATA if it is unknown, as one is whose file
+ * pevtrace_machine_read() could not read.
+ */
 int pevtrace_machine_get(const struct pevtrace_machine *m, enum pevtrace_fact fact,
 			 uint64_t *value);
 

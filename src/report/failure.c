@@ -58,7 +58,7 @@ static const struct rule_desc *find_refusal(struct rule_ask *ask, struct rule_fa
 	rules_judge(ask, v);
 	if (v->rule && v->error == error)
 		return v->rule;
-	f->machine.caps = 0;
+	f->machine.caps = f->machine.caps_unread = 0;
 	f->machine.paranoid = PARANOID_MOST;
 	rules_judge(ask, &none);
 	return none.rule && none.error == error ? none.rule : NULL;

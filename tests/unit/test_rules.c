@@ -770,6 +770,49 @@ static void test_hostile(void **state)
 	}
 }
 
+/* Numbers that could not be read decide nothing, whatever stands in their place. */
+static void test_unread(void **state)
+{
+	static const struct {
+		enum rule_id rule;
+		unsigned int unread, index;
+		uint64_t value, sample_type;
+	} cases[] = {
+		{ RULE_KERNEL_PRIVILEGE, UNREAD_PARANOID, ATTR_EXCLUDE_KERNEL, 0, 0 },
+		{ RULE_FREQ_LIMIT, UNREAD_SAMPLE_RATE, ATTR_SAMPLE_FREQ, 100001, 0 },
+		{ RULE_MAX_STACK, UNREAD_STACK, ATTR_SAMPLE_MAX_STACK, 128, PERF_SAMPLE_CALLCHAIN },
+		{ RULE_CPU_RANGE, UNREAD_CPUS, ATTR_FREQ, 1, 0 },
+	};
+	struct world w;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		make(&w);
+		put(&w, ATTR_FREQ, 1);
+		put(&w, ATTR_SAMPLE_TYPE, cases[i].sample_type);
+		put(&w, ATTR_EXCLUDE_CALLCHAIN_KERNEL, 1);
+		put(&w, cases[i].index, cases[i].value);
+		w.ask.cpu = cases[i].rule == RULE_CPU_RANGE ? 2 : -1;
+		expect(&w, rule_descs[cases[i].rule].name, rule_descs[cases[i].rule].error);
+		w.facts.machine.unread = cases[i].unread;
+		rules_judge(&w.ask, &w.v);
+		assert_int_equal(w.v.says[cases[i].rule], RULE_UNKNOWN);
+		/* it would be the first */
+		assert_ptr_equal(rules_explain(&w.v, rule_descs[cases[i].rule].error),
+				 i ? &rule_descs[cases[i].rule] : &rule_descs[RULE_PARANOID_ALL]);
+	}
+	w.facts.machine.unread = UNREAD_PARANOID;
+	put(&w, ATTR_EXCLUDE_KERNEL, 0);
+	w.ask.cpu = -1;
+	w.facts.machine.caps_unread = CAP(ABI_CAP_PERFMON);
+	rules_judge(&w.ask, &w.v);
+	assert_int_equal(w.v.says[RULE_KERNEL_PRIVILEGE], RULE_UNKNOWN);
+	/* not one of the two */
+	w.facts.machine.caps = CAP(ABI_CAP_SYS_ADMIN);
+	expect(&w, NULL, 0);
+	assert_int_equal(w.v.says[RULE_KERNEL_PRIVILEGE], RULE_PASSES);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -785,7 +828,7 @@ int main(void)
 		cmocka_unit_test(test_arm_breakpoints),
 		cmocka_unit_test(test_uprobe_align),
 		cmocka_unit_test(test_group_size), cmocka_unit_test(test_unknown_group),
-		cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_hostile), cmocka_unit_test(test_unread),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

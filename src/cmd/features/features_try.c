@@ -33,7 +33,8 @@ static bool may_count_kernel(const struct features *fs)
 {
 	const struct rule_machine *m = &fs->facts.rules.machine;
 
-	return m->paranoid < 2 || m->caps & (1ULL << ABI_CAP_PERFMON | 1ULL << ABI_CAP_SYS_ADMIN);
+	return (!(m->unread & UNREAD_PARANOID) && m->paranoid < 2) ||
+	       m->caps & (1ULL << ABI_CAP_PERFMON | 1ULL << ABI_CAP_SYS_ADMIN);
 }
 
 size_t features_attr(struct features *fs, uint32_t type, uint64_t config, uint8_t *attr)

@@ -139,8 +139,9 @@ static void find_gate(struct judge *k, struct why_result *r)
 	else if (r->simplest == EMFILE || r->simplest == ENFILE)
 		r->blocked[WHY_DESCRIPTORS] = true;
 	else
-		r->blocked[k->facts.rules.machine.paranoid > 2 ? WHY_PARANOID :
-								 WHY_SECURITY] = true;
+		r->blocked[k->facts.rules.machine.paranoid > 2 ||
+			   k->facts.rules.machine.unread & UNREAD_PARANOID ?
+			   WHY_PARANOID : WHY_SECURITY] = true;
 }
 
 static void find_simplest(struct judge *k, struct why_result *r)
@@ -198,7 +199,8 @@ static void explain_there(const struct trying *t, struct why_result *r)
 	struct rule_ask ask = t->ask;
 	struct rule_verdict v;
 
-	facts.machine.caps = 0;
+	facts.machine.caps = facts.machine.caps_unread = 0;
+	facts.machine.unread &= ~(unsigned int)UNREAD_PARANOID;
 	if (facts.machine.paranoid < 2)
 		facts.machine.paranoid = 2;
 	facts.target = (struct rule_target){ .group = facts.target.group };

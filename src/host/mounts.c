@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "host/mounts.h"
+
+#include <linux/magic.h>
+#include <stddef.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "host/proc.h"
+#include "lib/die.h"
+
+#define MOUNT_PROC "; as root run 'mount -t proc proc /proc'"
+
+const char *mounts_proc_missing(void)
+{
+	if (!proc_has("/proc"))
+		return "/proc is not mounted" MOUNT_PROC;
+	if (!proc_is_ours())
+		return "/proc is that of another PID namespace" MOUNT_PROC;
+	if (access("/proc/sys/kernel", F_OK))
+		return "/proc shows processes only (it was mounted with subset=pid)" MOUNT_PROC;
+	return NULL;
+}
+
+const char *mounts_sys_missing(void)
+{
+	struct statfs fs;
+
+	return !statfs("/sys", &fs) && fs.f_type == SYSFS_MAGIC ? NULL :
+	       "/sys is not mounted; as root run 'mount -t sysfs sysfs /sys'";
+}
+
+void mounts_warn(void)
+{
+	const char *const missing[] = { mounts_proc_missing(), mounts_sys_missing() };
+
+	for (size_t i = 0; i < sizeof(missing) / sizeof(*missing); i++)
+		if (missing[i])
+			warn("%s", missing[i]);
+}
