@@ -19,6 +19,7 @@
 #include "host/event_syntax.h"
 #include "host/event_words.h"
 #include "host/host.h"
+#include "host/mounts.h"
 #include "host/pmu.h"
 #include "lib/die.h"
 #include "lib/nearest.h"
@@ -455,7 +456,8 @@ static void show_heading(struct list *l, enum list_kind kind, bool first, bool l
 {
 	showing_begin(&l->out, true);
 	buf_addf(&l->out.line, "%s%s%s:", first ? "" : "\n", kinds[kind].title,
-		 lacking ? " (no PMU of this machine has them)" : "");
+		 !lacking ? "" : host_has_pmus(l->machine.host) ?
+		 " (no PMU of this machine has them)" : " (whether a PMU has them cannot be read)");
 	showing_end(&l->out);
 }
 
@@ -509,6 +511,7 @@ static int list_run(void *state, const struct verb_args *args)
 
 	showing_open(&l->out, &l->options);
 	machine_open(&l->machine);
+	mounts_warn();
 	list_collect(l);
 	warn_no_tracepoints(l, args);
 	list_select(l, args);

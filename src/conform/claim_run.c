@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "conform/claim.h"
+#include "host/mounts.h"
 #include "lib/die.h"
 #include "xlat/constants.h"
 
@@ -333,6 +334,7 @@ _Noreturn void claim_run_child(const struct claim_desc *c, bool nobody,
 			       struct claim_outcome *outcome)
 {
 	struct claim_run *run = xcalloc(1, sizeof(*run));
+	const char *missing = mounts_proc_missing();
 
 	/* our parent may ignore or block signals */
 	for (int sig = 1; sig < NSIG; sig++)
@@ -341,9 +343,9 @@ _Noreturn void claim_run_child(const struct claim_desc *c, bool nobody,
 	alarm(TIMEOUT);
 	run->outcome = outcome;
 	run->host = host_new("/sys", NULL);
-	run->trace = claim_trace_new(run);
+	run->trace = missing ? NULL : claim_trace_new(run);
 	if (!run->trace) {
-		snprintf(outcome->reason, sizeof(outcome->reason),
+		snprintf(outcome->reason, sizeof(outcome->reason), "%s", missing ? missing :
 			 "cannot allocate memory for the trace");
 		outcome->done = true;
 		_exit(0);

@@ -64,6 +64,7 @@ static void events_empty(struct events *e)
 		free(e->list[i]);
 	}
 	e->n = e->hidden = 0;
+	e->unread = false;
 	map_free(&e->by_id);
 	e->by_id = (struct map){ 0 };
 }
@@ -299,9 +300,10 @@ static void add_process(struct events *e, const char *name)
 
 static void read_proc(struct events *e)
 {
-	DIR *d = sysfile_dir(AT_FDCWD, "/proc");
+	DIR *d = proc_is_ours() ? sysfile_dir(AT_FDCWD, "/proc") : NULL;
 	const char *name;
 
+	e->unread = !d;
 	while (d && (name = sysfile_next(d)))
 		if (*name >= '1' && *name <= '9')
 			add_process(e, name);

@@ -40,6 +40,7 @@ struct events {
 	bool links;		/* these list BPF links, too (Linux 5.19) */
 	struct buf why;		/* why it is not */
 	size_t hidden;		/* processes whose descriptors may not be read */
+	bool unread;		/* neither BPF nor /proc could list any */
 	struct events_programs *programs; /* NULL: not loaded */
 };
 

@@ -12,6 +12,7 @@
 #include "cli/input.h"
 #include "host/descriptors.h"
 #include "host/event_syntax.h"
+#include "host/mounts.h"
 #include "lib/die.h"
 #include "lib/nearest.h"
 #include "lib/scan_text.h"
@@ -404,6 +405,7 @@ static int judge_run_all(struct judge *k, const char *path, unsigned long line)
 	k->options.no_pager |= k->command != NULL;
 	showing_open(&k->out, &k->options);
 	machine_open(&k->machine);
+	mounts_warn();
 	facts_open(&k->facts, k->machine.host);
 	k->instruments.host = k->machine.host;
 	status = k->command ? k->verb->command(k) :

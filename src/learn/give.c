@@ -11,6 +11,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "host/mounts.h"
 #include "learn/answer.h"
 #include "lib/die.h"
 
@@ -237,7 +238,12 @@ static enum given give_items(struct learn *l)
 static bool start_session(struct learn *l)
 {
 	struct options *o = &l->own_session.options;
+	const char *missing = mounts_proc_missing();
 
+	if (missing) {
+		warn("a lesson cannot be given: %s", missing);
+		return false;
+	}
 	l->trace = memfd_create("trace", MFD_CLOEXEC);
 	if (l->trace < 0) {
 		warn("cannot create a temporary file: %s", strerror(errno));

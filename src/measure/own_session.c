@@ -3,12 +3,14 @@
 
 #include <unistd.h>
 
+#include "host/mounts.h"
 #include "lib/clock.h"
 
 bool own_session_start(struct own_session *o)
 {
 	const struct birth birth = { .tid = gettid(), .pid = getpid(), .attached = true };
 
+	mounts_warn();
 	machine_live(&o->machine, o->options.symbols);
 	if (!views_start_here(&o->views, &o->session, &o->options, &o->machine.names)) {
 		machine_close(&o->machine);

@@ -2,6 +2,7 @@
 #include "measure/refusal.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -14,12 +15,17 @@
 #include "xlat/constants.h"
 #include "xlat/tables.h"
 
-enum { SYSTEM_LEVEL = 0, USER_LEVEL = 2 };
+enum { SYSTEM_LEVEL = 0 };
 
 void refusal_rights(struct buf *out)
 {
-	buf_addf(out, "perf_event_paranoid is %ld here; CAP_PERFMON (or root) overrides it",
-		 rights_sysctl("perf_event_paranoid", USER_LEVEL));
+	long level = rights_sysctl("perf_event_paranoid", LONG_MIN);
+
+	if (level == LONG_MIN)
+		buf_adds(out, "perf_event_paranoid cannot be read here");
+	else
+		buf_addf(out, "perf_event_paranoid is %ld here", level);
+	buf_adds(out, "; CAP_PERFMON (or root) overrides it");
 }
 
 void refusal_gate(const struct confinement *c, struct buf *out)
@@ -129,15 +135,20 @@ void refusal_map(size_t rings, size_t pages, int error)
 {
 	unsigned long long kib = (1 + pages) * (unsigned long long)sysconf(_SC_PAGESIZE) / 1024;
 	struct rlimit limit = { 0 };
+	struct buf each = { 0 };
+	long mlock;
 
 	switch (error) {
 	case EPERM:
 		getrlimit(RLIMIT_MEMLOCK, &limit);
-		warn("cannot map %zu rings of %llu KiB: more than perf_event_mlock_kb (%ld KiB "
+		mlock = rights_sysctl("perf_event_mlock_kb", -1);
+		if (mlock >= 0)
+			buf_addf(&each, "%ld KiB ", mlock);
+		warn("cannot map %zu rings of %llu KiB: more than perf_event_mlock_kb (%s"
 		     "for each CPU) and ulimit -l (%llu KiB) allow; use fewer pages with "
-		     "--mmap, or CAP_IPC_LOCK", rings, kib,
-		     rights_sysctl("perf_event_mlock_kb", 0),
+		     "--mmap, or CAP_IPC_LOCK", rings, kib, buf_str(&each),
 		     (unsigned long long)limit.rlim_cur / 1024);
+		buf_free(&each);
 		break;
 	case EINVAL:
 		warn("cannot map a ring of %zu pages: EINVAL: use a power of two; an event of "

@@ -12,6 +12,7 @@
 #include "conform/examples.h"
 #include "conform/header.h"
 #include "conform/tables.h"
+#include "host/mounts.h"
 #include "lib/die.h"
 #include "lib/nearest.h"
 
@@ -238,6 +239,7 @@ static int conform_run(void *state, const struct verb_args *args)
 	if (args->n)
 		cmd->man = args->words[0];
 	conform_check(cmd);
+	mounts_warn();
 	if (!uname(&u))
 		snprintf(cmd->kernel, sizeof(cmd->kernel), "%s", u.release);
 	tables_read(&cmd->c.tables);

@@ -13,6 +13,7 @@
 #include "cmd/cmd.h"
 #include "drive/trial.h"
 #include "host/descriptors.h"
+#include "host/mounts.h"
 #include "lib/die.h"
 #include "lib/nearest.h"
 #include "measure/refusal.h"
@@ -182,6 +183,7 @@ static int features_run(void *state, const struct verb_args *args)
 		refusal_descriptors("features", DESCRIPTORS);
 		return EXIT_TROUBLE;
 	}
+	mounts_warn();
 	machine_open(&fs->machine);
 	facts_open(&fs->facts, fs->machine.host);
 	fs->instruments.host = fs->machine.host;

@@ -41,7 +41,8 @@ bool features_release_fits(const struct features *fs, const struct features_rele
 
 static bool has(const struct features *fs, unsigned int cap)
 {
-	return fs->facts.rules.machine.caps >> cap & 1;
+	/* those that may not count here are said to be by container() */
+	return (fs->facts.rules.machine.caps | fs->facts.rules.machine.caps_unread) >> cap & 1;
 }
 
 static void paranoid(const struct features *fs, struct buf *out)
@@ -50,6 +51,11 @@ static void paranoid(const struct features *fs, struct buf *out)
 
 	if (has(fs, ABI_CAP_PERFMON) || has(fs, ABI_CAP_SYS_ADMIN))
 		return;
+	if (fs->facts.rules.machine.unread & UNREAD_PARANOID) {
+		buf_adds(out, "perf_event_paranoid cannot be read; without CAP_PERFMON it limits "
+			      "what may be measured");
+		return;
+	}
 	buf_addf(out, "perf_event_paranoid is %d without CAP_PERFMON: ", level);
 	buf_adds(out, level > 1 ? "no kernel events (features that only count there show as "
 				  "accepted), no other users' tasks, no whole CPUs" :
@@ -70,8 +76,12 @@ static void memory(const struct features *fs, struct buf *out)
 	if (has(fs, ABI_CAP_IPC_LOCK) || fs->facts.rules.machine.paranoid < 0)
 		return;
 	getrlimit(RLIMIT_MEMLOCK, &limit);
-	buf_addf(out, "no CAP_IPC_LOCK: rings of this user are limited to %llu KiB per CPU "
-		      "(perf_event_mlock_kb)", (unsigned long long)fs->facts.mlock_kb);
+	buf_adds(out, "no CAP_IPC_LOCK: rings of this user are limited to ");
+	if (fs->facts.mlock_kb >= 0)
+		buf_addf(out, "%lld KiB per CPU (perf_event_mlock_kb)",
+			 (long long)fs->facts.mlock_kb);
+	else
+		buf_adds(out, "perf_event_mlock_kb, which cannot be read, per CPU");
 	if (limit.rlim_cur != RLIM_INFINITY)
 		buf_addf(out, " and %llu KiB more per process (RLIMIT_MEMLOCK)",
 			 (unsigned long long)limit.rlim_cur / 1024);
@@ -84,6 +94,10 @@ static void no_hardware(const struct features *fs, struct buf *out)
 	for (size_t i = 0; i < m->npmus; i++)
 		if (m->pmus[i].desc && m->pmus[i].desc->traits & PMU_TRAIT_CORE)
 			return;
+	if (m->pmus_known != FACT_YES) {
+		buf_adds(out, "the PMUs cannot be read from sysfs");
+		return;
+	}
 	buf_adds(out, "no core PMU: no hardware, cache or raw events, no branches");
 	if (fs->facts.virtual_machine)
 		buf_adds(out, "; this is a virtual machine: its host decides whether it has one");
@@ -103,7 +117,10 @@ static void bpf(const struct features *fs, struct buf *out)
 
 static void container(const struct features *fs, struct buf *out)
 {
-	if (fs->facts.own_caps & ~fs->facts.rules.machine.caps)
+	if (fs->facts.rules.machine.caps_unread)
+		buf_adds(out, "the user namespace cannot be read: perf ignores capabilities of all "
+			      "but the first one");
+	else if (fs->facts.own_caps & ~fs->facts.rules.machine.caps)
 		buf_adds(out, "this is a user namespace: perf ignores its capabilities");
 }
 

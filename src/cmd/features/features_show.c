@@ -263,7 +263,8 @@ static void json_here(struct features *fs)
 	showing_begin(&fs->out, false);
 	k = fs->out.sink;
 	k->ops->symbol(k, "kind", "here");
-	k->ops->sint(k, "paranoid", fs->facts.rules.machine.paranoid);
+	if (!(fs->facts.rules.machine.unread & UNREAD_PARANOID))
+		k->ops->sint(k, "paranoid", fs->facts.rules.machine.paranoid);
 	k->ops->hex(k, "capabilities", fs->facts.rules.machine.caps);
 	k->ops->begin(k, "limits", SINK_ARRAY);
 	for (size_t i = 0; i < n; i++) {

@@ -10,6 +10,8 @@
 
 #include "abi/attr_value.h"
 #include "cmd/cmd.h"
+#include "host/facts.h"
+#include "host/mounts.h"
 #include "host/sysfile.h"
 #include "lib/die.h"
 #include "trace/proc.h"
@@ -108,7 +110,7 @@ static bool tell_missing(const struct options *o)
 	bool missing = false;
 
 	for (size_t i = 0; i < o->npids; i++) {
-		if (proc_status(o->pids[i], "Tgid") > 0)
+		if (facts_task_exists(o->pids[i]) == FACT_YES)
 			continue;
 		warn("no process %d", (int)o->pids[i]);
 		missing = true;
@@ -126,11 +128,12 @@ static void ps_init(void *state)
 static int ps_run(void *state, const struct verb_args *args)
 {
 	struct ps *p = state;
-	bool any;
+	bool any, unread;
 
 	verb_want(args, 0);
 	machine_open(&p->machine);
 	p->instruments.host = p->machine.host;
+	mounts_warn();
 	events_open(&p->events);
 	p->options.no_pager |= p->watch; /* as it does not end */
 	showing_open(&p->out, &p->options);
@@ -141,15 +144,17 @@ static int ps_run(void *state, const struct verb_args *args)
 		sleep((unsigned int)p->watch);
 		any = ps_once(p);
 	}
+	unread = p->events.unread;
 	if (!any && !p->options.json && !tell_missing(&p->options))
 		warn(p->options.npids || p->event ? "no perf event matches" :
+		     p->events.unread ? "the holders of perf events cannot be listed" :
 		     p->events.hidden ? "the other processes hold no perf event" :
 					"nobody holds a perf event");
 	events_close(&p->events);
 	map_free(&p->counts);
 	machine_close(&p->machine);
 	options_free(&p->options);
-	return !showing_close(&p->out) ? EXIT_TROUBLE : any ? EXIT_YES : EXIT_NO;
+	return !showing_close(&p->out) || (unread && !any) ? EXIT_TROUBLE : any ? EXIT_YES : EXIT_NO;
 }
 
 static void set_watch(void *to, const char *arg, const struct verb_option *o)

@@ -12,6 +12,7 @@
 #include "drive/earlier.h"
 #include "drive/look.h"
 #include "drive/measured.h"
+#include "host/mounts.h"
 #include "lib/die.h"
 #include "lib/program.h"
 #include "measure/workload.h"
@@ -370,6 +371,7 @@ static int live_run_verb(void *state, const struct verb_args *args)
 		options_free(&l->options);
 		return EXIT_TROUBLE;
 	}
+	mounts_warn();
 	machine_live(&l->machine, l->options.symbols || l->options.stacks);
 	injections_begin(l->options.inject, l->machine.host);
 	begun = written = views_start_here(&l->views, &l->session, &l->options,

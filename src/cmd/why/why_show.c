@@ -181,7 +181,7 @@ static void capability_words(const struct telling *t, struct buf *out)
 	const struct confinement *c = &t->r->confinement;
 
 	show_here(&t->show, RULE_BY_CAPS, out);
-	if (f->own_caps & ~f->rules.machine.caps)
+	if (f->own_caps & ~(f->rules.machine.caps | f->rules.machine.caps_unread))
 		buf_adds(out, "; its capabilities are valid only in this user namespace");
 	if (!(c->bounding >> ABI_CAP_PERFMON & 1) && !(c->bounding >> ABI_CAP_SYS_ADMIN & 1))
 		buf_adds(out, "; the bounding set has neither, as in a container: "
@@ -230,7 +230,9 @@ static void block_words(const struct telling *t, enum why_block b, struct buf *o
 		buf_adds(out, ", and so many descriptors are open");
 		break;
 	case WHY_PMU:
-		buf_adds(out, "no PMU here counts such events");
+		buf_adds(out, t->show.facts->rules.machine.pmus_known == FACT_YES ?
+			      "no PMU here counts such events" :
+			      "perhaps no PMU here counts such events: they cannot be read from sysfs");
 		if (t->r->confinement.virtual)
 			buf_adds(out, "; this is a virtual machine, and its host decides "
 				      "whether it has counters");
