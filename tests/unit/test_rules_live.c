@@ -2,6 +2,9 @@
 /*
  * The rules against the kernel: random attrs, nearly valid ones, are judged and
  * then opened.  The seed is fixed, or PEVTRACE_SEED; PEVTRACE_ROUNDS makes more, or fewer.
+ *
+ * "--without ROUNDS PATH..." is for tests/facts.py: without each of the files and directories, as
+ * root and as an ordinary user, no verdict that is called certain may be wrong.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,9 +19,12 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <limits.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,6 +35,7 @@
 #include "host/facts.h"
 #include "host/pmu.h"
 #include "lib/libc.h"
+#include "public/pevtrace.h"
 #include "tree.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
@@ -102,10 +109,16 @@ struct run {
 	struct leader leaders[LEADERS];
 	size_t nleaders;
 	pid_t child, zombie, foreign;
+	/* called when the children exist; NULL: nothing is done */
+	void (*before_rounds)(struct run *r);
+	int told, hidden;	/* pipes for it */
 	int cgroup;		/* descriptor of one that events can be of; -1 */
 	char path[PATH_MAX], long_path[PATH_MAX + 10];
 	unsigned int rounds, opened, kinds;
 	unsigned int wrong, disagreed; /* disagreed: not even a rule not known explains it */
+	struct pevtrace_machine *library; /* NULL: it is not asked */
+	struct pevtrace_verdict verdict;  /* its last one */
+	unsigned int certain, wrongly_certain;
 	unsigned int agreed[RULE_COUNT];
 	unsigned int wrong_by[RULE_COUNT + 1]; /* the last: where none refuses */
 };
@@ -444,6 +457,20 @@ static void tell_group(struct run *r, const struct call_args *c)
 	g->formats = 1;
 }
 
+/* Have the library judge the call, with what it may know of the group. */
+static void judge_by_library(struct run *r, const struct call_args *c, const struct rule_ask *ask)
+{
+	const struct pevtrace_open call = {
+		.size = sizeof(call), .attr = ask->attr, .attr_len = ask->len, .pid = ask->pid,
+		.cpu = ask->cpu, .group_fd = ask->group_fd, .flags = ask->flags,
+		.leader = c->leader ? c->leader->attr : NULL,
+		.leader_len = c->leader ? sizeof(c->leader->attr) : 0,
+	};
+
+	r->verdict.size = sizeof(r->verdict);
+	assert_int_equal(pevtrace_judge(r->library, &call, &r->verdict), 0);
+}
+
 /* Comments of TAP: what was asked, what was said. */
 static void show_wrong(const struct run *r, const uint8_t *attr, const struct rule_ask *ask,
 		       const struct rule_verdict *v, int error)
@@ -467,18 +494,14 @@ static void show_wrong(const struct run *r, const uint8_t *attr, const struct ru
 }
 
 /* Of probes there are fewer: opening and closing one takes the kernel 30 ms. */
-static void one_round(struct run *r)
+static struct rule_ask draw(struct run *r, const struct call_args *c, uint8_t *attr)
 {
-	struct rule_target *target = &r->facts.rules.target;
-	uint8_t attr[ATTR_ROOM] = { 0 }, again[ATTR_ROOM];
-	struct call_args c = arguments(r);
-	struct rule_verdict v;
 	struct rule_ask ask = {
-		.attr = attr, .pid = c.pid, .cpu = c.cpu, .group_fd = c.group_fd,
-		.flags = c.flags, .facts = &r->facts.rules,
+		.attr = attr, .pid = c->pid, .cpu = c->cpu, .group_fd = c->group_fd,
+		.flags = c->flags, .facts = &r->facts.rules,
 	};
-	int fd;
 
+	memset(attr, 0, ATTR_ROOM);
 	do
 		memcpy(attr, r->bases[any() % r->nbases], sizeof(r->bases[0]));
 	while ((get(attr, ATTR_UPROBE_PATH) == (uintptr_t)r->path ||
@@ -489,31 +512,61 @@ static void one_round(struct run *r)
 		put(attr, ATTR_EXCLUDE_HV, any() % 2);
 	}
 	mutate(r, attr);
-	make_safe(r, attr, &c);
+	make_safe(r, attr, c);
 	ask.len = (size_t)get(attr, ATTR_SIZE);
 	ask.len = ask.len < PERF_ATTR_SIZE_VER0 ? PERF_ATTR_SIZE_VER0 :
 		  ask.len > ATTR_ROOM ? ATTR_ROOM : ask.len;
 	if (chance(200))
 		ask.len = any() % ask.len;
+	return ask;
+}
+
+/* Return 0 if the call opens, or the positive errno. */
+static int ask_kernel(const struct rule_ask *ask)
+{
+	uint8_t attr[ATTR_ROOM];
+	int fd;
+
+	memcpy(attr, ask->attr, sizeof(attr));
+	fd = open_event(attr, ask->len, ask->pid, ask->cpu, ask->group_fd, ask->flags);
+	if (fd >= 0)
+		close(fd);
+	return fd < 0 ? -fd : 0;
+}
+
+static void one_round(struct run *r)
+{
+	struct rule_target *target = &r->facts.rules.target;
+	struct call_args c = arguments(r);
+	uint8_t attr[ATTR_ROOM];
+	struct rule_ask ask = draw(r, &c, attr);
+	struct rule_verdict v;
+	int error;
+
 	facts_target(&r->facts, &ask);
 	target->pmu_event = trial_pmu_event(&ask, &target->pmu_error);
 	tell_group(r, &c);
 	rules_judge(&ask, &v);
-	memcpy(again, attr, sizeof(attr));
-	fd = open_event(again, ask.len, c.pid, c.cpu, c.group_fd, c.flags);
-	if (fd >= 0)
-		close(fd);
+	if (r->library)
+		judge_by_library(r, &c, &ask);
+	error = ask_kernel(&ask);
 	r->rounds++;
-	r->opened += fd >= 0;
-	if ((fd < 0 ? -fd : 0) == v.error) {
+	r->opened += !error;
+	r->certain += r->verdict.certain;
+	if (r->verdict.certain && r->verdict.error != error) {
+		r->wrongly_certain++;
+		printf("# certain by rule %s: ", r->verdict.rule ? r->verdict.rule : "none");
+		show_wrong(r, attr, &ask, &v, error);
+	}
+	if (error == v.error) {
 		if (v.rule)
 			r->agreed[v.rule->id]++;
 		return;
 	}
 	r->wrong_by[v.rule ? v.rule->id : RULE_COUNT]++;
-	r->disagreed += !rules_explain(&v, fd < 0 ? -fd : 0);
-	if (r->wrong++ < SHOWN)
-		show_wrong(r, attr, &ask, &v, fd < 0 ? -fd : 0);
+	r->disagreed += !rules_explain(&v, error);
+	if (r->wrong++ < SHOWN && (!r->library || !rules_explain(&v, error)))
+		show_wrong(r, attr, &ask, &v, error);
 }
 
 /* Runs ------------------------------------------------------------------------------------- */
@@ -541,6 +594,8 @@ static void run_rounds(struct run *r, unsigned int rounds)
 	r->child = child(false);
 	r->zombie = child(true);
 	add_leaders(r);
+	if (r->before_rounds)
+		r->before_rounds(r);
 	before = open_fds();
 	rounds = wanted(rounds);
 	for (unsigned int i = 0; i < rounds; i++)
@@ -682,13 +737,164 @@ static void test_as_nobody(void **state)
 	assert_int_equal(status, 0);
 }
 
-int main(void)
+/* Without a source of facts ---------------------------------------------------------------- */
+
+/* Replace "@child" and the like in a path by the pid. */
+static void expand(const char *path, const pid_t *pids, char *out, size_t size)
+{
+	static const char *const words[] = { "@self", "@child", "@zombie", "@foreign" };
+
+	for (size_t i = 0; i < COUNT(words); i++) {
+		const char *at = strstr(path, words[i]);
+
+		if (!at)
+			continue;
+		snprintf(out, size, "%.*s%d%s", (int)(at - path), path, pids[i],
+			 at + strlen(words[i]));
+		return;
+	}
+	snprintf(out, size, "%s", path);
+}
+
+/*
+ * Mount an empty directory on the directory, or an empty file on the file, which only root may
+ * read; return false if that is impossible, as with the links of /proc/PID/ns.
+ */
+static bool take_away(const char *path)
+{
+	char empty[] = "/tmp/pevtrace-empty-XXXXXX";
+	struct stat st;
+	bool good;
+	int fd;
+
+	if (stat(path, &st))
+		return false;
+	if (S_ISDIR(st.st_mode))
+		return !mount("none", path, "tmpfs", 0, "mode=755");
+	fd = mkstemp(empty);
+	if (fd < 0)
+		return false;
+	close(fd);
+	good = !mount(empty, path, NULL, MS_BIND, NULL);
+	unlink(empty);
+	return good;
+}
+
+/* Wait until the path is hidden, and read all facts anew. */
+static void read_anew(struct run *r)
+{
+	const pid_t pids[] = { getpid(), r->child, r->zombie, r->foreign };
+	char go;
+
+	if (write(r->told, pids, sizeof(pids)) != sizeof(pids) || read(r->hidden, &go, 1) != 1)
+		_exit(2);
+	close(r->told);
+	close(r->hidden);
+	/* tests/facts.py looks for this in the log of strace */
+	access("/facts are read now", F_OK);
+	facts_close(&r->facts);
+	host_free(r->host);
+	r->host = host_new("/sys", NULL);
+	facts_open(&r->facts, r->host);
+	r->facts.rules.machine.attr_size = trial_attr_size();
+	r->library = pevtrace_machine_new();
+	if (!r->library || pevtrace_machine_read(r->library))
+		_exit(2);
+}
+
+/* Make the rounds while the parent hides the path; exit with 1 if a verdict was wrong. */
+static void rounds_without(struct run *r, unsigned int rounds, bool user, const char *path)
+{
+	if (user && !become_nobody())
+		_exit(2);
+	r->before_rounds = read_anew;
+	run_rounds(r, rounds);
+	printf("%s\t%s\t%u\t%u\t%u\t%u\t%d %d %d %d\n", path, user ? "user" : "root", r->rounds,
+	       r->certain, r->wrongly_certain, r->disagreed, getpid(), r->child, r->zombie,
+	       r->foreign);
+	fflush(stdout);
+	_exit(r->wrongly_certain || r->disagreed || r->rounds != wanted(rounds));
+}
+
+/* Return the exit status: 77 if the path cannot be hidden. */
+static int without(struct run *r, unsigned int rounds, bool user, const char *path)
+{
+	int told[2], hidden[2], status;
+	char real[PATH_MAX];
+	pid_t pids[4], pid;
+	bool good;
+
+	if (pipe(told) || pipe(hidden))
+		return 2;
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		close(told[0]);
+		close(hidden[1]);
+		r->told = told[1];
+		r->hidden = hidden[0];
+		rounds_without(r, rounds, user, path);
+	}
+	close(told[1]);
+	close(hidden[0]);
+	good = read(told[0], pids, sizeof(pids)) == sizeof(pids);
+	if (good && strcmp(path, "-")) {
+		expand(path, pids, real, sizeof(real));
+		good = take_away(real);
+		if (!good)
+			printf("%s\t%s\tcannot be taken away: %s\n", path, user ? "user" : "root",
+			       strerror(errno));
+	}
+	if (good && write(hidden[1], "", 1) != 1)
+		good = false;
+	close(told[0]);
+	close(hidden[1]);
+	return waitpid(pid, &status, 0) != pid || !WIFEXITED(status) ? 2 :
+	       good ? WEXITSTATUS(status) : 77;
+}
+
+/* Hide each path in a mount namespace of its own. */
+static int without_each(unsigned int rounds, char **paths)
+{
+	static struct run r;
+	int status, worst = 0;
+	pid_t pid, roots;
+
+	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
+		return 2;
+	if (access("/sys/kernel/tracing/events", F_OK))
+		mount("tracefs", "/sys/kernel/tracing", "tracefs", 0, NULL);
+	begin(&r);
+	r.cgroup = find_cgroup(&r);
+	roots = child(false);
+	for (; *paths; paths++) {
+		for (int user = 0; user < 2; user++) {
+			fflush(stdout);
+			pid = fork();
+			if (!pid) {
+				r.foreign = user ? roots : 1;
+				_exit(unshare(CLONE_NEWNS) ? 2 : without(&r, rounds, user, *paths));
+			}
+			if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
+				status = 2 << 8;
+			if (WEXITSTATUS(status) != 77 && WEXITSTATUS(status) > worst)
+				worst = WEXITSTATUS(status);
+		}
+	}
+	end_child(roots);
+	finish(&r);
+	return worst;
+}
+
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_as_ourselves),
 		cmocka_unit_test(test_as_nobody),
 	};
 
+	if (argc > 3 && !strcmp(argv[1], "--without"))
+		return without_each((unsigned int)atoi(argv[2]), argv + 3);
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

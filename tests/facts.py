@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+Without a source of facts, nothing false is said: each file and directory of /proc, sysfs and
+tracefs that the facts are read from (strace lists them) is taken away, in a mount namespace, and
+random calls are judged by the library and as pevtrace check judges them, as root and as a user.
+No verdict that is called certain may differ from the kernel's.  Then the verbs without /proc,
+sysfs and tracefs.
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+sys.path.insert(0, HERE)
+import straceparse as sp
+
+PEVTRACE = os.environ.get("PEVTRACE") or sp.find_program("pevtrace")
+LIVE = os.path.join(os.path.realpath(os.environ.get("builddir", ".")), "tests", "unit", "test_rules_live")
+TAP = sp.Tap()
+CALLS, MANY_CALLS = sp.times(300, 1500), sp.times(1000, 4000)
+MARK = '"/facts are read now"'
+PATHS = "openat,open,access,faccessat,faccessat2,readlink,readlinkat,statfs,newfstatat,stat"
+
+
+def live(calls, paths, *before):
+	"""Judge so many calls without each path; return the lines of results, and all."""
+	r = subprocess.run([*before, LIVE, "--without", str(calls), *paths], capture_output=True, text=True)
+	return [l.split("\t") for l in r.stdout.splitlines() if "\t" in l], r
+
+
+def read_paths(log, pids):
+	"""The files that a process of strace's log looked at while it read facts and judged calls."""
+	names = dict(zip(pids.split(), ("@self", "@child", "@zombie", "@foreign")))
+	begun, paths = False, set()
+	with open(log, encoding="utf-8", errors="replace") as f:
+		for line in f:
+			begun |= MARK in line
+			m = re.match(r"\w+\((?:AT_FDCWD(?:<[^>]*>)?, |\d+<([^>]*)>, )?\"([^\"]*)\"", line)
+			if begun and m:
+				path = os.path.normpath(os.path.join(m[1] or "/", m[2]))
+				paths.add(re.sub(r"^/proc/(\d+)(?=/|$)", lambda p: "/proc/" + names.get(p[1], p[1]), path))
+	return {p for p in paths if re.match(r"/(proc|sys)(/|$)", p)}
+
+
+def sources():
+	"""The paths that facts are read from, and the directories above them."""
+	found = set()
+	with tempfile.TemporaryDirectory() as tmp:
+		lines, r = live(CALLS, ["-"], "strace", "-ff", "-y", "-qq", "-e", "trace=" + PATHS,
+				"-o", os.path.join(tmp, "log"))
+		if len(lines) != 2:
+			return None, r
+		for line in lines:
+			found |= read_paths(os.path.join(tmp, "log." + line[-1].split()[0]), line[-1])
+	for path in list(found):
+		while path.count("/") > 1:
+			path = os.path.dirname(path)
+			found.add(path)
+	# not of a process that has ended
+	found = {p for p in found if not re.match(r"/proc/\d+", p)}
+	return found, r
+
+
+def test_without(chosen, what, count=CALLS):
+	"""No certain verdict is wrong without each of the paths."""
+	lines, r = live(count, chosen)
+	results = [l for l in lines if len(l) == 7]
+	calls, certain, wrong, disagreed = (sum(int(l[i]) for l in results) for i in range(2, 6))
+	print(f"# without {what}: {calls} calls, {certain} verdicts certain; {len(chosen)} paths, "
+	      f"{len(lines) - len(results)} times impossible to take away")
+	TAP.ok(r.returncode == 0 and calls and not wrong and not disagreed,
+	       f"no certain verdict is wrong without {what}",
+	       [l for l in r.stdout.splitlines() if re.match("# (certain|rule)", l)][:9] +
+	       [l for l in results if l[4:6] != ["0", "0"]][:9] + [r.stderr])
+
+
+def run_without(hide, *args, user=False):
+	"""Run pevtrace after the commands of a shell that hide something; return the result."""
+	who = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] if user else []
+	return subprocess.run(["unshare", "-m", "sh", "-c", hide + '; exec "$@"', "sh", *who, PEVTRACE, *args],
+			      capture_output=True, text=True, stdin=subprocess.DEVNULL)
+
+
+NO_PROC = "mount -t tmpfs none /proc"
+NO_SYS = "mount -t tmpfs none /sys"
+PROC_SAYS = "pevtrace: /proc is not mounted; as root run 'mount -t proc proc /proc'\n"
+SYS_SAYS = "pevtrace: /sys is not mounted; as root run 'mount -t sysfs sysfs /sys'\n"
+
+
+def test_verbs():
+	"""The verbs say that a file system is missing, and nothing false."""
+	wrong = []
+	verbs = (("check", "-e", "page-faults"), ("why", "-e", "page-faults"), ("list", "software"), ("ps",),
+		 ("open", "-e", "page-faults:u", "--", "true"), ("watch", "--", "true"), ("true",),
+		 ("learn", "permissions"), ("features", "clockid"))
+	# an event that ps must not deny
+	holder = subprocess.Popen([PEVTRACE, "open", "-e", "dummy:u", "-p", str(os.getpid())],
+				  stdout=subprocess.DEVNULL)
+	end = time.monotonic() + 60
+	while subprocess.run([PEVTRACE, "ps", "-p", str(holder.pid)], capture_output=True, check=False).returncode and \
+	      time.monotonic() < end:
+		time.sleep(0.01)
+	for user in (False, True):
+		for args in verbs:
+			for hide, says in ((NO_PROC, PROC_SAYS), (NO_SYS, SYS_SAYS)):
+				r = run_without(hide, *args, user=user)
+				out = r.stdout + r.stderr
+				if says.split("pevtrace: ")[1] not in r.stderr or "DISAGREEMENT" in out or \
+				   "nobody holds" in out or re.search(r"paranoid is -?\d", out) and hide == NO_PROC:
+					wrong.append((args, user, hide, out))
+	holder.kill()
+	holder.wait()
+	TAP.ok(not wrong, "each verb says that /proc or /sys is missing, and nothing false", wrong[:3])
+
+
+def test_words():
+	"""What they say in detail."""
+	r = run_without(NO_PROC, "check", "-e", "page-faults")
+	TAP.ok(r.returncode == 0 and "predicted: it opens" in r.stdout and "not known" not in r.stdout,
+	       "without /proc, capabilities are known: capget(2)", (r.stdout, r.stderr))
+	r = run_without(NO_PROC, "check", "-e", "page-faults", user=True)
+	TAP.ok("not known: " in r.stdout and "kernel_privilege" in r.stdout and "as predicted" not in r.stdout,
+	       "without /proc, it is not known what a user may measure", (r.stdout, r.stderr))
+	r = run_without(NO_PROC, "ps", user=True)
+	TAP.ok(r.returncode == 2 and "pevtrace: the holders of perf events cannot be listed\n" in r.stderr,
+	       "without /proc, ps of a user lists nothing", (r.stdout, r.stderr))
+	r = run_without(NO_PROC, "ps", "-p", str(os.getpid()))
+	TAP.ok("no process" not in r.stderr, "without /proc, ps -p knows a process that exists", (r.stderr,))
+	r = run_without(NO_PROC, "learn", "permissions")
+	TAP.ok(r.returncode == 2 and not r.stdout and "a lesson cannot be given: /proc is not mounted; as root" in r.stderr,
+	       "without /proc, a lesson cannot be given", (r.stdout, r.stderr))
+	r = run_without(NO_SYS, "why", "-e", "cycles")
+	TAP.ok("PMUs are" not in r.stdout and "cannot be read from sysfs" in r.stdout,
+	       "without sysfs, why does not say which PMUs there are", (r.stdout,))
+	r = run_without(NO_SYS, "list", "hardware")
+	TAP.ok("(whether a PMU has them cannot be read)" in r.stdout, "nor list that they lack events", (r.stdout,))
+	r = run_without("mount -o bind,ro /dev/null /proc/sys/kernel/perf_event_paranoid", "check", "-e", "page-faults",
+			user=True)
+	TAP.ok(not re.search(r"perf_event_paranoid is -?\d", r.stdout) and "kernel_privilege" in r.stdout,
+	       "nor is perf_event_paranoid read from another file in its place", (r.stdout,))
+	r = run_without("umount /sys/kernel/tracing 2>/dev/null", "check", "-e", "sched:sched_switch")
+	TAP.ok("tracefs is not mounted; as root run" in r.stderr, "without tracefs, check says so", (r.stderr,))
+	r = run_without("exec unshare -pf " + PEVTRACE + " check -e page-faults -p 1")
+	TAP.ok("pevtrace: /proc is that of another PID namespace; as root run" in r.stderr and
+	       "DISAGREEMENT" not in r.stdout, "nor is /proc of another PID namespace believed", (r.stdout, r.stderr))
+	r = run_without("mount -t proc -o subset=pid proc /proc", "check", "-e", "page-faults", user=True)
+	if "wrong fs type" in r.stderr:
+		TAP.skip("/proc with subset=pid", "this kernel has no such option")
+	else:
+		TAP.ok("pevtrace: /proc shows processes only" in r.stderr, "nor what /proc with subset=pid lacks", (r.stderr,))
+
+
+def main():
+	"""Run all of it."""
+	missing = [p for p in ("strace", "unshare", "setpriv", "mount") if not shutil.which(p)]
+	if missing:
+		sp.skip_all("not installed: " + " ".join(missing))
+	if os.getuid() or subprocess.run(["unshare", "-m", "mount", "-t", "tmpfs", "none", "/mnt"],
+					 stderr=subprocess.DEVNULL, check=False).returncode:
+		sp.skip_all("only root can mount something on files, in a namespace of its own")
+	with open("/proc/sys/kernel/perf_event_paranoid", encoding="ascii") as f:
+		if int(f.read()) > 2:
+			sp.skip_all("perf_event_paranoid is above 2, which a patch may take for all or nothing, and no file tells")
+	paths, r = sources()
+	TAP.ok(paths is not None and {"/proc", "/proc/sys/kernel/perf_event_paranoid", "/proc/@child/stat",
+				      "/sys/bus/event_source/devices", "/sys/devices/system/cpu/online"} <= paths,
+	       "strace lists the files that facts are read from", (paths, r.stdout[-2000:], r.stderr[-2000:]))
+	paths = sorted(paths or ())
+	events = [p for p in paths if "/tracing/events/" in p]
+	test_without(["-"], "anything missing", MANY_CALLS)
+	test_without(["/proc", "/sys", "/sys/kernel/tracing"], "one of the file systems", MANY_CALLS)
+	test_without(sp.sample([p for p in paths if p.startswith("/proc/")], 3), "a file of /proc")
+	test_without(sp.sample([p for p in paths if p.startswith("/sys/") and p not in events], 3), "a file of sysfs")
+	# one of each hundred, as there are some thousand
+	test_without(sp.sample(events[::100], 6) + [p for p in events if p.endswith("/ftrace/function/id")],
+		     "a file of tracefs")
+	test_verbs()
+	test_words()
+	return TAP.done()
+
+
+if __name__ == "__main__":
+	sys.exit(main())
