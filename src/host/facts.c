@@ -28,12 +28,11 @@ enum { CPU_CLOCK_TYPE = PERF_TYPE_MAX, TASK_CLOCK_TYPE };
 static uint64_t facts_sysctl(const char *name, uint64_t otherwise, enum rule_unread number,
 			     unsigned int *unread)
 {
-	char path[128], text[32];
+	char path[128];
 	int64_t v;
 
 	snprintf(path, sizeof(path), "/proc/sys/kernel/perf_event_%s", name);
-	if (sysfile_read_kernel(path, text, sizeof(text)) &&
-	    scan_signed(text, SCAN_DECIMAL, INT64_MIN, INT64_MAX, &v))
+	if (sysfile_number(AT_FDCWD, path, &v))
 		return (uint64_t)v;
 	*unread |= number;
 	return otherwise;
