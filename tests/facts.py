@@ -100,7 +100,7 @@ def test_verbs():
 		 ("learn", "permissions"), ("features", "clockid"))
 	# an event that ps must not deny
 	holder = subprocess.Popen([PEVTRACE, "open", "-e", "dummy:u", "-p", str(os.getpid())],
-				  stdout=subprocess.DEVNULL)
+				  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 	end = time.monotonic() + 60
 	while subprocess.run([PEVTRACE, "ps", "-p", str(holder.pid)], capture_output=True, check=False).returncode and \
 	      time.monotonic() < end:
