@@ -9,6 +9,7 @@
 #include <signal.h>
 
 #include "conform/claims.h"
+#include "drive/instruments.h"
 #include "drive/own_call.h"
 #include "host/host.h"
 #include "lib/buf.h"
@@ -16,10 +17,20 @@
 /* Result of a step.  The run continues after STEP_OK only. */
 enum step_result { STEP_OK, STEP_FALSE, STEP_UNTRIED };
 
+/* What $exact is: an event that counts each write of the variable, and nothing else. */
+enum claim_exact {
+	EXACT_BREAKPOINT,
+	EXACT_FAULTS,	/* page faults, in memory where only these writes fault */
+	EXACTS
+};
+
 /* Outcome of a run, in memory shared with the parent process. */
 struct claim_outcome {
 	bool done;		/* the run reached its end; verdict is valid */
 	enum claim_verdict verdict;
+	uint32_t instruments;	/* that its events need; 1 << enum instrument */
+	bool exact;		/* it used $exact */
+	bool measured;		/* a workload ran while it had an event */
 	char reason[256], expected[256], seen[256];
 	char calls[32768];	/* text of the calls */
 };
@@ -58,6 +69,7 @@ struct claim_trace;
 
 struct claim_run {
 	struct claim_outcome *outcome;
+	enum claim_exact exact;
 	struct host *host;
 	struct claim_trace *trace;
 	struct own_calls own_calls;
@@ -87,8 +99,30 @@ struct claim_signals {
 };
 extern volatile struct claim_signals claim_signals;
 
+/* Where the claims are tried. */
+struct claim_lab {
+	bool nobody;		/* as an ordinary user */
+	bool chosen;		/* exact was chosen */
+	enum claim_exact exact;
+	struct instruments known;
+	struct claim_outcome *control; /* of the last control experiment; shared memory */
+};
+
+/* Run the experiment once, in a child process. */
+void claim_try(const struct claim_desc *c, const struct claim_lab *lab,
+	       struct claim_outcome *outcome);
+
+/* Choose what $exact is, by experiments, if this was not done yet. */
+void claim_choose_exact(struct claim_lab *lab);
+
+/*
+ * Leave a claim untried, with the reason, if an instrument that it rests on does not work: a true
+ * claim that measured something with it, and a false one, for which it is tried again now.
+ */
+void claim_check_control(struct claim_lab *lab, struct claim_outcome *o);
+
 /* Run the experiment, store its outcome and end the process. */
-_Noreturn void claim_run_child(const struct claim_desc *c, bool nobody,
+_Noreturn void claim_run_child(const struct claim_desc *c, const struct claim_lab *lab,
 			       struct claim_outcome *outcome);
 
 /* End a step with the reason or the contradiction, for the report. */
@@ -132,6 +166,25 @@ enum step_result claim_step_work(struct claim_run *run);
 enum step_result claim_step_task(struct claim_run *run);
 enum step_result claim_step_shell(struct claim_run *run);
 enum step_result claim_step_catch(struct claim_run *run);
+
+/* Return the address of the variable (4 bytes), which has a page of its own. */
+uintptr_t claim_watched(void);
+
+/*
+ * Prepare the memory of this process for EXACT_FAULTS: no page fault happens in user mode any more
+ * but by writes to the variable.  After a fork(2) both processes need it anew.  Where the kernel
+ * lacks MADV_POPULATE_WRITE, before Linux 5.14, it has no effect.
+ */
+void claim_memory_ready(void);
+
+/* Map the pages without page faults; written: for writing. */
+void claim_memory_populate(void *at, size_t len, bool written);
+
+/* Do it for a ring; written: its owner will write to its first page, which has no data yet. */
+void claim_memory_ring(uint8_t *ring, size_t len, bool written);
+
+/* Make the next write to the variable fault, on a page that can be read. */
+void claim_memory_unwrite(void);
 
 /* A program that every user may map and execute. */
 #define CLAIM_PROGRAM "/bin/sh"

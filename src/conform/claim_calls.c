@@ -150,6 +150,7 @@ static struct claim_event *add_claim_event(struct claim_run *run, const char *na
 enum step_result claim_step_open(struct claim_run *run)
 {
 	struct event_list list = { 0 };
+	enum instrument needed;
 	struct claim_event *e;
 	struct opening o;
 
@@ -167,6 +168,8 @@ enum step_result claim_step_open(struct claim_run *run)
 	if (!event_list_add(&list, run->host, run->words[2]))
 		return claim_untried(run, "%s: %s", run->words[2], list.why);
 	use_known_size(&list.events[0].attr);
+	if (instrument_of(run->host, list.events[0].attr.bytes, list.events[0].attr.len, &needed))
+		run->outcome->instruments |= 1U << needed;
 	e->fd = open_bytes(run, &list.events[0].attr, &o, e->attr);
 	e->backward = event_get(&list.events[0], ATTR_WRITE_BACKWARD);
 	event_list_free(&list);
@@ -335,6 +338,7 @@ enum step_result claim_step_map(struct claim_run *run)
 		e->ring = (uint8_t *)(uintptr_t)result;
 		e->ring_len = pages * page;
 		e->overwrite = !(prot & PROT_WRITE);
+		claim_memory_ring(e->ring, e->ring_len, !e->overwrite);
 	}
 	return claim_check_result(run, result < 0 && result > -4096 ? result : 0);
 }

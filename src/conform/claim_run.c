@@ -215,6 +215,16 @@ static void add_program(struct buf *to)
 	buf_add(to, path, n > 0 ? (size_t)n : 0);
 }
 
+/* Append the event that counts each write of the variable, without a modifier. */
+static void add_exact(struct claim_run *run, struct buf *to)
+{
+	run->outcome->exact = true;
+	if (run->exact == EXACT_FAULTS)
+		buf_adds(to, "page-faults");
+	else
+		buf_addf(to, "mem:%lu/4:w", (unsigned long)claim_watched());
+}
+
 /* Copy from to to with each $NAME replaced by its value.  Return false if one is unknown. */
 static bool expand_variables(struct claim_run *run, const char *from, struct buf *to)
 {
@@ -230,6 +240,11 @@ static bool expand_variables(struct claim_run *run, const char *from, struct buf
 		if (!strncmp(from, "$self", 5)) {
 			add_program(to);
 			from += 5;
+			continue;
+		}
+		if (!strncmp(from, "$exact", 6)) {
+			add_exact(run, to);
+			from += 6;
 			continue;
 		}
 		for (n = 1; isalnum((unsigned char)from[n]) || from[n] == '_' || from[n] == '.';)
@@ -315,6 +330,20 @@ static enum step_result repeat_step(struct claim_run *run, const char *step)
 	return result;
 }
 
+/* Run a step; after "control", a result that contradicts it leaves the claim untried. */
+static enum step_result run_line(struct claim_run *run, const char *line)
+{
+	static const char control[] = "control ";
+	enum step_result result;
+
+	if (strncmp(line, control, strlen(control)))
+		return repeat_step(run, line);
+	result = repeat_step(run, line + strlen(control));
+	return result == STEP_FALSE ? claim_untried(run, "its control failed: %s: %s",
+						    run->outcome->expected, run->outcome->seen) :
+	       result;
+}
+
 static enum claim_verdict run_steps(struct claim_run *run, const char *text)
 {
 	enum step_result result = STEP_OK;
@@ -323,14 +352,14 @@ static enum claim_verdict run_steps(struct claim_run *run, const char *text)
 	while (result == STEP_OK && *at) {
 		next = strchr(at, '\n');
 		*next = '\0';
-		result = repeat_step(run, at);
+		result = run_line(run, at);
 		at = next + 1;
 	}
 	return result == STEP_OK ? CLAIM_TRUE : result == STEP_FALSE ? CLAIM_FALSE :
 	       CLAIM_UNTRIED;
 }
 
-_Noreturn void claim_run_child(const struct claim_desc *c, bool nobody,
+_Noreturn void claim_run_child(const struct claim_desc *c, const struct claim_lab *lab,
 			       struct claim_outcome *outcome)
 {
 	struct claim_run *run = xcalloc(1, sizeof(*run));
@@ -342,6 +371,7 @@ _Noreturn void claim_run_child(const struct claim_desc *c, bool nobody,
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	alarm(TIMEOUT);
 	run->outcome = outcome;
+	run->exact = lab->exact;
 	run->host = host_new("/sys", NULL);
 	run->trace = missing ? NULL : claim_trace_new(run);
 	if (!run->trace) {
@@ -350,7 +380,9 @@ _Noreturn void claim_run_child(const struct claim_desc *c, bool nobody,
 		outcome->done = true;
 		_exit(0);
 	}
-	if (!nobody || step_user(run) == STEP_OK)
+	if (run->exact == EXACT_FAULTS)
+		claim_memory_ready();
+	if (!lab->nobody || step_user(run) == STEP_OK)
 		outcome->verdict = run_steps(run, c->steps);
 	claim_task_end(run);
 	claim_trace_end(run->trace, outcome->calls, sizeof(outcome->calls));

@@ -14,13 +14,17 @@ struct task_request {
 	uint64_t n;
 };
 
-static _Noreturn void run_requests(int link)
+static _Noreturn void run_requests(int link, enum claim_exact exact)
 {
 	char *const argv[] = { (char *)"sh", (char *)"-c", (char *)":", NULL };
 	struct task_request q;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_DUMPABLE, 1);
+	if (exact == EXACT_FAULTS)
+		claim_memory_ready();
+	if (send(link, "", 1, MSG_NOSIGNAL) != 1)
+		_exit(0);
 	while (recv(link, &q, sizeof(q), 0) == sizeof(q)) {
 		if (!strcmp(q.name, "exec"))
 			execve(CLAIM_PROGRAM, argv, (char *[]){ NULL });
@@ -31,6 +35,15 @@ static _Noreturn void run_requests(int link)
 			break;
 	}
 	_exit(0);
+}
+
+/* Wait until the process is ready.  The fork made our own pages shared. */
+static void await_task(struct claim_run *run)
+{
+	char c;
+
+	if (recv(run->task_link, &c, 1, 0) == 1 && run->exact == EXACT_FAULTS)
+		claim_memory_ready();
 }
 
 pid_t claim_task_pid(struct claim_run *run)
@@ -44,10 +57,11 @@ pid_t claim_task_pid(struct claim_run *run)
 	run->task = fork();
 	if (!run->task) {
 		close(ends[0]);
-		run_requests(ends[1]);
+		run_requests(ends[1], run->exact);
 	}
 	close(ends[1]);
 	run->task_link = ends[0];
+	await_task(run);
 	return run->task > 0 ? run->task : 0;
 }
 

@@ -202,7 +202,8 @@ static bool machine_value(const char *name, uint64_t *v)
 		{ "pid", (uint64_t)getpid() }, { "tid", (uint64_t)gettid() },
 		{ "ppid", (uint64_t)getppid() }, { "uid", getuid() },
 		{ "page", (uint64_t)sysconf(_SC_PAGESIZE) }, { "longsize", sizeof(long) },
-		{ "watched", work_watched() }, { "called", work_called() },
+		{ "watched", claim_watched() }, { "called", work_called() },
+		{ "writer", (uintptr_t)work_write },
 		{ "calledat", work_called_offset() }, { "mycpu", (uint64_t)work_cpu() },
 		{ "x86", arch_native()->regs == &xlat_perf_regs_x86 }, { NULL, 0 },
 	};

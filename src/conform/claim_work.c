@@ -24,6 +24,7 @@ enum step_result claim_step_work(struct claim_run *run)
 
 	if (!workload_size(run, &n))
 		return claim_malformed(run);
+	run->outcome->measured |= run->nevents;
 	claim_workload_note(run->words[1], n, &note);
 	claim_trace_note(run->trace, buf_str(&note));
 	buf_free(&note);
@@ -37,6 +38,7 @@ enum step_result claim_step_task(struct claim_run *run)
 
 	if (!workload_size(run, &n))
 		return claim_malformed(run);
+	run->outcome->measured |= run->nevents;
 	return claim_task_work(run, run->words[1], n);
 }
 

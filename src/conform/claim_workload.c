@@ -18,15 +18,19 @@
 #include "host/cgroup.h"
 #include "lib/child.h"
 
+enum { STACK = 1 << 18 };	/* bytes, for a thread or child */
+
 static void workload_write(uint64_t n)
 {
-	while (n--)
-		work_may_trap(work_write, (void *)work_watched());
+	while (n--) {
+		claim_memory_unwrite();
+		work_may_trap(work_write, (void *)claim_watched());
+	}
 }
 
 static void workload_load(uint64_t n)
 {
-	volatile uint32_t *p = (volatile uint32_t *)work_watched();
+	volatile uint32_t *p = (volatile uint32_t *)claim_watched();
 
 	while (n--)
 		(void)*p;
@@ -113,15 +117,33 @@ static void workload_map_anonymous(uint64_t n)
 		workload_map(PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, 0);
 }
 
+/* Return a stack whose first use causes no page fault, or NULL. */
+static char *new_stack(void)
+{
+	char *p = mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		return NULL;
+	claim_memory_populate(p, STACK, true);
+	return p;
+}
+
+static int child_main(void *n)
+{
+	workload_write((uintptr_t)n);
+	_exit(0);
+}
+
+/* The child shares our memory, as after vfork(2): a copy would cause page faults in both. */
 static void workload_child(uint64_t n)
 {
-	pid_t pid = fork();
+	char *stack = new_stack();
 
-	if (!pid) {
-		workload_write(n);
-		_exit(0);
-	}
-	child_wait(pid);
+	if (!stack)
+		return;
+	child_wait(clone(child_main, stack + STACK, CLONE_VM | CLONE_VFORK | SIGCHLD,
+			 (void *)(uintptr_t)n));
+	munmap(stack, STACK);
 }
 
 static void *thread_main(void *n)
@@ -133,10 +155,18 @@ static void *thread_main(void *n)
 /* Call run(n) in a new thread. */
 static void in_thread(void *(*run)(void *n), uint64_t n)
 {
+	char *stack = new_stack();
+	pthread_attr_t attr;
 	pthread_t t;
 
-	if (!pthread_create(&t, NULL, run, (void *)(uintptr_t)n))
+	if (!stack)
+		return;
+	pthread_attr_init(&attr);
+	pthread_attr_setstack(&attr, stack, STACK);
+	if (!pthread_create(&t, &attr, run, (void *)(uintptr_t)n))
 		pthread_join(t, NULL);
+	pthread_attr_destroy(&attr);
+	munmap(stack, STACK);
 }
 
 static void workload_thread(uint64_t n)

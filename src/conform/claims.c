@@ -35,7 +35,8 @@ static bool is_chosen(const struct claims_options *o, const struct claim_desc *c
 	       (!o->name || !fnmatch(o->name, c->name, 0));
 }
 
-static void try_once(const struct claim_desc *c, bool nobody, struct claim_outcome *outcome)
+void claim_try(const struct claim_desc *c, const struct claim_lab *lab,
+	       struct claim_outcome *outcome)
 {
 	pid_t pid;
 
@@ -43,7 +44,7 @@ static void try_once(const struct claim_desc *c, bool nobody, struct claim_outco
 	fflush(NULL);
 	pid = fork();
 	if (!pid)
-		claim_run_child(c, nobody, outcome);
+		claim_run_child(c, lab, outcome);
 	child_wait(pid);
 	if (pid > 0 && outcome->done)
 		return;
@@ -52,10 +53,9 @@ static void try_once(const struct claim_desc *c, bool nobody, struct claim_outco
 		 "the experiment did not end" : "cannot start a process for it");
 }
 
-static void try_claim(const struct claim_desc *c, const struct claims_options *o,
+static void try_claim(const struct claim_desc *c, struct claim_lab *lab, unsigned int tries,
 		      struct claim_outcome *outcome, struct claim_result *r)
 {
-	unsigned int tries = o->tries ? o->tries : TRIES;
 	uint32_t release = running_release();
 
 	*r = (struct claim_result){ .claim = c };
@@ -68,9 +68,12 @@ static void try_claim(const struct claim_desc *c, const struct claims_options *o
 		snprintf(outcome->reason, sizeof(outcome->reason),
 			 "it applies to Linux before %u.%u", c->until >> 16, c->until >> 8 & 255);
 	} else {
+		if (strstr(c->steps, "$exact"))
+			claim_choose_exact(lab);
 		do
-			try_once(c, o->nobody, outcome);
+			claim_try(c, lab, outcome);
 		while (++r->tries < tries && (outcome->verdict == CLAIM_FALSE || !outcome->done));
+		claim_check_control(lab, outcome);
 	}
 	r->verdict = outcome->verdict;
 	r->reason = r->verdict == CLAIM_UNTRIED ? outcome->reason : "";
@@ -83,20 +86,23 @@ int conform_claims(const struct claims_options *opts,
 		   void (*report)(void *ctx, const struct claim_result *r), void *ctx)
 {
 	const struct claim_desc *all = opts->claims ? opts->claims : claim_descs;
-	struct claim_outcome *outcome = mmap(NULL, sizeof(*outcome), PROT_READ | PROT_WRITE,
+	struct claim_outcome *outcome = mmap(NULL, 2 * sizeof(*outcome), PROT_READ | PROT_WRITE,
 					     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct claim_lab lab = { .nobody = opts->nobody, .control = outcome + 1 };
 	struct claim_result r;
 	int wrong = 0;
 
 	if (outcome == MAP_FAILED)
 		return -ENOMEM;
+	lab.known.host = host_new("/sys", NULL);
 	for (const struct claim_desc *c = all; c->name; c++) {
 		if (!is_chosen(opts, c))
 			continue;
-		try_claim(c, opts, outcome, &r);
+		try_claim(c, &lab, opts->tries ? opts->tries : TRIES, outcome, &r);
 		wrong += r.verdict == CLAIM_FALSE;
 		report(ctx, &r);
 	}
-	munmap(outcome, sizeof(*outcome));
+	host_free(lab.known.host);
+	munmap(outcome, 2 * sizeof(*outcome));
 	return wrong;
 }

@@ -10,8 +10,9 @@ int fence_make(struct fence *f, size_t size)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	size_t room = (size + page - 1) / page * page;
+	/* populated: an event that is already open may count page faults */
 	void *p = mmap(NULL, room + page, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 
 	*f = (struct fence){ NULL, NULL };
 	if (p == MAP_FAILED)
