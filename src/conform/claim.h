@@ -116,8 +116,8 @@ void claim_try(const struct claim_desc *c, const struct claim_lab *lab,
 void claim_choose_exact(struct claim_lab *lab);
 
 /*
- * Leave a claim untried, with the reason, if an instrument that it rests on does not work: a true
- * claim that measured something with it, and a false one, for which it is tried again now.
+ * Leave a claim untried, with the reason, if it measured something with an instrument that does not
+ * work; for a false claim, the instrument is tried again now.
  */
 void claim_check_control(struct claim_lab *lab, struct claim_outcome *o);
 

@@ -69,15 +69,21 @@ static void distrust_instrument(struct claim_outcome *o, struct instruments *is,
 	buf_free(&why);
 }
 
-/* What is known of an instrument is enough for a true claim; a false one has it tried again. */
+/*
+ * What is known of an instrument is enough for a true claim; a false one has it tried again.  Where
+ * an experiment consists of calls and measures nothing, the event needs to exist only.
+ */
 static void check_instrument(struct claim_lab *lab, struct claim_outcome *o, enum instrument i)
 {
 	struct instruments again = { .host = lab->known.host };
+	enum instrument_verdict v;
 
 	if (o->verdict == CLAIM_TRUE && o->measured && instrument_fails(&lab->known, i))
 		distrust_instrument(o, &lab->known, i);
-	if (o->verdict == CLAIM_FALSE &&
-	    instrument_find(&again, i)->verdict != INSTRUMENT_WORKS)
+	if (o->verdict != CLAIM_FALSE)
+		return;
+	v = instrument_find(&again, i)->verdict;
+	if (o->measured ? v != INSTRUMENT_WORKS : v == INSTRUMENT_ABSENT)
 		distrust_instrument(o, &again, i);
 }
 

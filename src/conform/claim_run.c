@@ -218,6 +218,8 @@ static void add_program(struct buf *to)
 /* Append the event that counts each write of the variable, without a modifier. */
 static void add_exact(struct claim_run *run, struct buf *to)
 {
+	if (run->exact == EXACT_FAULTS && !run->outcome->exact)
+		claim_trace_note(run->trace, "each write to the variable causes a page fault");
 	run->outcome->exact = true;
 	if (run->exact == EXACT_FAULTS)
 		buf_adds(to, "page-faults");

@@ -294,13 +294,15 @@ static const struct change operators[] = {
 	{ " > ", " <= " }, { " < ", " >= " },
 };
 
-/* The opposite of the check in a step, behind out; false: there is none. */
+/* The opposite of the check in a step, behind out; false: there is none, or it is a control's. */
 static bool turned(const char *step, size_t len, struct buf *out)
 {
 	char text[1024];
 	char *arrow, *at;
 
 	snprintf(text, sizeof(text), "%.*s", (int)len, step);
+	if (strstr(text, "control ") == text)
+		return false;
 	arrow = strstr(text, " -> ");
 	if (arrow) {
 		bool find = strstr(text, "find ") == text;
