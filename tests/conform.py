@@ -4,6 +4,7 @@
 of it, headers as text, and the kernel's BTF; and edits of page and header, each of
 which must be told."""
 
+import concurrent.futures
 import difflib
 import fnmatch
 import glob
@@ -20,6 +21,8 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
+import machine
+import straceparse as sp
 from check import check, TAP
 import conform_edits
 
@@ -30,6 +33,10 @@ HEADER = "/usr/include/linux/perf_event.h"
 BTF = "/sys/kernel/btf/vmlinux"
 KNOWN_TITLE = "Linux man-pages 6.03"
 PAGE_ALONE = ["--no-behaviour", "--no-headers", "--no-btf"]
+HANDICAPS = os.path.join(os.path.dirname(os.path.realpath(os.environ.get(
+	"PEVTRACE_TARGETS", "tests/targets"))), "handicap")
+DEAD_BREAKPOINTS = os.path.join(HANDICAPS, "dead_breakpoints.so")
+DEAD_SOFTWARE = os.path.join(HANDICAPS, "dead_software.so")
 
 def run(*args, **kw):
 	return subprocess.run([PEVTRACE, "conform"] + list(args), stdout=subprocess.PIPE,
@@ -78,10 +85,21 @@ def test_sample(all_):
 	why += ["a false alarm: " + i for i, v in sample.items() if v != "true"]
 	return why + (["only %d" % len(sample)] if len(sample) < 50 else [])
 
+# Reasons of machines for which a claim may be left untried, even if it is known to be false.
+LACKS = re.compile("tracefs is not readable|breakpoints (do not fire|cannot)|this machine has no PMU|"
+		   "it requires (CAP_|sys|pmu)")
+
+def untried(all_):
+	"""Return the claims that the machine does not let us try."""
+	return {o["what"].replace("kernel: ", "") for o in all_
+		if o["kind"] == "untried" and LACKS.match(o["reason"])}
+
 def test_behaviour():
 	"""False claims found with other programs are reported."""
-	ids = {f["id"] for f in findings("--man", PAGE, "--no-headers", "--no-btf")}
-	return [i for i in conform_edits.BEHAVIOUR_BY_HAND if i not in ids]
+	all_ = objects("--man", PAGE, "--no-headers", "--no-btf")
+	ids = {f["id"] for f in all_ if f["kind"] == "finding"}
+	return [i for i in conform_edits.BEHAVIOUR_BY_HAND if i not in ids and
+		i.split(":")[1] not in untried(all_)]
 
 def test_unsaid(tmp):
 	"""An undocumented fact counts as documented once its own paragraph has the word."""
@@ -376,13 +394,19 @@ def wide_lines(path):
 	text = re.sub(r".\b|\x1b\[[0-9;]*m", "", r.stdout.decode())
 	return [line for line in text.split("\n") if len(line) > 80]
 
+def unexpected(stderr):
+	"""Return whether there is another message than that of claims that the machine does not let us try."""
+	m = re.match("pevtrace: claims that could not be tried are not corrected: (.*)\n$", stderr.decode())
+	reasons = re.findall(r"\w+ \((.*?)\)(?:, |$)", m.group(1)) if m else []
+	return stderr and not (reasons and all(map(LACKS.match, reasons)))
+
 def patched(tmp, page, *args):
 	"""Write the patch of a page and apply it; return the path of the result, and why not."""
 	old, new = os.path.join(tmp, "old.2"), os.path.join(tmp, "patched.2")
 	for path in (old, new):
 		write(path, source(page) if page.endswith(".gz") else open(page).read())
 	r = run("--patch", "--man", page, *args)
-	if r.returncode != 1 or r.stderr:
+	if r.returncode != 1 or unexpected(r.stderr):
 		return old, new, ["status %d: %s" % (r.returncode, r.stderr)]
 	r = tool("patch", new, input=r.stdout)
 	told = r.stdout.decode()
@@ -575,10 +599,11 @@ def test_patch_evidence(tmp):
 		'\nlinux.git fc7ce9c74c3a ("perf/core, x86: Add PERF_SAMPLE_PHYS_ADDR")\n',
 		"\n- time_mask: Linux 5.9 (commit 6c0246a4588d).\n",
 		"\n- PERF_AUX_FLAG_PMU_FORMAT_TYPE_MASK: Linux 5.13 (commit 547b60988e63).\n"]
+	if KNOWN_KERNEL and os.path.isdir("/sys/kernel/tracing/events"):
+		want.append("PERF_EVENT_IOC_QUERY_BPF, {ids_len=1")
 	if KNOWN_KERNEL:
 		want += ["Not so on Linux %s:\n" % os.uname().release.split("-")[0],
 			 "size=PERF_ATTR_SIZE_VER8,", "/* PERF_RECORD_SAMPLE with period==5: 0 of 5 */",
-			 "PERF_EVENT_IOC_QUERY_BPF, {ids_len=1",
 			 "+A signal is sent at every overflow, whatever",
 			 "+Software events and breakpoints accept any value,",
 			 "+the number of events that the sample stands for.\n",
@@ -644,6 +669,62 @@ def test_patch_hostile(tmp):
 		if r.returncode not in (0, 1) or r.stderr or "fuzz" in told or "FAILED" in told:
 			why.append("page %d: %d %s %s" % (i, r.returncode, r.stderr, told))
 	return why
+
+# ---- instruments ----------------------------------------------------------------------
+
+# Claims that can be tried only where breakpoints fire, and those that need some that open.
+FIRE = {"type_breakpoint_rw", "type_breakpoint_x", "bp_w", "bp_rw", "bp_x", "ioctl_modify"}
+OPEN = FIRE | {"bp_empty", "bp_r", "bp_rx", "bp_len_options", "bp_len_others", "bp_len_x",
+	       "clockid_all_events", "enospc_breakpoints", "eperm_kernel_breakpoint", "ioctl_modify_fields",
+	       "ioctl_modify_size", "ioctl_set_bpf_overflow", "multiple_pmus", "precise_not_hardware"}
+# dead_software.so has no clocks in their place
+NO_CLOCKS = {"ioctl_modify_clock", "ioctl_period_clock"}
+
+def verdicts(*args, preload=(), tracer=()):
+	"""Return the verdict and reason of each claim, by its name."""
+	libraries = list(preload) + [os.environ[n] for n in ("LD_PRELOAD",) if n in os.environ]
+	env = dict(os.environ, **{"LD_PRELOAD": ":".join(libraries)} if libraries else {})
+	r = subprocess.run(list(tracer) + [PEVTRACE, "conform", "--accounting", "-v", "--no-headers",
+			   "--no-btf", "--man", PAGE] + list(args), stdout=subprocess.PIPE, timeout=300, env=env)
+	# behaviour that the page should state is "missing", which is neither true nor false
+	return {name: (verdict, reason) for verdict, name, reason in re.findall(
+		r"^claim +(\w+) +\S+  (\w+)(?:: (.*))?$", r.stdout.decode(), re.M)}
+
+def differ_in(before, after):
+	return {name for name in before if before[name][0] != after[name][0]}
+
+def test_dead_breakpoints(*args):
+	"""Where breakpoints do not fire, other instruments give the same verdicts and the same patch."""
+	before, after = verdicts(*args), verdicts(*args, preload=[DEAD_BREAKPOINTS])
+	changed = differ_in(before, after)
+	why = ["%s: %s, then %s: %s" % (name, before[name][0], *after[name]) for name in changed
+	       if name not in FIRE or after[name] != ("untried", "breakpoints do not fire on this machine")]
+	if not machine.lacks("breakpoints") and changed != FIRE:
+		why.append("not untried: %s" % (FIRE - changed))
+	if len(before) < 300:
+		why.append("only %d claims" % len(before))
+	if not args:
+		patches = [run("--patch", "--man", PAGE, "--no-headers", "--no-btf", env=env).stdout for env in
+			   (os.environ, dict(os.environ, LD_PRELOAD=DEAD_BREAKPOINTS))]
+		why += difflib.unified_diff(*[p.decode().split("\n") for p in patches], lineterm="", n=0)
+	return why
+
+def test_no_breakpoints():
+	"""Where breakpoints cannot be opened, only claims that open some differ."""
+	when = "inject=perf_event_open:error=ENOENT:when=type==PERF_TYPE_BREAKPOINT"
+	before = verdicts()
+	after = verdicts(tracer=[PEVTRACE, "-o", "/dev/null", "-e", "trace=none", "-e", when])
+	return ["%s: %s, then %s: %s" % (name, before[name][0], *after[name])
+		for name in differ_in(before, after) if name not in OPEN or after[name][0] != "untried"]
+
+def test_dead_software():
+	"""No claim is said to be the opposite because nothing counts: it is untried."""
+	before = verdicts()
+	after = verdicts(preload=[DEAD_SOFTWARE, DEAD_BREAKPOINTS])
+	changed = differ_in(before, after)
+	why = ["%s: %s, then %s: %s" % (name, before[name][0], *after[name]) for name in changed
+	       if after[name][0] != "untried" and name not in NO_CLOCKS]
+	return why + (["only %d are untried" % len(changed)] if len(changed) < 100 else [])
 
 # ---- accounting -----------------------------------------------------------------------
 
@@ -764,64 +845,102 @@ def test_offline(tmp):
 			   stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=100)
 	return [] if r.returncode == 1 and not r.stderr else [str(r)]
 
+# ---- tests ----------------------------------------------------------------------------
+
+def runs(*args):
+	try:
+		return subprocess.run(args, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+				      timeout=100).returncode == 0
+	except OSError:
+		return False
+
+def page_of(path, title):
+	return os.path.exists(path) and title in source(path)
+
+# what a test may need, and why it is not there
+NEEDS = {
+	"page": (page_of(PAGE, KNOWN_TITLE), PAGE + " is not that of " + KNOWN_TITLE),
+	"french": (page_of(FRENCH, KNOWN_TITLE.replace("Linux man-pages", "Linux")),
+		   FRENCH + " is not that of " + KNOWN_TITLE),
+	"PAGE": ("PAGE" in os.environ, "PAGE names no page"),
+	"root": (os.getuid() == 0, "only root can do it"),
+	"kernel": (KNOWN_KERNEL, "what was tried is known of root on Linux 6.18 on x86_64"),
+	"mounts": (runs("unshare", "-m", "true") and os.path.isdir("/sys/kernel/tracing") and
+		   os.path.isdir("/sys/kernel/debug"), "tracefs cannot be hidden by unshare -m"),
+	"network": (runs("unshare", "-n", "true"), "unshare -n is not permitted"),
+	"preload": (os.path.exists(DEAD_BREAKPOINTS) and not sp.sanitized(),
+		    "tests/handicap/*.so are not built, or do not bear the sanitizers"),
+	"long": (os.environ.get("LONG") == "1", "only with LONG=1"),
+}
+NEEDS.update((tool_, (shutil.which(tool_), tool_ + " is not installed"))
+	     for tool_ in ("gcc", "mandoc", "patch", "git"))
+
+def all_tests(all_):
+	"""Return the tests: name, function of a directory, needs.  Those that try claims need "try"."""
+	series = os.environ.get("PAGE", PAGE)
+	return [
+		("what a reader found", lambda tmp: test_known(all_), "page"),
+		("every finding, judged by hand", lambda tmp: test_sample(all_), "page gcc"),
+		("what a reader tried", lambda tmp: test_behaviour(), "try page kernel"),
+		("what the page does not tell", test_unsaid, "try page"),
+		("mandoc, header and BTF", lambda tmp: test_oracles(all_), "page mandoc"),
+		("every name that mandoc does not show", lambda tmp: test_every_name(all_), "page mandoc"),
+		("lines that are quoted", lambda tmp: test_lines(all_), "page"),
+		("records of the header's comments", test_records, ""),
+		("edits of the page", test_page_edits, "page"),
+		("the example", test_example, "try page gcc"),
+		("edits of the header", test_header_edits, "gcc"),
+		("letters lost", test_all_entries, "page"),
+		("a new kernel", test_news, "gcc"),
+		("the tables", lambda tmp: test_self(), "gcc"),
+		("bad pages", test_hostile, "page"),
+		("packed pages", test_packed, "page"),
+		("a patch", lambda tmp: test_patch(tmp, PAGE), "try page gcc patch"),
+		("a patch of PAGE", lambda tmp: test_patch(tmp, series), "try PAGE gcc patch"),
+		("a series for git am", lambda tmp: test_series(tmp, series), "page gcc patch git"),
+		("the rest of a series", test_patch_rest, "page gcc patch"),
+		("evidence", test_patch_evidence, "try page gcc"),
+		("a patch of an older page", test_patch_older, "page patch"),
+		("what could not be tried", lambda tmp: test_patch_untried(), "try page root mounts"),
+		("patches of bad pages", test_patch_hostile, "page patch"),
+		("dead breakpoints", lambda tmp: test_dead_breakpoints(), "try page preload"),
+		("the same as an ordinary user", lambda tmp: test_dead_breakpoints("--nobody"),
+		 "try page preload root"),
+		("no breakpoints", lambda tmp: test_no_breakpoints(), "try page long"),
+		("nothing counts", lambda tmp: test_dead_software(), "try page preload"),
+		("accounting", lambda tmp: test_accounting(all_), "page gcc"),
+		("formats", lambda tmp: test_formats(all_), "page gcc"),
+		("selection", lambda tmp: test_selection(all_), "page gcc"),
+		("misuse", test_misuse, "page gcc"),
+		("a translation", lambda tmp: test_french(), "french gcc"),
+		("without a network", test_offline, "page network"),
+	]
+
+def lacks(needs):
+	"""Return why a test with these needs cannot run here, or None."""
+	for need in needs.split():
+		if need != "try" and not NEEDS[need][0]:
+			return NEEDS[need][1]
+	return None
+
 def main():
 	tmp = tempfile.mkdtemp(prefix="pevtrace-conform-")
 	env_tmp = os.path.join(tmp, "tmp")
 	os.mkdir(env_tmp)
 	os.environ["TMPDIR"] = env_tmp
-	page = os.path.exists(PAGE) and KNOWN_TITLE in source(PAGE)
-	gcc = shutil.which("gcc")
-	mandoc = shutil.which("mandoc")
-	all_ = findings("--no-behaviour", "--man", PAGE) if page else []
-	tests = [
-		("what a reader found", lambda: test_known(all_), page),
-		("every finding, judged by hand", lambda: test_sample(all_), page and gcc),
-		("what a reader tried", test_behaviour, page and os.getuid() == 0 and
-		 os.uname().machine == "x86_64" and os.uname().release.startswith("6.18.")),
-		("what the page does not tell", lambda: test_unsaid(tmp), page),
-		("mandoc, header and BTF", lambda: test_oracles(all_), page and mandoc),
-		("every name that mandoc does not show", lambda: test_every_name(all_), page and mandoc),
-		("lines that are quoted", lambda: test_lines(all_), page),
-		("records of the header's comments", lambda: test_records(tmp), True),
-		("edits of the page", lambda: test_page_edits(tmp), page),
-		("the example", lambda: test_example(tmp), page and gcc),
-		("edits of the header", lambda: test_header_edits(tmp), gcc),
-		("letters lost", lambda: test_all_entries(tmp), page),
-		("a new kernel", lambda: test_news(tmp), gcc),
-		("the tables", test_self, gcc),
-		("bad pages", lambda: test_hostile(tmp), page),
-		("packed pages", lambda: test_packed(tmp), page),
-		("a patch", lambda: test_patch(tmp, PAGE), page and gcc and shutil.which("patch")),
-		("a patch of PAGE", lambda: test_patch(tmp, os.environ["PAGE"]),
-		 "PAGE" in os.environ and gcc and shutil.which("patch")),
-		("a series for git am", lambda: test_series(tmp, os.environ.get("PAGE", PAGE)),
-		 page and gcc and shutil.which("patch") and shutil.which("git")),
-		("the rest of a series", lambda: test_patch_rest(tmp),
-		 page and gcc and shutil.which("patch")),
-		("evidence", lambda: test_patch_evidence(tmp), page and gcc),
-		("a patch of an older page", lambda: test_patch_older(tmp), page and shutil.which("patch")),
-		("what could not be tried", test_patch_untried, page and os.getuid() == 0 and
-		 os.path.exists("/sys/kernel/tracing") and os.path.exists("/sys/kernel/debug")),
-		("patches of bad pages", lambda: test_patch_hostile(tmp), page and shutil.which("patch")),
-		("accounting", lambda: test_accounting(all_), page and gcc),
-		("formats", lambda: test_formats(all_), page and gcc),
-		("selection", lambda: test_selection(all_), page and gcc),
-		("misuse", lambda: test_misuse(tmp), page and gcc),
-		("a translation", test_french, os.path.exists(FRENCH) and KNOWN_TITLE.replace(
-			"Linux man-pages", "Linux") in source(FRENCH) and gcc),
-		("without a network", lambda: test_offline(tmp), page and os.getuid() == 0),
-		("nothing is left", lambda: os.listdir(env_tmp), True),
-	]
+	all_ = findings("--no-behaviour", "--man", PAGE) if NEEDS["page"][0] else []
 	only = sys.argv[1:]
-	for name, fn, can in tests:
-		if only and not any(w in name for w in only):
-			continue
-		if can:
-			check(name, fn)
+	tests = [t for t in all_tests(all_) if not only or any(w in t[0] for w in only)]
+	# experiments disturb each other: there are four breakpoints
+	trying, reading = [concurrent.futures.ThreadPoolExecutor(1) for _ in range(2)]
+	begun = [None if lacks(needs) else (trying if "try" in needs.split() else reading).submit(
+		 fn, tempfile.mkdtemp(dir=tmp)) for _, fn, needs in tests]
+	for (name, _, needs), result in zip(tests, begun):
+		if result:
+			check(name, result.result)
 		else:
-			TAP.skip(name, "needs perf_event_open(2) of man-pages 6.03, gcc or mandoc, for what "
-				 "was tried root and Linux 6.18 on x86_64, for patches patch and "
-				 "git, and for another page its file in PAGE")
+			TAP.skip(name, lacks(needs))
+	check("nothing is left", lambda: os.listdir(env_tmp))
 	shutil.rmtree(tmp, ignore_errors=True)
 	return TAP.done()
 

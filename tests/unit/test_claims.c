@@ -413,6 +413,30 @@ static void a_wrong_step_is_no_verdict(void **state)
 	buf_free(&reason);
 }
 
+/* A control that fails is a reason, and no contradiction. */
+static void a_failed_control_is_no_verdict(void **state)
+{
+	static const struct {
+		const char *steps, *reason;
+	} all[] = {
+		{ "open a dummy:u\nread a\ncontrol expect a.value == 1\nexpect 1 == 2\n",
+		  "its control failed: a.value == 1: a.value is 0 (0x0), 1 is 1" },
+		{ "open a dummy:u\ncontrol read a 7 -> 8\n",
+		  "its control failed: read a 7 -> 8: ENOSPC" },
+	};
+	struct claim_desc c[2] = { { .name = "x", .section = "", .place = "", .meaning = "" } };
+	const struct claims_options o = { .claims = c };
+	struct buf reason = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		c[0].steps = all[i].steps;
+		conform_claims(&o, keep_reason, &reason);
+		assert_string_equal(buf_str(&reason), all[i].reason);
+	}
+	buf_free(&reason);
+}
+
 static void an_experiment_without_an_end_is_ended(void **state)
 {
 	const struct claim_desc c[] = {
@@ -499,6 +523,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(calls_are_shown_as_a_trace),
 		cmocka_unit_test(a_changed_expectation_is_seen),
 		cmocka_unit_test(a_wrong_step_is_no_verdict),
+		cmocka_unit_test(a_failed_control_is_no_verdict),
 		cmocka_unit_test(an_experiment_without_an_end_is_ended),
 		cmocka_unit_test(claims_of_other_releases_are_not_tried),
 		cmocka_unit_test(claims_are_selected),
