@@ -41,6 +41,12 @@ enum {
 	CLAIM_WORDS = 16, CLAIM_ATTR = 256,
 };
 
+/*
+ * A claim is false, and a control failed, only if each of several runs contradicts it: other users
+ * of breakpoints and rings, and the scheduler, disturb single runs.
+ */
+enum { CLAIM_TRIES = 4 };
+
 /* A value in a decoded record. */
 struct claim_field {
 	char *path;		/* "ip", "sample_id.pid", "callchain.0" */
@@ -120,10 +126,6 @@ void claim_choose_exact(struct claim_lab *lab);
  * work; for a false claim, the instrument is tried again now.
  */
 void claim_check_control(struct claim_lab *lab, struct claim_outcome *o);
-
-/* Run the experiment, store its outcome and end the process. */
-_Noreturn void claim_run_child(const struct claim_desc *c, const struct claim_lab *lab,
-			       struct claim_outcome *outcome);
 
 /* End a step with the reason or the contradiction, for the report. */
 enum step_result claim_untried(struct claim_run *run, const char *fmt, ...)

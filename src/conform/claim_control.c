@@ -6,9 +6,6 @@
 #include "abi/strings.h"
 #include "conform/claim.h"
 
-/* As often as a false claim: other users of breakpoints disturb single runs. */
-enum { TRIES = 4 };
-
 /* An experiment with $exact that claims nothing but that it counts and samples. */
 static const struct claim_desc exact_control = {
 	.name = "control",
@@ -18,7 +15,7 @@ static const struct claim_desc exact_control = {
 
 static bool exact_works(struct claim_lab *lab)
 {
-	for (unsigned int i = 0; i < TRIES; i++) {
+	for (unsigned int i = 0; i < CLAIM_TRIES; i++) {
 		claim_try(&exact_control, lab, lab->control);
 		if (lab->control->verdict == CLAIM_TRUE)
 			return true;
@@ -43,7 +40,7 @@ static void distrust(struct claim_outcome *o, const char *why)
 	snprintf(o->reason, sizeof(o->reason), "%s", why);
 }
 
-static bool is_breakpoint(enum instrument i)
+static bool needs_breakpoints(enum instrument i)
 {
 	return i == INSTRUMENT_BREAKPOINT_DATA || i == INSTRUMENT_BREAKPOINT_CODE ||
 	       i == INSTRUMENT_BREAKPOINT_SIGNAL;
@@ -55,7 +52,7 @@ static void distrust_instrument(struct claim_outcome *o, struct instruments *is,
 	const struct instrument_result *r = instrument_find(is, i);
 	struct buf why = { 0 };
 
-	if (instrument_fails(is, i) && is_breakpoint(i))
+	if (instrument_fails(is, i) && needs_breakpoints(i))
 		buf_adds(&why, "breakpoints do not fire on this machine");
 	else
 		buf_addf(&why, "its control failed: %s ", instrument_name(i));
@@ -63,7 +60,7 @@ static void distrust_instrument(struct claim_outcome *o, struct instruments *is,
 		buf_addf(&why, "cannot be opened: %s", error_name(r->error) ?: "an error");
 	else if (!instrument_fails(is, i))
 		buf_adds(&why, "could not be tried");
-	else if (!is_breakpoint(i))
+	else if (!needs_breakpoints(i))
 		instrument_complain(is, i, &why);
 	distrust(o, buf_str(&why));
 	buf_free(&why);

@@ -14,6 +14,7 @@
 
 #include "conform/claim.h"
 #include "host/mounts.h"
+#include "lib/child.h"
 #include "lib/die.h"
 #include "xlat/constants.h"
 
@@ -361,8 +362,8 @@ static enum claim_verdict run_steps(struct claim_run *run, const char *text)
 	       CLAIM_UNTRIED;
 }
 
-_Noreturn void claim_run_child(const struct claim_desc *c, const struct claim_lab *lab,
-			       struct claim_outcome *outcome)
+static _Noreturn void claim_child(const struct claim_desc *c, const struct claim_lab *lab,
+				  struct claim_outcome *outcome)
 {
 	struct claim_run *run = xcalloc(1, sizeof(*run));
 	const char *missing = mounts_proc_missing();
@@ -390,4 +391,22 @@ _Noreturn void claim_run_child(const struct claim_desc *c, const struct claim_la
 	claim_trace_end(run->trace, outcome->calls, sizeof(outcome->calls));
 	outcome->done = true;
 	_exit(0);
+}
+
+void claim_try(const struct claim_desc *c, const struct claim_lab *lab,
+	       struct claim_outcome *outcome)
+{
+	pid_t pid;
+
+	memset(outcome, 0, sizeof(*outcome));
+	fflush(NULL);
+	pid = fork();
+	if (!pid)
+		claim_child(c, lab, outcome);
+	child_wait(pid);
+	if (pid > 0 && outcome->done)
+		return;
+	outcome->verdict = CLAIM_UNTRIED;
+	snprintf(outcome->reason, sizeof(outcome->reason), "%s", pid > 0 ?
+		 "the experiment did not end" : "cannot start a process for it");
 }

@@ -128,7 +128,7 @@ static char *new_stack(void)
 	return p;
 }
 
-static int child_main(void *n)
+static int writing_child(void *n)
 {
 	workload_write((uintptr_t)n);
 	_exit(0);
@@ -141,12 +141,12 @@ static void workload_child(uint64_t n)
 
 	if (!stack)
 		return;
-	child_wait(clone(child_main, stack + STACK, CLONE_VM | CLONE_VFORK | SIGCHLD,
+	child_wait(clone(writing_child, stack + STACK, CLONE_VM | CLONE_VFORK | SIGCHLD,
 			 (void *)(uintptr_t)n));
 	munmap(stack, STACK);
 }
 
-static void *thread_main(void *n)
+static void *writing_thread(void *n)
 {
 	workload_write((uintptr_t)n);
 	return NULL;
@@ -171,7 +171,7 @@ static void in_thread(void *(*run)(void *n), uint64_t n)
 
 static void workload_thread(uint64_t n)
 {
-	in_thread(thread_main, n);
+	in_thread(writing_thread, n);
 }
 
 static void workload_bind(uint64_t cpu)

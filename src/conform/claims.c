@@ -10,14 +10,7 @@
 #include <unistd.h>
 
 #include "conform/claim.h"
-#include "lib/child.h"
 #include "xlat/tables.h"
-
-/*
- * A claim is false only if each of several runs contradicts it: other users of breakpoints
- * and rings, and the scheduler, disturb single runs.
- */
-enum { TRIES = 4 };
 
 static uint32_t running_release(void)
 {
@@ -33,24 +26,6 @@ static bool is_chosen(const struct claims_options *o, const struct claim_desc *c
 	return (!o->since || c->since >= o->since) &&
 	       (!o->section || strcasestr(c->section, o->section)) &&
 	       (!o->name || !fnmatch(o->name, c->name, 0));
-}
-
-void claim_try(const struct claim_desc *c, const struct claim_lab *lab,
-	       struct claim_outcome *outcome)
-{
-	pid_t pid;
-
-	memset(outcome, 0, sizeof(*outcome));
-	fflush(NULL);
-	pid = fork();
-	if (!pid)
-		claim_run_child(c, lab, outcome);
-	child_wait(pid);
-	if (pid > 0 && outcome->done)
-		return;
-	outcome->verdict = CLAIM_UNTRIED;
-	snprintf(outcome->reason, sizeof(outcome->reason), "%s", pid > 0 ?
-		 "the experiment did not end" : "cannot start a process for it");
 }
 
 static void try_claim(const struct claim_desc *c, struct claim_lab *lab, unsigned int tries,
@@ -98,7 +73,7 @@ int conform_claims(const struct claims_options *opts,
 	for (const struct claim_desc *c = all; c->name; c++) {
 		if (!is_chosen(opts, c))
 			continue;
-		try_claim(c, &lab, opts->tries ? opts->tries : TRIES, outcome, &r);
+		try_claim(c, &lab, opts->tries ? opts->tries : CLAIM_TRIES, outcome, &r);
 		wrong += r.verdict == CLAIM_FALSE;
 		report(ctx, &r);
 	}
