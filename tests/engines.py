@@ -206,9 +206,13 @@ kill(signal.SIGTERM)
 """
 
 def signal_lines(path):
-	"""Lines about signals and ends of tasks, which are numbered as they appear, without CPU times."""
+	"""Lines about signals and ends of tasks, which are numbered as they appear, without CPU times.
+	Chance decides which of the threads that SIGALRM ends took it: it counts as taken by the first."""
 	with open(path, encoding="utf-8") as f:
 		text = re.sub(r"(si_[us]time)=\d+", r"\1", f.read())
+	ended = re.findall(r"^(\d+) +\+\+\+ killed by SIGALRM", text, re.M)
+	text = re.sub(r"^(\d+)(?= +--- SIGALRM .* si_pid=(\d+))",
+		      lambda m: m[2] if m[1] in ended else m[1], text, flags=re.M)
 	tasks = list(dict.fromkeys(re.findall(r"^\d+", text, re.M)))
 	return sorted(re.sub(r"^\d+|(?<=pid=)\d+", lambda m: "task%d" % (tasks + [m[0]]).index(m[0]), line)
 		      for line in text.splitlines() if re.search(r" (---|\+\+\+) ", line))
