@@ -419,8 +419,11 @@ void bpf_engine_holds(struct bpf_engine *e, pid_t pid)
 
 size_t bpf_engine_read(struct bpf_engine *e)
 {
+	struct bpf_lost lost;
+
 	bpf_programs_each(e->programs, on_message, e);
-	if (bpf_engine_lost(e) && clock_ns() - e->looked_ns > LOOK_NS) {
+	lost = bpf_engine_lost(e);
+	if (bpf_lost_sum(&lost) && clock_ns() - e->looked_ns > LOOK_NS) {
 		find_ended(e);
 		e->looked_ns = clock_ns();
 	}
@@ -432,7 +435,7 @@ int bpf_engine_fd(const struct bpf_engine *e)
 	return bpf_programs_fd(e->programs);
 }
 
-uint64_t bpf_engine_lost(const struct bpf_engine *e)
+struct bpf_lost bpf_engine_lost(const struct bpf_engine *e)
 {
 	return bpf_programs_lost(e->programs);
 }

@@ -30,6 +30,19 @@ struct bpf_engine_setup {
 	bool wakes_for_tasks;	/* births and execs are read at once, as /proc tells more of them */
 };
 
+/* How many messages were lost, by the reason. */
+struct bpf_lost {
+	uint64_t full;		/* the buffer was full */
+	uint64_t refused;	/* the kernel refused the lock of the buffer (Linux 6.15) */
+	uint64_t untracked;	/* a table of tasks had no room, or the state of one no memory */
+	uint64_t skipped;	/* at most: programs not run, as a preempted task was in one (7.x) */
+};
+
+static inline uint64_t bpf_lost_sum(const struct bpf_lost *l)
+{
+	return l->full + l->refused + l->untracked + l->skipped;
+}
+
 /*
  * Load the programs and let them run; NULL, and a text in why, if that is not possible.
  * What setup points to must outlive the engine.
@@ -51,11 +64,7 @@ size_t bpf_engine_read(struct bpf_engine *e);
 /* Return a descriptor for poll(2), readable before the buffer is full. */
 int bpf_engine_fd(const struct bpf_engine *e);
 
-/*
- * Return how many messages were lost because the buffer, or a table of tasks, was full, or
- * because the kernel does not run a program twice at a time on one CPU (Linux 7.x).
- */
-uint64_t bpf_engine_lost(const struct bpf_engine *e);
+struct bpf_lost bpf_engine_lost(const struct bpf_engine *e);
 
 /* Report what is left as TRACE_DETACHED. */
 void bpf_engine_free(struct bpf_engine *e);

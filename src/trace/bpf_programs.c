@@ -597,9 +597,16 @@ static uint64_t programs_skipped(const struct bpf_programs *p)
 	return n;
 }
 
-uint64_t bpf_programs_lost(const struct bpf_programs *p)
+struct bpf_lost bpf_programs_lost(const struct bpf_programs *p)
 {
-	return __atomic_load_n(&p->state->lost, __ATOMIC_RELAXED) + programs_skipped(p);
+	const struct calls_lost *l = &p->state->lost;
+
+	return (struct bpf_lost){
+		.full = __atomic_load_n(&l->full, __ATOMIC_RELAXED),
+		.refused = __atomic_load_n(&l->refused, __ATOMIC_RELAXED),
+		.untracked = __atomic_load_n(&l->untracked, __ATOMIC_RELAXED),
+		.skipped = programs_skipped(p),
+	};
 }
 
 #else
@@ -641,10 +648,10 @@ void bpf_programs_holds(struct bpf_programs *p, pid_t pid)
 	(void)p, (void)pid;
 }
 
-uint64_t bpf_programs_lost(const struct bpf_programs *p)
+struct bpf_lost bpf_programs_lost(const struct bpf_programs *p)
 {
 	(void)p;
-	return 0;
+	return (struct bpf_lost){ 0 };
 }
 
 #endif

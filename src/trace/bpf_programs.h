@@ -33,6 +33,6 @@ void bpf_programs_follow(struct bpf_programs *p, pid_t tid);
 void bpf_programs_holds(struct bpf_programs *p, pid_t pid);
 
 /* Return how many messages were lost, or may be, as a program did not run. */
-uint64_t bpf_programs_lost(const struct bpf_programs *p);
+struct bpf_lost bpf_programs_lost(const struct bpf_programs *p);
 
 #endif

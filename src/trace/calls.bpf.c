@@ -59,7 +59,20 @@ static __always_inline struct calls_message *message_of_task(void *note, __u32 k
 	return m;
 }
 
-/* Send a message of len bytes; return whether there was room for it. */
+enum { LOCK_TRIES = 2 };
+
+/* Return whether the ring buffer has room for a message, as its lock was refused then. */
+static __always_inline bool ring_has_room(__u64 len)
+{
+	return bpf_ringbuf_query(&calls_ring, BPF_RB_AVAIL_DATA) + RING_HEAD + len <
+	       bpf_ringbuf_query(&calls_ring, BPF_RB_RING_SIZE);
+}
+
+/*
+ * Send a message of len bytes; return whether that was possible.  Since Linux 6.15 the lock of
+ * the buffer is refused if it is not free in time, or if waiting for it would be a deadlock
+ * (kernel/bpf/rqspinlock.c); bpf_ringbuf_output() has one error for that and for a full buffer.
+ */
 static __always_inline bool message_output(struct calls_message *m, __u64 len)
 {
 	/*
@@ -72,9 +85,15 @@ static __always_inline bool message_output(struct calls_message *m, __u64 len)
 		     (m->kind == CALLS_FORKED || m->kind == CALLS_EXECED));
 	__u64 flags = late ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
 
-	if (!bpf_ringbuf_output(&calls_ring, m, len, flags))
-		return 1;
-	__sync_fetch_and_add(&calls_state.lost, 1);
+	for (int i = 0; i < LOCK_TRIES; i++) {
+		if (!bpf_ringbuf_output(&calls_ring, m, len, flags))
+			return 1;
+		if (!ring_has_room(len)) {
+			__sync_fetch_and_add(&calls_state.lost.full, 1);
+			return 0;
+		}
+	}
+	__sync_fetch_and_add(&calls_state.lost.refused, 1);
 	return 0;
 }
 
@@ -96,8 +115,8 @@ static __always_inline void message_send_task(struct calls_message *m)
 /* Calls ----------------------------------------------------------------------------------- */
 
 enum {
-	LINK_CREATE = 28, PERF_DISABLE = 31, PERF_ENABLE = 32, FILES = 0x400, MAP_SHARED = 1,
-	MAP_FIXED = 0x10, MREMAP_FIXED = 2, RANGE_UNSHARE = 2, ATTACH_SIZE_MIN = 16,
+	LINK_CREATE = 28, PERF_DISABLE = 31, PERF_ENABLE = 32, MAP_SHARED = 1, MAP_FIXED = 0x10,
+	MREMAP_FIXED = 2, RANGE_UNSHARE = 2, ATTACH_SIZE_MIN = 16,
 };
 
 enum relevance { RELEVANT_NOT, RELEVANT_HELD, RELEVANT };
@@ -139,7 +158,7 @@ static __always_inline enum relevance relevance(const struct calls_plan *plan, c
 		return (__u32)args[0] == PERF_DISABLE || (__u32)args[0] == PERF_ENABLE ?
 		       RELEVANT : RELEVANT_NOT;
 	case CALLS_FILES:
-		return args[0] & FILES ? RELEVANT : RELEVANT_HELD;
+		return args[0] & CLONE_FILES ? RELEVANT : RELEVANT_HELD;
 	default:
 		return RELEVANT_HELD;
 	}
@@ -254,7 +273,7 @@ static __always_inline void report(void *ctx, void *map, struct calls_running *r
 	r->kind = kind;
 	bpf_tail_call(ctx, map, 0);
 	r->enter_ns = 0;
-	__sync_fetch_and_add(&calls_state.lost, 1);
+	__sync_fetch_and_add(&calls_state.lost.untracked, 1);
 }
 
 /* Return whether the current process may hold an event. */

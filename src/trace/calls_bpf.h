@@ -100,9 +100,16 @@ struct calls_holder {
 	__u32 rings;		/* enum calls_rings */
 };
 
+/* Messages that were lost, by the reason. */
+struct calls_lost {
+	__u64 full;		/* the ring buffer had no room */
+	__u64 refused;		/* the kernel did not get the ring buffer's lock (Linux 6.15) */
+	__u64 untracked;	/* a table had no room, or the state of a task no memory */
+};
+
 /* What the programs count and remember. */
 struct calls_state {
-	__u64 lost;		/* messages, and entries of tables, for which there was no room */
+	struct calls_lost lost;
 	__u64 event_fops;	/* file operations of events; known once pevtrace opened one */
 	__u64 pid_ns, pid_level; /* PID namespace of pevtrace and its level, likewise; 0: initial */
 	__u32 rings_unknown;	/* no range of a holder is right */

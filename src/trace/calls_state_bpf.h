@@ -174,7 +174,7 @@ static __always_inline void now_holds(struct task_struct *task, __u32 pid, __u32
 
 	*may_hold(task) = 1;
 	if (!holder(pid) && bpf_map_update_elem(&calls_holders, &pid, &h, BPF_ANY))
-		__sync_fetch_and_add(&calls_state.lost, 1); /* there is no room for so many */
+		__sync_fetch_and_add(&calls_state.lost.untracked, 1); /* there is no room for so many */
 }
 
 /* Return whether the current task's process holds an event, which it does until its end. */
@@ -224,7 +224,7 @@ static __always_inline struct calls_running *running(struct task_struct *task)
 	if (!r)
 		r = running_new(task);
 	if (!r) {
-		__sync_fetch_and_add(&calls_state.lost, 1);
+		__sync_fetch_and_add(&calls_state.lost.untracked, 1);
 		return 0;
 	}
 	r->pid = ids.pid;

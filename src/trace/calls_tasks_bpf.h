@@ -35,7 +35,7 @@ int BPF_PROG(calls_forked, struct task_struct *parent, struct task_struct *child
 	if (calls_setup.every_task && !holder(from.pid))
 		return 0;
 	if (!calls_setup.every_task && bpf_map_update_elem(&calls_tasks, &to.tid, &one, BPF_ANY))
-		__sync_fetch_and_add(&calls_state.lost, 1); /* there is no room for so many */
+		__sync_fetch_and_add(&calls_state.lost.untracked, 1); /* there is no room for so many */
 	shares_memory = BPF_CORE_READ(parent, mm) == BPF_CORE_READ(child, mm);
 	if (holder(from.pid)) /* ring buffers are not copied */
 		now_holds(child, to.pid, shares_memory ? CALLS_SHARED : CALLS_KNOWN);

@@ -25,7 +25,7 @@ struct run {
 	int signals;
 	sigset_t mask;		/* from before */
 	bool ended;		/* by a signal */
-	uint64_t lost;		/* messages, as told so far */
+	struct bpf_lost lost;	/* as reported so far */
 };
 
 static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
@@ -89,11 +89,30 @@ static bool run_goes_on(struct run *r, size_t tasks)
 
 static void run_tell_lost(struct run *r)
 {
-	uint64_t lost = bpf_engine_lost(r->live->bpf);
+	struct bpf_lost lost = bpf_engine_lost(r->live->bpf);
+	uint64_t n = bpf_lost_sum(&lost) - bpf_lost_sum(&r->lost);
 
-	if (lost != r->lost)
-		session_lost(&r->live->session, clock_ns(), lost - r->lost);
+	if (n)
+		session_lost(&r->live->session, clock_ns(), n);
 	r->lost = lost;
+}
+
+static void run_warn_lost(const struct bpf_lost *l)
+{
+	const struct {
+		uint64_t n;
+		const char *why;
+	} losses[] = {
+		{ l->full, "the buffer was full; use a larger --buffer" },
+		{ l->refused, "the kernel did not get the lock of the buffer" },
+		{ l->untracked, "there was no room for so many tasks" },
+		{ l->skipped, "the kernel skipped programs in which a task was interrupted" },
+	};
+
+	for (size_t i = 0; i < sizeof(losses) / sizeof(*losses); i++)
+		if (losses[i].n)
+			warn("%llu messages of the kernel were lost, so calls are missing: %s",
+			     (unsigned long long)losses[i].n, losses[i].why);
 }
 
 static void run_loop(struct run *r)
@@ -202,9 +221,7 @@ bool live_trace_bpf(struct live *l, const struct trace_options *t, int *status)
 		begun = run_engine(&r, &setup) && run_begin(&r);
 	if (begun) {
 		run_loop(&r);
-		if (r.lost)
-			warn("%llu messages of the kernel were lost: calls are missing; a larger "
-			     "--buffer loses fewer", (unsigned long long)r.lost);
+		run_warn_lost(&r.lost);
 	}
 	workload_end(&r.work);
 	*status = r.work.status;
