@@ -246,9 +246,14 @@ static bool is_for_functions(int which)
 
 enum { CALL_PROGRAMS = sizeof(call_programs) / sizeof(*call_programs) };
 
+static struct bpf_program *program_named(const struct bpf_programs *p, const char *name)
+{
+	return BPF(bpf_object__find_program_by_name)(p->object, name);
+}
+
 static struct bpf_program *call_program(const struct bpf_programs *p, int which)
 {
-	return BPF(bpf_object__find_program_by_name)(p->object, call_programs[which].name);
+	return program_named(p, call_programs[which].name);
 }
 
 static bool is_call_program(const char *name)
@@ -257,6 +262,20 @@ static bool is_call_program(const char *name)
 		if (!strcmp(call_programs[i].name, name))
 			return true;
 	return false;
+}
+
+/*
+ * Choose the programs for new and ended tasks: through perf events where calls are reported so,
+ * but in a PID namespace, as the event of a new task has no id there.
+ */
+static void choose_task_programs(struct bpf_programs *p, const struct calls_setup *constants)
+{
+	bool events = constants->hooks == CALLS_EVENTS, created = events && !constants->pid_ns;
+
+	if (events)
+		BPF(bpf_program__set_type)(program_named(p, "calls_gone"), BPF_PROG_TYPE_TRACEPOINT);
+	BPF(bpf_program__set_autoload)(program_named(p, "calls_created"), created);
+	BPF(bpf_program__set_autoload)(program_named(p, "calls_forked"), !created);
 }
 
 static bool load_calls(struct bpf_programs *p, const struct bpf_engine_setup *setup,
@@ -277,6 +296,8 @@ static bool load_calls(struct bpf_programs *p, const struct bpf_engine_setup *se
 			BPF(bpf_program__set_type)(program, BPF_PROG_TYPE_TRACEPOINT);
 		BPF(bpf_program__set_autoload)(program, !is_for_functions(i));
 	}
+	if (loaded)
+		choose_task_programs(p, constants);
 	loaded = loaded &&
 		 !BPF(bpf_map__set_initial_value)(map_named(p, ".rodata"), constants,
 						  sizeof(*constants)) &&
@@ -302,14 +323,27 @@ static bool attach_program(struct bpf_programs *p, const struct bpf_program *pro
 	return keep_link(p, BPF(bpf_program__attach)(program));
 }
 
-/* Attach the programs that see tasks and signals. */
-static bool attach_tasks(struct bpf_programs *p)
+static bool attach_event(struct bpf_programs *p, const struct bpf_program *program,
+			 const char *category, const char *tracepoint)
 {
+	return keep_link(p, BPF(bpf_program__attach_tracepoint)(program, category, tracepoint));
+}
+
+/* Attach the programs that see tasks and signals, those that were loaded. */
+static bool attach_tasks(struct bpf_programs *p, bool events)
+{
+	const struct bpf_program *gone = program_named(p, "calls_gone");
 	struct bpf_program *program = NULL;
 
-	while ((program = BPF(bpf_object__next_program)(p->object, program)))
-		if (!is_call_program(BPF(bpf_program__name)(program)) && !attach_program(p, program))
+	while ((program = BPF(bpf_object__next_program)(p->object, program))) {
+		if (is_call_program(BPF(bpf_program__name)(program)) ||
+		    BPF(bpf_program__fd)(program) < 0)
+			continue;
+		if (!(events && program == gone ?
+			      attach_event(p, program, "sched", "sched_process_exit") :
+			      attach_program(p, program)))
 			return false;
+	}
 	return true;
 }
 
@@ -321,19 +355,15 @@ static bool continue_in(struct bpf_programs *p, const char *map, int which)
 	return !BPF(bpf_map__update_elem)(map_named(p, map), &zero, sizeof(zero), &fd, sizeof(fd), 0);
 }
 
-static bool attach_event(struct bpf_programs *p, int which, const char *tracepoint)
-{
-	return keep_link(p, BPF(bpf_program__attach_tracepoint)(call_program(p, which),
-								"raw_syscalls", tracepoint));
-}
-
 static bool attach_tracepoints(struct bpf_programs *p, bool events)
 {
 	return continue_in(p, "calls_enter_report", REPORT) &&
 	       continue_in(p, "calls_exit_report", REPORT) &&
-	       (events ? attach_event(p, ENTER, "sys_enter") && attach_event(p, EXIT, "sys_exit") :
-			 attach_program(p, call_program(p, ENTER)) &&
-			 attach_program(p, call_program(p, EXIT)));
+	       (events ?
+			attach_event(p, call_program(p, ENTER), "raw_syscalls", "sys_enter") &&
+			attach_event(p, call_program(p, EXIT), "raw_syscalls", "sys_exit") :
+			attach_program(p, call_program(p, ENTER)) &&
+			attach_program(p, call_program(p, EXIT)));
 }
 
 /* Attach a program to n functions at once, which libbpf does not know yet. */
@@ -387,6 +417,7 @@ static const char *programs_start(struct bpf_programs *p, const struct bpf_engin
 				  struct kernel_types *types, const struct call_functions *f)
 {
 	uint32_t zero = 0, cgroup = (uint32_t)setup->cgroup;
+	bool events = constants->hooks == CALLS_EVENTS;
 
 	if (!load_calls(p, setup, constants, types))
 		return "cannot load BPF programs";
@@ -402,9 +433,8 @@ static const char *programs_start(struct bpf_programs *p, const struct bpf_engin
 	    BPF(bpf_map__update_elem)(map_named(p, "calls_cgroup"), &zero, sizeof(zero), &cgroup,
 				      sizeof(cgroup), 0))
 		return "cannot select the cgroup";
-	if (!attach_tasks(p) ||
-	    !(f ? attach_functions(p, f) :
-		  attach_tracepoints(p, constants->hooks == CALLS_EVENTS)))
+	if (!attach_tasks(p, events) ||
+	    !(f ? attach_functions(p, f) : attach_tracepoints(p, events)))
 		return "cannot attach BPF programs";
 	if (!show_test_event(p))
 		return "perf_event_open(2) of a test event was not seen";

@@ -134,6 +134,14 @@ struct kernel_siginfo;
 
 #pragma clang attribute pop
 
+/* What perf's handler of task:task_newtask gives a program, as tracefs describes it. */
+struct calls_newtask {
+	__u64 common;
+	int pid;
+	char comm[16];
+	__u64 clone_flags;
+};
+
 /* Registers ------------------------------------------------------------------------------- */
 
 #if defined(TARGET_x86_64)

@@ -163,16 +163,12 @@ static __always_inline struct calls_holder *holder(__u32 pid)
 	return bpf_map_lookup_elem(&calls_holders, &pid);
 }
 
-static __always_inline __u8 *may_hold(struct task_struct *task)
-{
-	return &calls_state.may_hold[BPF_CORE_READ(task, tgid) & (CALLS_SLOTS - 1)];
-}
-
-static __always_inline void now_holds(struct task_struct *task, __u32 pid, __u32 rings)
+/* Note that a process holds an event; tgid: its pid in the initial namespace. */
+static __always_inline void now_holds(__u32 tgid, __u32 pid, __u32 rings)
 {
 	struct calls_holder h = { .rings = rings };
 
-	*may_hold(task) = 1;
+	calls_state.may_hold[tgid & (CALLS_SLOTS - 1)] = 1;
 	if (!holder(pid) && bpf_map_update_elem(&calls_holders, &pid, &h, BPF_ANY))
 		__sync_fetch_and_add(&calls_state.lost.untracked, 1); /* there is no room for so many */
 }
@@ -194,7 +190,7 @@ SHARED int calls_self_now_holds(struct calls_running *r, __u32 rings)
 {
 	if (!r || self_holds(r))
 		return 0;
-	now_holds((struct task_struct *)bpf_get_current_task(), r->pid, rings);
+	now_holds(bpf_get_current_pid_tgid() >> 32, r->pid, rings);
 	r->holds = 1;
 	return 0;
 }

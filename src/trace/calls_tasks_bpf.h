@@ -21,30 +21,72 @@ static __always_inline bool is_reported(const struct calls_running *r, __u32 pid
 	return (r && r->told) || holder(pid) != 0;
 }
 
+/* A task that the current one, from, creates. */
+struct created {
+	struct ids from, to;
+	__u32 tgid;		/* in the initial namespace */
+	__u64 own_files, own_memory; /* 0: shared; numbers, as the verifier follows each branch */
+	bool silent;		/* followed only */
+};
+
+/* Return whether what a task creates is followed. */
+static __always_inline bool is_creator(struct ids from)
+{
+	return followed(from.pid, from.tid) && (!calls_setup.every_task || holder(from.pid));
+}
+
+static __always_inline void task_created(const struct created *c)
+{
+	struct calls_message *m;
+	struct note note = { 0 };
+	__u8 one = 1;
+
+	if (!calls_setup.every_task && bpf_map_update_elem(&calls_tasks, &c->to.tid, &one, BPF_ANY))
+		__sync_fetch_and_add(&calls_state.lost.untracked, 1);
+	if (holder(c->from.pid)) /* ring buffers are not copied */
+		now_holds(c->tgid, c->to.pid, c->own_memory ? CALLS_KNOWN : CALLS_SHARED);
+	if (c->silent)
+		return;
+	m = message_of_task(&note, CALLS_FORKED, c->to.pid, c->to.tid);
+	m->other = c->from.tid;
+	bpf_get_current_comm(m->comm, sizeof(m->comm));
+	m->shares_files = !c->own_files;
+	m->shares_memory = !c->own_memory;
+	message_send_task(m);
+}
+
 SEC("raw_tp/sched_process_fork")
 int BPF_PROG(calls_forked, struct task_struct *parent, struct task_struct *child)
 {
-	struct ids from = task_ids(parent), to = task_ids(child);
-	struct calls_message *m;
-	struct note note = { 0 };
-	bool shares_memory;
-	__u8 one = 1;
+	struct created c = { .from = task_ids(parent), .to = task_ids(child) };
 
-	if (!followed(from.pid, from.tid))
+	if (!is_creator(c.from))
 		return 0;
-	if (calls_setup.every_task && !holder(from.pid))
-		return 0;
-	if (!calls_setup.every_task && bpf_map_update_elem(&calls_tasks, &to.tid, &one, BPF_ANY))
-		__sync_fetch_and_add(&calls_state.lost.untracked, 1); /* there is no room for so many */
-	shares_memory = BPF_CORE_READ(parent, mm) == BPF_CORE_READ(child, mm);
-	if (holder(from.pid)) /* ring buffers are not copied */
-		now_holds(child, to.pid, shares_memory ? CALLS_SHARED : CALLS_KNOWN);
-	m = message_of_task(&note, CALLS_FORKED, to.pid, to.tid);
-	m->other = from.tid;
-	bpf_get_current_comm(m->comm, sizeof(m->comm));
-	m->shares_files = BPF_CORE_READ(parent, files) == BPF_CORE_READ(child, files);
-	m->shares_memory = shares_memory;
-	message_send_task(m);
+	c.tgid = BPF_CORE_READ(child, tgid);
+	c.own_files = (__u64)BPF_CORE_READ(parent, files) ^ (__u64)BPF_CORE_READ(child, files);
+	c.own_memory = (__u64)BPF_CORE_READ(parent, mm) ^ (__u64)BPF_CORE_READ(child, mm);
+	task_created(&c);
+	return 0;
+}
+
+/*
+ * The same through a perf event, which has the child's id in the initial namespace only.  Threads
+ * of the kernel for io_uring, which never return to user space, come here as well: untraced ones.
+ */
+SEC("tp/task/task_newtask")
+int calls_created(const struct calls_newtask *ctx)
+{
+	struct ids from = task_ids((struct task_struct *)bpf_get_current_task_btf());
+	__u64 flags = ctx->clone_flags;
+	__u32 tid = ctx->pid, pid = flags & CLONE_THREAD ? from.pid : tid;
+	const struct created c = {
+		.from = from, .to = { pid, tid }, .tgid = pid,
+		.own_files = ~flags & CLONE_FILES, .own_memory = ~flags & CLONE_VM,
+		.silent = flags & CLONE_THREAD && flags & CLONE_UNTRACED,
+	};
+
+	if (is_creator(from))
+		task_created(&c);
 	return 0;
 }
 
