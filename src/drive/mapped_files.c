@@ -16,7 +16,7 @@
 struct mapped_files {
 	struct view view;
 	struct session *session;
-	struct map known;	/* hashes of paths */
+	struct map known;	/* hashes of paths and inodes */
 	struct mapped_file {
 		pid_t pid;	/* of a process that maps it */
 		char *path;
@@ -30,11 +30,20 @@ static struct mapped_files *mapped_files_self(struct view *v)
 	return (struct mapped_files *)v; /* view is its first member */
 }
 
-/* opener: whose PID namespace has the process, or 0: ours has it */
-static void mapped_files_add(struct mapped_files *m, pid_t pid, pid_t opener, const char *path)
+static uint64_t hash_inode(uint64_t major, uint64_t minor, uint64_t inode)
+{
+	return hash_word(hash_word(hash_word(HASH_START, major), minor), inode);
+}
+
+/*
+ * opener: whose PID namespace has the process, or 0: ours has it.  inode: a hash of device and inode:
+ * another root directory, or a later time, has another file of the same path.
+ */
+static void mapped_files_add(struct mapped_files *m, pid_t pid, pid_t opener, uint64_t inode,
+			     const char *path)
 {
 	if (path[1] == '/' || (*path != '/' && strcmp(path, BUILD_ID_VDSO)) ||
-	    map_set(&m->known, hash_text(HASH_START, path) | 1, m))
+	    map_set(&m->known, hash_text(inode, path) | 1, m))
 		return;
 	m->files = xrealloc(m->files, (m->n + 1) * sizeof(*m->files));
 	pid = opener ? proc_pid_here(opener, pid, 0) : pid;
@@ -44,8 +53,22 @@ static void mapped_files_add(struct mapped_files *m, pid_t pid, pid_t opener, co
 static void mapped_files_on_measured(struct view *v, uint64_t ns, const struct proc_image *p)
 {
 	(void)ns;
-	for (size_t i = 0; i < p->nmaps; i++)
-		mapped_files_add(mapped_files_self(v), p->here, 0, p->maps[i].path);
+	for (size_t i = 0; i < p->nmaps; i++) {
+		const struct proc_image_map *map = &p->maps[i];
+
+		mapped_files_add(mapped_files_self(v), p->here, 0,
+				 hash_inode(map->major, map->minor, map->inode), map->path);
+	}
+}
+
+/* Return the hash of the inode that a MMAP2 record has. */
+static uint64_t hash_record_inode(const struct view_record *r)
+{
+	const struct layout *l = &layout_perf_record_mmap2_inode;
+
+	return hash_inode(layout_get(l, PERF_RECORD_MMAP2_INODE_MAJ, r->bytes, r->len),
+			  layout_get(l, PERF_RECORD_MMAP2_INODE_MIN, r->bytes, r->len),
+			  layout_get(l, PERF_RECORD_MMAP2_INODE_INO, r->bytes, r->len));
 }
 
 static void mapped_files_on_record(struct view *v, pid_t tid, uint64_t ns,
@@ -64,6 +87,7 @@ static void mapped_files_on_record(struct view *v, pid_t tid, uint64_t ns,
 	pid = (pid_t)layout_get(&layout_perf_record_mmap, PERF_RECORD_MMAP_PID, r->bytes, r->len);
 	if (r->len > at && memchr(r->bytes + at, '\0', r->len - at))
 		mapped_files_add(mapped_files_self(v), pid, r->event->opener,
+				 id.type == PERF_RECORD_MMAP ? HASH_START : hash_record_inode(r),
 				 (const char *)r->bytes + at);
 }
 
