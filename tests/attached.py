@@ -28,7 +28,7 @@ def lines(path):
 def from_start(path, command):
 	"""The events that are open in the end, by descriptor: attr, pid, cpu, leader, output."""
 	subprocess.run([rp.PEVTRACE, "-o", "/dev/null", "--json=" + path, *command],
-		       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=120)
+		       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=300)
 	events, rings = {}, 0
 	for line in lines(path):
 		call, a = line.get("call"), line.get("args", {})
@@ -48,17 +48,50 @@ def from_start(path, command):
 			events[a["fd"]]["output"] = a["arg"]
 	return events, rings
 
-def at_attach(path, command, seconds):
-	"""The same of an attached process, and the lines of its dump."""
-	target = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-	time.sleep(1.5)
+def await_(condition, what):
+	"""Wait until it holds: a busy machine may take long."""
+	for _ in range(6000):
+		if condition():
+			return
+		time.sleep(0.05)
+	raise AssertionError("waited in vain: " + what)
+
+def is_recording(pid, nevents, rings):
+	"""Return whether perf has opened its events, mapped its rings, and sleeps."""
+	proc = "/proc/%d/" % pid
+	with open(proc + "maps", encoding="utf-8") as f:
+		mapped = f.read().count("anon_inode:[perf_event]")
+	with open(proc + "stat", encoding="utf-8") as f:
+		asleep = f.read().rpartition(")")[2].split()[0] == "S"
+	try:
+		fds = [os.readlink(proc + "fd/" + fd) for fd in os.listdir(proc + "fd")]
+	except FileNotFoundError: # closed meanwhile
+		return False
+	return asleep and mapped == rings and fds.count("anon_inode:[perf_event]") == nevents
+
+def kinds(path):
+	"""Return the kinds of the lines of a dump that is being written."""
+	try:
+		with open(path, encoding="utf-8") as f:
+			return re.findall('"kind":"([a-z_]+)"', f.read())
+	except FileNotFoundError:
+		return []
+
+def at_attach(path, command, nevents, rings):
+	"""The same of an attached process, and the lines of its dump, until it has all that is
+	compared."""
+	target = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+				  start_new_session=True)
+	await_(lambda: is_recording(target.pid, nevents, rings), "%d events of %s" % (nevents, command))
 	tracer = subprocess.Popen([rp.PEVTRACE, "--records", "--look-every=100", "-o", "/dev/null",
 				   "--json=" + path, "-p", str(target.pid)], stderr=subprocess.PIPE)
-	time.sleep(seconds)
+	await_(lambda: kinds(path).count("described") >= nevents and
+	       kinds(path).count("found_ring") >= rings and (not rings or "record" in kinds(path)),
+	       "events, rings and records of %s" % command)
 	tracer.send_signal(signal.SIGINT)
-	tracer.communicate(timeout=60)
-	target.send_signal(signal.SIGINT)
-	target.wait(60)
+	tracer.communicate(timeout=300)
+	os.killpg(target.pid, signal.SIGINT)
+	target.wait(300)
 	dump = lines(path)
 	fds = {line["event"]: line["fd"] for line in dump if line["kind"] == "found"}
 	return {fds[line["event"]]: {"attr": line["attr"], "cpu": line["cpu"], "any": line["pid"] == -1,
@@ -70,10 +103,12 @@ def bare(event):
 	return {**event, "attr": {k: v for k, v in attr.items() if k.split("_name")[0] not in CHANGED
 				  and v not in (0, "0x0", [])}}
 
-def compare(tap, tmp, name, command):
+def compare(tap, tmp, name, perf, command):
+	"""command: what perf runs until it is interrupted."""
 	path = os.path.join(tmp, "dump")
-	want, rings = from_start(path, command)
-	got, dump = at_attach(path, command, 1.5)
+	want, rings = from_start(path, perf + ["sleep", "0.1"])
+	os.unlink(path)
+	got, dump = at_attach(path, perf + command, len(want), rings)
 	why = ["%s: %s, traced from the start %s" % (fd, bare(got[fd]) if fd in got else None, bare(e))
 	       for fd, e in want.items() if fd not in got or bare(got[fd]) != bare(e)]
 	tap.ok(want and not why and set(got) == set(want), name + ": the events that it has", why)
@@ -117,16 +152,13 @@ def watched(pid, path, *options):
 	"""Attach until there are some calls; return the trace."""
 	tracer = subprocess.Popen([rp.PEVTRACE, "-o", path, *options, "-p", str(pid)],
 				  stderr=subprocess.DEVNULL)
-	for _ in range(600):
-		time.sleep(0.05)
-		if os.path.exists(path):
-			with open(path, encoding="utf-8") as f:
-				if f.read().count("SET_BPF") > 2:
-					break
+	def text():
+		with open(path, encoding="utf-8") as f:
+			return f.read()
+	await_(lambda: os.path.exists(path) and text().count("SET_BPF") > 2, "calls of the holder")
 	tracer.send_signal(signal.SIGINT)
-	tracer.wait(60)
-	with open(path, encoding="utf-8") as f:
-		return f.read()
+	tracer.wait(300)
+	return text()
 
 def told(*args):
 	r = subprocess.run([rp.PEVTRACE, *args], stdout=subprocess.PIPE, text=True, check=False)
@@ -171,13 +203,14 @@ def main():
 		sp.skip_all("BPF programs cannot be used here")
 	with tempfile.TemporaryDirectory() as tmp:
 		data = os.path.join(tmp, "perf.data")
-		spin = ["sh", "-c", "i=0; while [ $i -lt 1500000 ]; do i=$((i+1)); done; sleep 3"]
+		sleep = ["sleep", "1000"]
 		compare(tap, tmp, "perf record", ["perf", "record", "-q", "-F99", "-g", "-e",
-						  "cpu-clock,page-faults", "-o", data, *spin])
+						  "cpu-clock,page-faults", "-o", data],
+			["sh", "-c", "while :; do :; done"])
 		compare(tap, tmp, "perf record -a", ["perf", "record", "-q", "-a", "-e",
-						     "{cpu-clock,context-switches:u}", "-o", data, "sleep", "5"])
+						     "{cpu-clock,context-switches:u}", "-o", data], sleep)
 		views(tap, tmp)
-		compare(tap, tmp, "perf stat", ["perf", "stat", "-e", "{task-clock,faults},cs:u", "sleep", "5"])
+		compare(tap, tmp, "perf stat", ["perf", "stat", "-e", "{task-clock,faults},cs:u"], sleep)
 	return tap.done()
 
 if __name__ == "__main__":
