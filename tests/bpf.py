@@ -182,8 +182,10 @@ def test_tools(tap):
 	for argv in (["syscount", "-d", "1"], ["funclatency", "-d", "1", libc_path() + ":getpid"]):
 		name = argv[0] + " of libbpf-tools"
 		tool = sp.find_program(argv[0], ("/usr/sbin",))
-		if not tool or not STRACE:
-			tap.skip(name, "libbpf-tools or strace is not installed")
+		missing = [what for what, there in (("%s (libbpf-tools)" % argv[0], tool), ("strace", STRACE))
+			   if not there]
+		if missing:
+			tap.skip(name, " and ".join(missing) + " not found")
 			continue
 		theirs = subprocess.run([STRACE, "-f", "-e", "trace=bpf", tool] + argv[1:], text=True,
 					stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)

@@ -32,6 +32,7 @@ FRENCH = "/usr/share/man/fr/man2/perf_event_open.2.gz"
 HEADER = "/usr/include/linux/perf_event.h"
 BTF = "/sys/kernel/btf/vmlinux"
 KNOWN_TITLE = "Linux man-pages 6.03"
+TRACING = ["/sys/kernel/tracing", "/sys/kernel/debug"]
 PAGE_ALONE = ["--no-behaviour", "--no-headers", "--no-btf"]
 HANDICAPS = os.path.join(os.path.dirname(os.path.realpath(os.environ.get(
 	"PEVTRACE_TARGETS", "tests/targets"))), "handicap")
@@ -647,7 +648,7 @@ def test_patch_older(tmp):
 
 def test_patch_untried():
 	"""Claims that cannot be tried here are named, as the patch leaves them."""
-	hide = "mount -t tmpfs none /sys/kernel/tracing && mount -t tmpfs none /sys/kernel/debug && exec \"$@\""
+	hide = "".join("mount -t tmpfs none %s && " % place for place in TRACING) + 'exec "$@"'
 	r = tool("unshare", "-m", "sh", "-c", hide, "sh", PEVTRACE, "conform", "--patch", "--man", PAGE,
 		 "--claim=ioctl_query_bpf_ids_len")
 	return [] if b"are not corrected: ioctl_query_bpf_ids_len (" in r.stdout else [str(r)]
@@ -862,25 +863,39 @@ def runs(*args):
 	except OSError:
 		return False
 
-def page_of(path, title):
-	return os.path.exists(path) and title in source(path)
+def other_page(path, title):
+	"""Return why a page is not the one of that title, or None."""
+	if not os.path.exists(path):
+		return path + " is not installed"
+	found = re.search(r'(?m)^\.TH .*?"(Linux[^"]*)"', source(path))
+	return None if title in source(path) else "%s is of %s, and the test knows %s" % \
+		(path, found[1] if found else "an unknown release", title)
 
-# what a test may need, and why it is not there
+def cannot_mount():
+	"""Return why tracefs cannot be hidden, or None: in a chroot that is no mount point, unshare -m
+	fails."""
+	for place in TRACING:
+		r = subprocess.run(["unshare", "-m", "mount", "-t", "tmpfs", "none", place],
+				   stderr=subprocess.PIPE, text=True, check=False)
+		if r.returncode:
+			return "nothing can be mounted: " + r.stderr.strip()
+	return None
+
+# why what a test may need is not there, or None
 NEEDS = {
-	"page": (page_of(PAGE, KNOWN_TITLE), PAGE + " is not that of " + KNOWN_TITLE),
-	"french": (page_of(FRENCH, KNOWN_TITLE.replace("Linux man-pages", "Linux")),
-		   FRENCH + " is not that of " + KNOWN_TITLE),
-	"PAGE": ("PAGE" in os.environ, "PAGE names no page"),
-	"root": (os.getuid() == 0, "only root can do it"),
-	"kernel": (KNOWN_KERNEL, "what was tried is known of root on Linux 6.18 on x86_64"),
-	"mounts": (runs("unshare", "-m", "true") and os.path.isdir("/sys/kernel/tracing") and
-		   os.path.isdir("/sys/kernel/debug"), "tracefs cannot be hidden by unshare -m"),
-	"network": (runs("unshare", "-n", "true"), "unshare -n is not permitted"),
-	"preload": (os.path.exists(DEAD_BREAKPOINTS) and not sp.sanitized(),
-		    "tests/handicap/*.so are not built, or do not bear the sanitizers"),
-	"long": (os.environ.get("LONG") == "1", "only with LONG=1"),
+	"page": other_page(PAGE, KNOWN_TITLE),
+	"french": other_page(FRENCH, KNOWN_TITLE.replace("Linux man-pages", "Linux")),
+	"PAGE": None if "PAGE" in os.environ else "PAGE is not set",
+	"root": "requires root" if os.getuid() else None,
+	"kernel": None if KNOWN_KERNEL else "requires root and Linux 6.18 on x86_64, and this is %s %s" %
+		  (os.uname().machine, os.uname().release),
+	"mounts": cannot_mount(),
+	"network": None if runs("unshare", "-n", "true") else "unshare -n is not permitted",
+	"preload": None if os.path.exists(DEAD_BREAKPOINTS) and not sp.sanitized() else
+		   "tests/handicap/*.so are not built, or do not bear the sanitizers",
+	"long": None if sp.LONG else "only with LONG=1",
 }
-NEEDS.update((tool_, (shutil.which(tool_), tool_ + " is not installed"))
+NEEDS.update((tool_, None if shutil.which(tool_) else tool_ + " is not installed")
 	     for tool_ in ("gcc", "mandoc", "patch", "git"))
 
 def all_tests(all_):
@@ -926,17 +941,14 @@ def all_tests(all_):
 
 def lacks(needs):
 	"""Return why a test with these needs cannot run here, or None."""
-	for need in needs.split():
-		if need != "try" and not NEEDS[need][0]:
-			return NEEDS[need][1]
-	return None
+	return "; ".join(NEEDS[need] for need in needs.split() if need != "try" and NEEDS[need]) or None
 
 def main():
 	tmp = tempfile.mkdtemp(prefix="pevtrace-conform-")
 	env_tmp = os.path.join(tmp, "tmp")
 	os.mkdir(env_tmp)
 	os.environ["TMPDIR"] = env_tmp
-	all_ = findings("--no-behaviour", "--man", PAGE) if NEEDS["page"][0] else []
+	all_ = findings("--no-behaviour", "--man", PAGE) if not NEEDS["page"] else []
 	only = sys.argv[1:]
 	tests = [t for t in all_tests(all_) if not only or any(w in t[0] for w in only)]
 	# experiments disturb each other: there are four breakpoints
