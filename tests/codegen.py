@@ -84,7 +84,7 @@ for kind in range(3):
 """
 
 def run(*args, **more):
-	more.setdefault("timeout", 60)
+	more.setdefault("timeout", 300)
 	try:
 		return subprocess.run(list(args), stdin=subprocess.DEVNULL,
 				      stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -97,7 +97,7 @@ def dump(path, *command):
 
 def codegen(*args, data=None):
 	return subprocess.run([PEVTRACE, "codegen"] + list(args), input=data or b"",
-			      stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+			      stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300)
 
 def lines_of(path):
 	with open(path, encoding="utf-8") as f:
@@ -324,7 +324,7 @@ def owners(tap, tmp):
 
 def other_process(tap, tmp):
 	base = os.path.join(tmp, "pid")
-	sleeper = subprocess.Popen(["sleep", "60"])
+	sleeper = subprocess.Popen(["sleep", "1000"])
 	try:
 		dump(base, PERF, "stat", "-e", "task-clock,cs", "-p", str(sleeper.pid), "sleep",
 		     "0.1")

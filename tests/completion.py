@@ -16,7 +16,7 @@ import straceparse as sp
 
 PEVTRACE = os.path.realpath(os.environ.get("PEVTRACE") or sp.find_program("pevtrace"))
 COMPLETION = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "completion")
-PATIENCE = 30
+PATIENCE = 300
 
 def candidates(*words):
 	"""Return the words that pevtrace offers for the last one."""

@@ -41,7 +41,7 @@ DEAD_SOFTWARE = os.path.join(HANDICAPS, "dead_software.so")
 
 def run(*args, **kw):
 	return subprocess.run([PEVTRACE, "conform"] + list(args), stdout=subprocess.PIPE,
-			      stderr=subprocess.PIPE, timeout=300, **kw)
+			      stderr=subprocess.PIPE, timeout=600, **kw)
 
 def objects(*args, status=(0, 1), **kw):
 	r = run("--json", *args, **kw)
@@ -118,7 +118,7 @@ def test_unsaid(tmp):
 
 def rendered(path):
 	r = subprocess.run(["mandoc", "-T", "utf8", "-O", "width=400", "/dev/stdin"],
-			   input=source(path).encode(), stdout=subprocess.PIPE, timeout=100)
+			   input=source(path).encode(), stdout=subprocess.PIPE, timeout=300)
 	return re.sub(r".\x08", "", r.stdout.decode())
 
 def words(text):
@@ -312,7 +312,7 @@ def test_news(tmp):
 	       if f["severity"] != "note"}
 	obj = os.path.join(tmp, "new.o")
 	subprocess.run(["gcc", "-gbtf", "-fno-eliminate-unused-debug-types", "-c", "-o", obj,
-			"-x", "c", path], check=True, timeout=60)
+			"-x", "c", path], check=True, timeout=300)
 	btf = {f["id"].replace("btf-", "") for f in findings("--self", "--no-headers", "--btf", obj)
 	       if f["severity"] != "note"}
 	return [] if got == want and btf == want else [str(got), str(btf)]
@@ -376,14 +376,14 @@ KNOWN_KERNEL = os.getuid() == 0 and os.uname().machine == "x86_64" and \
 LEFT = 10	# findings that may be left as missing
 
 def tool(*args, **kw):
-	return subprocess.run(args, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=100,
+	return subprocess.run(args, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300,
 			      **kw)
 
 def complaints(path):
 	"""Return the numbers of complaints of mandoc and man about a page, and their text."""
 	lint = tool("mandoc", "-Tlint", path).stdout.decode().splitlines()
 	groff = subprocess.run(["man", "--warnings", "-E", "UTF-8", "-l", "-Tutf8", "-Z", path],
-			       stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=100,
+			       stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=300,
 			       env=dict(os.environ, LC_ALL="C.UTF-8", MANWIDTH="80"))
 	groff = groff.stderr.decode().splitlines()
 	return len(lint), len(groff), lint + groff
@@ -391,7 +391,7 @@ def complaints(path):
 def wide_lines(path):
 	"""Return the lines of a page in 80 columns that are longer."""
 	r = subprocess.run(["man", "-l", path], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-			   env=dict(os.environ, LC_ALL="C.UTF-8", MANWIDTH="80", MANPAGER="cat"), timeout=100)
+			   env=dict(os.environ, LC_ALL="C.UTF-8", MANWIDTH="80", MANPAGER="cat"), timeout=300)
 	text = re.sub(r".\b|\x1b\[[0-9;]*m", "", r.stdout.decode())
 	return [line for line in text.split("\n") if len(line) > 80]
 
@@ -851,7 +851,7 @@ def test_french():
 
 def test_offline(tmp):
 	r = subprocess.run(["unshare", "-n", PEVTRACE, "conform", "--no-behaviour"],
-			   stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=100)
+			   stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300)
 	return [] if r.returncode == 1 and not r.stderr else [str(r)]
 
 # ---- tests ----------------------------------------------------------------------------

@@ -266,7 +266,7 @@ def run_case(tap, name, program, case, tmp):
 			["-s", "4096", "-o", trace, program, case]
 		try:
 			r = subprocess.run(argv, stdout=subprocess.PIPE,
-					   stderr=subprocess.PIPE, timeout=60,
+					   stderr=subprocess.PIPE, timeout=300,
 					   stdin=subprocess.DEVNULL,
 					   cwd=tmp, text=True,
 					   errors="backslashreplace")

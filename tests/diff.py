@@ -85,12 +85,12 @@ for t in threads: t.join()
 def diff(*args, data=None):
 	return subprocess.run([PEVTRACE, "diff"] + list(args), input=data,
 			      stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-			      timeout=60)
+			      timeout=300)
 
 def dump(path, *command):
 	subprocess.run([PEVTRACE, "--json=" + path, "-o", "/dev/null"] + list(command),
 		       stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-		       stderr=subprocess.DEVNULL, timeout=60, check=False)
+		       stderr=subprocess.DEVNULL, timeout=300, check=False)
 
 def normal(path, *args):
 	return diff("--normalize", path, *args).stdout
@@ -123,13 +123,13 @@ def record(base, args, pipe=False):
 		return subprocess.run([PEVTRACE, "--json=" + base, "-o", "/dev/null", PERF,
 				       "record", "-o", "-" if pipe else base + ".data"]
 				      + args, stdin=subprocess.DEVNULL, stdout=f,
-				      stderr=subprocess.DEVNULL, timeout=60,
+				      stderr=subprocess.DEVNULL, timeout=300,
 				      check=False).returncode
 
 def evlist(path):
 	"""Return the attr of the event cpu-clock, as perf evlist shows it."""
 	r = subprocess.run([PERF, "evlist", "-v", "-i", path], stdout=subprocess.PIPE,
-			   stderr=subprocess.DEVNULL, text=True, timeout=60)
+			   stderr=subprocess.DEVNULL, text=True, timeout=300)
 	line = next(l for l in r.stdout.splitlines() if l.startswith("cpu-clock"))
 	return dict(re.findall(r"(\w+)(?: \})?: ([^,{}]+)", line.split(": ", 1)[1]))
 
@@ -199,7 +199,7 @@ def ids_of(path):
 	"""Return the number of ids of each event, as perf report shows it."""
 	r = subprocess.run([PERF, "report", "--header-only", "-i", path],
 			   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-			   timeout=60)
+			   timeout=300)
 	return [len(ids.split(",")) for ids in
 		re.findall(r"# event : name = .*? id = \{([^}]*)\}", r.stdout)]
 
@@ -335,7 +335,7 @@ def confined(*args):
 	"""Run diff with a limit of 16 MB of data."""
 	limit = lambda: resource.setrlimit(resource.RLIMIT_DATA, (16 << 20, 16 << 20))
 	return subprocess.run([PEVTRACE, "diff", *args], stdout=subprocess.PIPE,
-			      stderr=subprocess.STDOUT, timeout=60, preexec_fn=limit,
+			      stderr=subprocess.STDOUT, timeout=300, preexec_fn=limit,
 			      check=False)
 
 def loops(tap, tmp):

@@ -69,7 +69,7 @@ class Bench:
 		self.n += 1
 		return os.path.join(self.tmp, "%d.%s" % (self.n, suffix))
 
-	def run(self, argv, timeout=60, env=None, stdin=subprocess.DEVNULL,
+	def run(self, argv, timeout=300, env=None, stdin=subprocess.DEVNULL,
 		**how):
 		full = dict(os.environ, LC_ALL="C", **(env or {}))
 		p = subprocess.Popen(argv, env=full, stdin=stdin, cwd=self.tmp,
@@ -84,7 +84,7 @@ class Bench:
 			raise Trouble("does not end: " + " ".join(argv))
 		return p.returncode, out, err.decode(errors="replace")
 
-	def trace(self, options, command, timeout=60, **how):
+	def trace(self, options, command, timeout=300, **how):
 		"""Trace a command; return the paths of text and dump."""
 		text, dump = self.path("txt"), self.path("json")
 		self.status, _, self.err = self.run(
@@ -477,8 +477,8 @@ def check_program(b, schema):
 					   "--json=" + dump, "-p", str(program.pid)],
 					  stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
 		tracer.stderr.readline()
-		said = program.communicate(b"x", timeout=60)[0].split()
-		tracer.communicate(timeout=60)
+		said = program.communicate(b"x", timeout=300)[0].split()
+		tracer.communicate(timeout=300)
 		why = schema.why_not(dump)
 		lines = [x for x in lines_of(dump) if x["kind"] == "program"]
 		if [(x["id"], x["type"], x["name"]) for x in lines] != \
@@ -513,8 +513,8 @@ def check_found_ring(b, schema):
 					  stdin=subprocess.DEVNULL,
 					  stderr=subprocess.PIPE)
 		tracer.stderr.readline()
-		program.communicate(timeout=60)
-		tracer.communicate(timeout=60)
+		program.communicate(timeout=300)
+		tracer.communicate(timeout=300)
 		why = schema.why_not(dump)
 		if not any(x["kind"] == "found_ring" for x in lines_of(dump)):
 			why.append("no ring was found")
@@ -835,17 +835,17 @@ def check_header(b):
 	       for k in first if first[k] != second.get(k)]
 	b.tap.ok(not why, what, why)
 	what = "same: the header of a dump of a dump, attached"
-	sleeper = subprocess.Popen(["sleep", "60"])
+	sleeper = subprocess.Popen(["sleep", "1000"])
 	try:
 		dump = b.path("json")
 		p = subprocess.Popen([PEVTRACE, "-q", "-o", dump, "-j", "-p",
 				      str(sleeper.pid)], stderr=subprocess.PIPE)
-		for _ in range(200):
+		for _ in range(6000):
 			if os.path.exists(dump) and read(dump).count(b"\n") > 1:
 				break
 			time.sleep(0.05)
 		p.terminate()
-		_, err = p.communicate(timeout=30)
+		_, err = p.communicate(timeout=300)
 		first = lines_of(dump)[0]
 		why = [] if first["attached"] == [sleeper.pid] else \
 			["attached: %s, %s" % (first["attached"], err)]
@@ -958,14 +958,14 @@ class Decoded:
 	def __str__(self):
 		return "status %d, %s" % (self.rc, self.err[:400] or "no message")
 
-def decode_bytes(b, data, options=(), timeout=60):
+def decode_bytes(b, data, options=(), timeout=300):
 	"""Decode bytes; raise Trouble after a crash, a sanitizer's report or a hang."""
 	path = os.path.join(b.tmp, "bad.json")
 	with open(path, "wb") as f:
 		f.write(data)
 	return decode_file(b, path, options, timeout)
 
-def decode_file(b, path, options=(), timeout=60, **how):
+def decode_file(b, path, options=(), timeout=300, **how):
 	argv = [PEVTRACE, "decode"] + list(options) + [path]
 	with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
 		p = subprocess.Popen(argv, stdout=out, stderr=err, cwd=b.tmp,

@@ -26,7 +26,7 @@ SPIN = ["sh", "-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done"]
 def traced(dump, options, command, **more):
 	return subprocess.run([rp.PEVTRACE, *options, "-o", dump + ".txt", "--json=" + dump, *command],
 			      stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-			      text=True, timeout=240, check=False, **more)
+			      text=True, timeout=300, check=False, **more)
 
 def lines(dump):
 	with open(dump, encoding="utf-8") as f:
@@ -263,7 +263,7 @@ def whole_machine(tap, tmp):
 		with open(dump + ".txt", encoding="utf-8") as f:
 			text = f.read()
 	tracer.send_signal(signal.SIGINT)
-	said = tracer.communicate(timeout=60)[1]
+	said = tracer.communicate(timeout=300)[1]
 	tap.ok("perf_event_open(" in text and tracer.returncode == 0 and not said,
 	       "-a: until ^C", [tracer.returncode, said])
 
@@ -290,7 +290,7 @@ def cgroup(tap, tmp):
 	finally:
 		for p in before:
 			p.communicate()
-		for _ in range(50):
+		for _ in range(600):
 			try:
 				os.rmdir(group)
 				break

@@ -46,7 +46,7 @@ LOOP = ["sh", "-c", "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done; /bin/true
 
 def run(args, **how):
 	return subprocess.run([PEVTRACE] + args, text=True, stdin=subprocess.DEVNULL,
-			      stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120,
+			      stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300,
 			      errors="replace", env=dict(os.environ, LC_ALL="C"), **how)
 
 def explain(args, **how):

@@ -645,7 +645,7 @@ def test_undumpable(tap, tmp):
 	def run(*argv):
 		return subprocess.run(argv, cwd=place, stdin=subprocess.DEVNULL, text=True,
 				      stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-				      env=dict(os.environ, LC_ALL="C"), timeout=60, **user)
+				      env=dict(os.environ, LC_ALL="C"), timeout=300, **user)
 	argv = [copies[1], "undumpable"]
 	native = run(*argv)
 	if native.returncode:
@@ -735,7 +735,7 @@ def test_undisturbed(tap):
 	def alone():
 		return subprocess.run([rp.target("undisturbed")],
 				      stdout=subprocess.PIPE,
-				      stderr=subprocess.PIPE, text=True, timeout=60)
+				      stderr=subprocess.PIPE, text=True, timeout=300)
 	first = alone()
 	if first.returncode == rp.SKIPPED:
 		tap.skip(name, first.stderr.strip())

@@ -276,7 +276,7 @@ def daemon_ids(tool, options, path):
 	pid, parent = map(int, p.stdout.readline().split())
 	ids = (pid == p.pid, parent == os.getpid(), os.getpgid(tracer) == os.getpgid(pid),
 	       os.getpgid(tracer) == tracer, os.getsid(tracer) == tracer)
-	p.communicate(b"\n", timeout=60)
+	p.communicate(b"\n", timeout=300)
 	while runs(tracer):
 		time.sleep(0.01)
 	with open(path) as f:
@@ -299,7 +299,7 @@ def test_daemon(tmp):
 	status = subprocess.call([PEVTRACE, "-D", "-q", "-o", path, "-p", str(opener.pid), "sh", "-c",
 		"until grep -q 'TracerPid:.[1-9]' /proc/%d/status; do sleep 0.01; done" % opener.pid])
 	tracer = tracer_of(opener.pid)
-	opener.communicate(b"\n", timeout=60)
+	opener.communicate(b"\n", timeout=300)
 	while runs(tracer):
 		time.sleep(0.01)
 	with open(path) as f:
@@ -314,7 +314,7 @@ def tracer_of(pid):
 
 def wait_attached(tracer, target):
 	"""Wait until the target is traced."""
-	for _ in range(1000):
+	for _ in range(30000):
 		if tracer_of(target) == tracer:
 			return
 		time.sleep(0.01)
@@ -335,11 +335,11 @@ def test_attach(tmp):
 		while not os.path.exists(path) or "exited with 0" not in open(path).read():
 			time.sleep(0.01)
 		t.send_signal(signal.SIGINT)
-		why += differ(t.wait(timeout=60), 0, "status of the command")
+		why += differ(t.wait(timeout=300), 0, "status of the command")
 		for p in ps:
 			if not kill:
 				p.send_signal(signal.SIGTERM)
-			why += differ(p.wait(timeout=60), -signal.SIGKILL if kill else -signal.SIGTERM,
+			why += differ(p.wait(timeout=300), -signal.SIGKILL if kill else -signal.SIGTERM,
 				      "end of a process, --kill-on-exit %s" % kill)
 		os.unlink(path)
 	# one that is not there leaves the others, and a command, traced
@@ -358,7 +358,7 @@ def test_attach(tmp):
 		t.send_signal(signal.SIGINT)
 		why += differ(t.stderr.read(), "pevtrace: detached from process %d\n" % p.pid,
 			      engine + ": a process that is named twice")
-		why += differ(t.wait(timeout=60), 0, engine)
+		why += differ(t.wait(timeout=300), 0, engine)
 		t.stderr.close()
 		p.stdout.close()
 		p.kill()
@@ -370,7 +370,7 @@ def test_attach(tmp):
 		t.stderr.readline()
 		t.stderr.readline()
 		t.stderr.close()
-		why += differ(t.wait(timeout=60) in (2, -signal.SIGPIPE), True, "status after the reader, " + engine)
+		why += differ(t.wait(timeout=300) in (2, -signal.SIGPIPE), True, "status after the reader, " + engine)
 		opener.kill()
 		opener.wait()
 		for command, status in (([], 2), (["sh", "-c", "exit 7"], 7)):
@@ -541,7 +541,7 @@ def pager_left(tmp):
 		p.stdin.writelines(f.readlines()[:-5])
 	p.stdin.flush()
 	try:
-		return differ(p.wait(60), -signal.SIGPIPE, "a pager that was left")
+		return differ(p.wait(300), -signal.SIGPIPE, "a pager that was left")
 	except subprocess.TimeoutExpired:
 		p.kill()
 		return ["waits although the pager was left"]
@@ -873,7 +873,7 @@ def test_typed(tmp):
 				     env=dict(os.environ, TERM="xterm", PEVTRACE_PAGER="sleep 600 #"))
 		os.write(master, 8 * b"\4") # each read ends at one
 		os.close(slave)
-		why += differ(p.wait(timeout=60) >= 0, True, str(verb))
+		why += differ(p.wait(timeout=300) >= 0, True, str(verb))
 		os.close(master)
 	return why
 

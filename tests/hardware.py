@@ -95,7 +95,7 @@ def perf_data(sample_type, one):
 
 def output(argv):
 	return subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-			      stderr=subprocess.PIPE, text=True, timeout=240, check=False).stdout
+			      stderr=subprocess.PIPE, text=True, timeout=300, check=False).stdout
 
 def ours(path):
 	for line in output([PEVTRACE, "decode", "--records", "-s", "4096", path]).splitlines():

@@ -33,7 +33,7 @@ SEED = os.environ.get("SEED", "1")
 ATTACHES = 40
 CANNOT = 77
 LIMIT = 32 * 1024	# KiB; a quiet target needs about 6 MiB
-TIMEOUT = 200
+TIMEOUT = 300
 EVIL = b"\033[31m\033]0;x\007\r\n\x9b1m\xc2\x9b2J\x7f\xff"
 # all of C0 but newline, DEL, and C1, as a byte that is no part of a character or as one
 CONTROL = re.compile(rb"[\x00-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]")
@@ -166,7 +166,7 @@ def cgroup(tap, tmp):
 		return
 	try:
 		out = subprocess.run([PEVTRACE, "open", "-e", "page-faults", "-v", "-G", path, "--for=0.05"],
-				     stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60, env=ENV)
+				     stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300, env=ENV)
 		tap.ok(not controls(out.stdout), name, controls(out.stdout))
 	finally:
 		os.rmdir(path)
@@ -182,8 +182,8 @@ def attach_to_the_dying(tap, tmp):
 		tracer = subprocess.Popen([PEVTRACE, "-o", os.path.join(tmp, "trace"), "-p",
 					   str(target.pid)], stdin=subprocess.DEVNULL,
 					  stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-		said = tracer.communicate(timeout=60)[0].decode()
-		out = target.communicate(timeout=60)[0]
+		said = tracer.communicate(timeout=300)[0].decode()
+		out = target.communicate(timeout=300)[0]
 		if target.returncode or (n % 2 and out != b"mayflies: over\n"):
 			why.append("the target ended with %d: %r" % (target.returncode, out))
 		# a zombie or a process that has ended is reported
@@ -217,7 +217,7 @@ def attach_to_a_crowd(tap, tmp):
 		time.sleep(rnd.uniform(0, 0.03))
 		tracer.send_signal(signal.SIGINT)
 		try:
-			said += tracer.communicate(timeout=60)[1]
+			said += tracer.communicate(timeout=300)[1]
 		except subprocess.TimeoutExpired:
 			why.append("pevtrace does not let go")
 			tracer.kill()
@@ -241,9 +241,9 @@ def held_by_evil(tap, tmp):
 				 stderr=subprocess.PIPE)
 	first.stderr.readline()
 	r = subprocess.run([PEVTRACE, "-p", str(target.pid)], stdin=subprocess.DEVNULL,
-			   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
+			   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300)
 	first.send_signal(signal.SIGINT)
-	first.communicate(timeout=60)
+	first.communicate(timeout=300)
 	target.kill()
 	target.wait()
 	tap.ok(r.returncode == 2 and b"already traced by process" in r.stdout and not controls(r.stdout),

@@ -76,7 +76,7 @@ def run_block(block, build):
 	for line in block.splitlines():
 		if line.startswith("$ "):
 			command = line[2:]
-			r = subprocess.run(["sh", "-c", command], cwd=build, env=env, timeout=120,
+			r = subprocess.run(["sh", "-c", command], cwd=build, env=env, timeout=300,
 					   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
 					   stderr=subprocess.STDOUT, text=True, errors="replace")
 			got = r.stdout

@@ -61,7 +61,7 @@ def show(r):
 """
 
 def run(*command, **more):
-	more.setdefault("timeout", 120)
+	more.setdefault("timeout", 300)
 	return subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
 			      stderr=subprocess.PIPE, text=True, errors="replace", **more)
 
@@ -277,7 +277,7 @@ def interrupted(tap, tmp):
 			time.sleep(0.05)
 		os.killpg(both.pid, signal.SIGINT)
 		try:
-			status = both.wait(60)
+			status = both.wait(300)
 		except subprocess.TimeoutExpired:
 			status = None
 			os.killpg(both.pid, signal.SIGKILL)
@@ -566,8 +566,8 @@ def attached(tap, tmp):
 					break
 			subprocess.run(["sleep", "0.1"])
 		tracer.terminate()
-		tracer.wait(60)
-		out = target.communicate(timeout=60)[0]
+		tracer.wait(300)
+		out = target.communicate(timeout=300)[0]
 	finally:
 		tracer.kill()
 		target.kill()
@@ -605,8 +605,8 @@ def before(tap, tmp):
 			tracer = subprocess.Popen([*how, PEVTRACE, "-o", text, "-p", str(target.pid),
 						   *option], stderr=subprocess.PIPE, text=True)
 			tracer.stderr.readline()
-			out = target.communicate("\n", timeout=60)[0]
-			said_ = tracer.communicate(timeout=60)[1]
+			out = target.communicate("\n", timeout=300)[0]
+			said_ = tracer.communicate(timeout=300)[1]
 			with open(text, encoding="utf-8") as f:
 				lines = f.read()
 			injected = known * (option == options[2] and 2 or
@@ -632,8 +632,8 @@ def attached_abis(tap, tmp):
 			tracer = subprocess.Popen([PEVTRACE, "-o", text, "-p", str(target.pid), "-e",
 						   "inject=" + expr], stderr=subprocess.PIPE)
 			tracer.stderr.readline()
-			out = target.communicate(b"\n", timeout=60)[0]
-			said_ = tracer.communicate(timeout=60)[1]
+			out = target.communicate(b"\n", timeout=300)[0]
+			said_ = tracer.communicate(timeout=300)[1]
 			with open(text) as f:
 				lines = f.read()
 			tap.ok(target.returncode == want and tracer.returncode == 0 and

@@ -30,7 +30,7 @@ TARGETS = os.path.realpath(os.environ.get("PEVTRACE_TARGETS", "tests/targets"))
 PERF = sp.find_program("perf", ("/usr/lib/linux-tools",))
 KILLS = int(os.environ.get("KILLS", "60"))
 SEED = os.environ.get("SEED", "1")
-PATIENCE = 30
+PATIENCE = 300
 PR_SET_CHILD_SUBREAPER = 36
 OPTIONS = [[], ["--json"], ["--records"], ["-k"], ["--no-seccomp"], ["--summary"],
 	   ["--records", "--look-every=5"], ["--trace=all"]]
@@ -185,7 +185,7 @@ class Rounds:
 		key = " ".join(argv)
 		if key not in natives:
 			r = subprocess.run(argv, stdin=self.slave, stdout=subprocess.PIPE,
-					   stderr=subprocess.DEVNULL, timeout=60)
+					   stderr=subprocess.DEVNULL, timeout=300)
 			natives[key] = (r.returncode, r.stdout)
 		target = self.start(argv, subprocess.PIPE)
 		self.moment(0.03)

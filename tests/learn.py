@@ -38,7 +38,7 @@ TARGETS = os.environ.get("PEVTRACE_TARGETS", os.path.join(HERE, "targets"))
 DEAD_BREAKPOINTS = os.path.join(os.path.dirname(os.path.abspath(TARGETS)), "handicap", "dead_breakpoints.so")
 DEVICES = "/sys/bus/event_source/devices"
 WIDTH = 80
-PATIENCE = 120
+PATIENCE = 300
 
 def run(*args, user=None, **how):
 	kw = dict(stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,

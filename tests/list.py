@@ -23,7 +23,7 @@ PEVTRACE = os.environ.get("PEVTRACE")
 
 def listed(*args, rc=0):
 	r = subprocess.run([PEVTRACE, "list"] + list(args), stdout=subprocess.PIPE,
-			   stderr=subprocess.PIPE, timeout=60)
+			   stderr=subprocess.PIPE, timeout=300)
 	if r.returncode != rc:
 		raise AssertionError("%s: status %d, %s" % (args, r.returncode, r.stderr))
 	return r.stdout.decode()

@@ -46,7 +46,7 @@ class Opened:
 		full = dict(os.environ, LC_ALL="C")
 		r = subprocess.run([PEVTRACE, "open"] + args, env=full, text=True,
 				   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-				   stderr=subprocess.PIPE, timeout=120, errors="replace",
+				   stderr=subprocess.PIPE, timeout=300, errors="replace",
 				   **how)
 		self.status, self.out, self.err = r.returncode, r.stdout, r.stderr
 		self.figures, self.lines = split(r.stderr)
@@ -153,7 +153,7 @@ def first_attempts(attrs, n):
 def opens_of(tmp, args, n):
 	dump = os.path.join(tmp, "syntax.json")
 	subprocess.run(args(dump), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-		       stderr=subprocess.DEVNULL, timeout=120)
+		       stderr=subprocess.DEVNULL, timeout=300)
 	got = first_attempts(attrs_of(dump), n)
 	os.unlink(dump)
 	return got
@@ -220,7 +220,7 @@ def leader_sampling(attr):
 def opened_once(args, dump):
 	"""Return the attrs opened for a task, each type and config once."""
 	subprocess.run(args, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-		       stderr=subprocess.DEVNULL, timeout=120)
+		       stderr=subprocess.DEVNULL, timeout=300)
 	out = collections.OrderedDict()
 	for attr, pid, group, errno in attrs_of(dump):
 		if not errno and pid > 0:
@@ -313,7 +313,7 @@ def test_same(tap, tmp):
 		subprocess.run([PEVTRACE, "-o", trace, "--json=" + of_trace, PEVTRACE,
 				"open", "-o", text,
 				"--json=" + dump] + args, stderr=subprocess.DEVNULL,
-			       stdin=subprocess.DEVNULL, timeout=120)
+			       stdin=subprocess.DEVNULL, timeout=300)
 		all_lines = split(open(text).read())[1]
 		own = [m.group(1) for m in map(OURS.match, all_lines) if m]
 		seen = [m.group(1) for m in map(OURS.match, open(trace)) if m]
@@ -323,7 +323,7 @@ def test_same(tap, tmp):
 		compare_dumps(tap, name, dump, of_trace)
 		r = subprocess.run([PEVTRACE, "decode"] +
 				   (["--records"] if name == "sampling" else []) + [dump],
-				   stdout=subprocess.PIPE, text=True, timeout=120)
+				   stdout=subprocess.PIPE, text=True, timeout=300)
 		again = [l for l in r.stdout.split("\n") if l]
 		plain = [re.sub(r"^\d+ +", "", l) for l in all_lines]
 		tap.ok(r.returncode == 0 and again == plain,
@@ -378,7 +378,7 @@ class Counted:
 	def go(self):
 		self.p.stdin.write("x")
 		self.p.stdin.flush()
-		self.p.wait(60)
+		self.p.wait(300)
 
 def perf_counts(text, words):
 	"""Return the counts of perf stat -x, of these events, in their order."""
@@ -402,8 +402,8 @@ def test_counts(tap, tmp, tracefs):
 				stderr=subprocess.PIPE, text=True)
 	ready = rp.holds_events(perf.pid, len(words)) and rp.holds_events(ours.pid, len(words))
 	t.go()
-	err = ours.communicate(timeout=60)[1]
-	perf.wait(60)
+	err = ours.communicate(timeout=300)[1]
+	perf.wait(300)
 	got, want = split(err)[0], perf_counts(open(theirs).read(), words)
 	wrong = []
 	for word in words:
@@ -435,7 +435,7 @@ def test_command_counts(tap, tracefs):
 	argv = [rp.target("counted"), "3000", "0", "2"]
 	r = subprocess.run([PERF, "stat", "-x,", "-e", words] + argv, text=True,
 			   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-			   stderr=subprocess.PIPE, timeout=60)
+			   stderr=subprocess.PIPE, timeout=300)
 	want = perf_counts(r.stderr, words.split(","))
 	got = Opened(["-q", "-e", words, "--"] + argv).figures
 	wrong = ["%s: %s, perf %s" % (k, got.get(k), v) for k, v in want.items()
@@ -614,8 +614,8 @@ def interrupted(args, send=1):
 	for _ in range(send):
 		send_and_wait(p, signal.SIGINT)
 	try:
-		p.wait(60)
-		err = p.communicate(timeout=60)[1].decode()
+		p.wait(300)
+		err = p.communicate(timeout=300)[1].decode()
 	except subprocess.TimeoutExpired:
 		p.kill()
 		err = p.communicate()[1].decode() + "(did not end)"

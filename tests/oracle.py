@@ -63,7 +63,7 @@ def run(argv, tmp, env=None):
 	full.update(env or {})
 	return subprocess.run(argv, env=full, stdin=subprocess.DEVNULL,
 			      stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-			      timeout=120, text=True, errors="replace")
+			      timeout=300, text=True, errors="replace")
 
 def opens(path):
 	return [c for c in sp.parse_file(path) if c.name == "perf_event_open"]

@@ -48,7 +48,7 @@ def readers():
 
 def run(argv, **how):
 	how.setdefault("stdin", subprocess.DEVNULL)
-	return subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120,
+	return subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300,
 			      **how)
 
 def text(argv, **how):
@@ -364,7 +364,7 @@ def test_pipe(tap, tmp):
 	with open(ours, "wb") as f:
 		subprocess.run([rp.PEVTRACE, "-q", "-o", "/dev/null", "--perf-data=-", rp.PERF,
 				"record", "-o", own, "-e", "cpu-clock"] + event + WORK, stdout=f,
-			       stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, timeout=120,
+			       stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, timeout=300,
 			       check=True)
 	for who, perf in readers().items():
 		a = text(perf + ["script", "-i", own])
@@ -564,7 +564,7 @@ def test_aux(tap, tmp):
 			with open(made, "wb") as f:
 				r = subprocess.run([rp.PEVTRACE, "report", "--format=perf-data", dump] +
 						   (["-o", made] if form == "file" else []),
-						   stdout=f, stderr=subprocess.PIPE, timeout=60)
+						   stdout=f, stderr=subprocess.PIPE, timeout=300)
 			for who, perf in readers().items():
 				# perf 6.1 seeks in standard input, unless that is a pipe
 				lines = text(perf + ["report", "-D", "-i", made]) \
@@ -950,7 +950,7 @@ def test_later_piped(tap, tmp):
 	with open(piped, "wb") as f:
 		r = subprocess.run([rp.PEVTRACE, "-q", "-o", "/dev/null", "--perf-data=-",
 				    "/usr/bin/python3", "-c", program], stdout=f,
-				   stderr=subprocess.PIPE, timeout=120)
+				   stderr=subprocess.PIPE, timeout=300)
 	m = re.search(rb"^(\d+)$", r.stderr, re.M)
 	said = int(m.group(1)) if m else 0
 	for who, perf in readers().items():
@@ -1579,7 +1579,7 @@ def test_damaged(tap, tmp):
 		f.writelines(json.dumps(line) + "\n" for line in lines)
 	with open(os.path.join(tmp, "bad.pipe"), "wb") as f:
 		r = subprocess.run([rp.PEVTRACE, "report", "--format=perf-data", dump], stdout=f,
-				   stderr=subprocess.PIPE, timeout=60)
+				   stderr=subprocess.PIPE, timeout=300)
 	p = run([rp.PEVTRACE, "decode", f.name])
 	tap.ok(not r.returncode and not p.returncode and p.stdout.count(b"\n") == 1,
 	       "records of tasks in a dump that are none are left out", [r.stderr, p.stderr, p.stdout])

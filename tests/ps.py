@@ -158,9 +158,9 @@ def test_groups(tap):
 
 def test_others(tap):
 	"""An event on another task, held by two processes; none is left changed."""
-	child = subprocess.Popen(["sleep", "60"])
+	child = subprocess.Popen(["sleep", "1000"])
 	fd = opened(config=1, pid=child.pid, bits=1, format=3)
-	holder = subprocess.Popen(["sleep", "60"], pass_fds=[fd])
+	holder = subprocess.Popen(["sleep", "1000"], pass_fds=[fd])
 	number = id_of(fd)
 	before = os.read(fd, 24)
 	got, r = listed("-p", str(child.pid))

@@ -261,7 +261,7 @@ def against_script(tap, name, run, data):
 	"""Return the lines of perf script."""
 	r = subprocess.run([rp.PERF, "script", "-i", data, "--ns", "-F",
 			    "pid,tid,time,ip"], stdout=subprocess.PIPE,
-			   stderr=subprocess.DEVNULL, text=True, timeout=120)
+			   stderr=subprocess.DEVNULL, text=True, timeout=300)
 	theirs = []
 	for line in r.stdout.split("\n"):
 		if not line.strip():

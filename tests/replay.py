@@ -37,7 +37,7 @@ def run(args, **how):
 		env["ASAN_OPTIONS"] = "detect_leaks=0"
 	return subprocess.run(args, env=env, text=True,
 			      stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-			      stderr=subprocess.PIPE, timeout=120, errors="replace", **how)
+			      stderr=subprocess.PIPE, timeout=300, errors="replace", **how)
 
 class Replay:
 	"""A pevtrace replay that has ended: .status .lines (differences) .made
@@ -144,7 +144,7 @@ def test_targets(tap, tmp):
 	tap.ok(r.status == 0 and all(json.loads(l) for l in r.out.split("\n") if l) and
 	       "repeated" in r.err, "-j: a dump alone on standard output", [r.err])
 	with open(dump) as f:
-		r = subprocess.run([PEVTRACE, "replay", "-q", "-"], stdin=f, timeout=60)
+		r = subprocess.run([PEVTRACE, "replay", "-q", "-"], stdin=f, timeout=300)
 	tap.ok(r.returncode == 0, "a dump on standard input")
 
 # Calls of each kind that can be made again, right ones and wrong ones; run under
@@ -224,7 +224,7 @@ def test_calls(tap, tmp):
 
 def test_whom(tap, tmp):
 	dump, _ = opened(tmp, "whom", ["-e", "cpu-clock:u", "--", "true"])
-	sleeper = subprocess.Popen(["sleep", "60"])
+	sleeper = subprocess.Popen(["sleep", "1000"])
 	try:
 		r = Replay(["-p", str(sleeper.pid), dump])
 		tap.ok(r.status == 0 and ("}, %d, -1 " % sleeper.pid) in r.calls[0],
@@ -476,7 +476,7 @@ def test_probes(tap, tmp):
 TRAPPING = """
 import ctypes, struct, subprocess
 libc = ctypes.CDLL(None, use_errno=True)
-child = subprocess.Popen(["sleep", "60"])
+child = subprocess.Popen(["sleep", "1000"])
 attr = ctypes.create_string_buffer(struct.pack("<II5Q", 1, 136, 0, 100000, 0, 0,
 					       1 << 37 | 1 << 36 | 1 << 5) + bytes(100))
 libc.syscall(298, attr, child.pid, -1, -1, 8)

@@ -51,7 +51,7 @@ class Run:
 				[PEVTRACE, "-y", "-s", "4096", "-o", self.path] +
 				options + argv, stdin=stdin, env=full,
 				stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-				text=True, errors="replace", timeout=120)
+				text=True, errors="replace", timeout=300)
 			self.out, self.err = r.stdout, r.stderr
 			self.status = r.returncode
 			with open(self.path, errors="surrogateescape") as f:
@@ -291,7 +291,7 @@ DUMPED = re.compile(r"((?:-?\d+ )*)0x[0-9a-f]+ (?:\[\S*\] )?\[(0x[0-9a-f]+)\]: "
 def perf_dump(path):
 	return subprocess.run([PERF, "report", "-D", "-i", path], stdout=subprocess.PIPE,
 			      stderr=subprocess.DEVNULL, text=True, errors="replace",
-			      timeout=120).stdout
+			      timeout=300).stdout
 
 def dump(path):
 	"""Return the kernel's records of perf report -D.  perf itself adds
@@ -338,11 +338,13 @@ def records(lines):
 	return out
 
 def holds_events(pid, n):
-	"""Wait until the process has n events open, and some time for enabling."""
-	until = time.monotonic() + 20
+	"""Wait until the process has n events open, and then sleeps, as it does once they are enabled."""
+	until, asleep = time.monotonic() + 300, 0
 	while time.monotonic() < until:
 		links = 0
 		try:
+			with open("/proc/%d/stat" % pid, encoding="utf-8") as f:
+				state = f.read().rpartition(")")[2].split()[0]
 			for fd in os.listdir("/proc/%d/fd" % pid):
 				try:
 					links += "[perf_event]" in os.readlink(
@@ -351,8 +353,8 @@ def holds_events(pid, n):
 					pass
 		except OSError:
 			return False
-		if links >= n:
-			time.sleep(0.4)
+		asleep += links >= n and state == "S"
+		if asleep == 10:
 			return True
 		time.sleep(0.02)
 	return False

@@ -41,7 +41,7 @@ VERBS = [
 def run(*command, **more):
 	return subprocess.run(command, stdin=subprocess.DEVNULL,
 			      stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-			      timeout=60, **more)
+			      timeout=300, **more)
 
 def said(r):
 	return "status %d, %s" % (r.returncode, (r.stdout + r.stderr).decode("utf-8", "replace"))

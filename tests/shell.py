@@ -29,7 +29,7 @@ PEVTRACE = os.environ.get("PEVTRACE") or sp.find_program("pevtrace")
 TARGETS = os.path.realpath(os.environ.get("PEVTRACE_TARGETS", "tests/targets"))
 BASH = sp.find_program("bash")
 PROMPT = b"@>"
-PATIENCE = 60
+PATIENCE = 300
 EVERYDAY = os.path.join(TARGETS, "everyday")
 STOPPED = b"until jobs -s | grep -q .; do sleep 0.1; done"
 # what is typed; after "...": when the foreground job sleeps, otherwise after the prompt

@@ -310,7 +310,7 @@ def written_to_the_end(tap, tmp):
 		tracer = subprocess.Popen([PEVTRACE, "-o", path, "-p", str(target.pid)],
 					  stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
 		tracer.stderr.readline()
-		target.communicate(b"\n", timeout=60)
+		target.communicate(b"\n", timeout=300)
 		# the tracee has ended, and the trace is not read
 		for _ in range(600):
 			with open("/proc/%d/status" % tracer.pid) as f:
@@ -324,7 +324,7 @@ def written_to_the_end(tap, tmp):
 		while more := os.read(end, 65536):
 			said += more
 		os.close(end)
-		tracer.wait(60)
+		tracer.wait(300)
 		tap.ok(tracer.returncode == 0 and b"perf_event_open(" in said and
 		       said.endswith(b"+++ exited with 0 +++\n"),
 		       "%s at the end: the trace is whole" % sig.name,

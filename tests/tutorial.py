@@ -58,7 +58,7 @@ def run(command, tmp, env, setup=None):
 	for _ in range(20):
 		r = subprocess.run(["sh", "-c", command], cwd=tmp, env=env, text=True, preexec_fn=setup,
 				   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-				   stderr=subprocess.STDOUT, timeout=120, errors="replace")
+				   stderr=subprocess.STDOUT, timeout=300, errors="replace")
 		if " -o trace.txt " not in command:
 			break
 		with open(os.path.join(tmp, "trace.txt"), errors="replace") as f:

@@ -70,7 +70,7 @@ def main():
 				   (name not in DIES, FOUND))
 			r = subprocess.run(before + [PEVTRACE, *args], stdin=subprocess.DEVNULL,
 					   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-					   errors="replace", check=False, timeout=300, env=env)
+					   errors="replace", check=False, timeout=600, env=env)
 			said = ""
 			if before:
 				with open(log, errors="replace") as f:

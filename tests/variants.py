@@ -187,7 +187,7 @@ def test_shown(old, tmp):
 	"""Return what is missing in a trace by a pevtrace that knows less, and in its dump."""
 	paths = [os.path.join(tmp, n) for n in ("text", "dump", "again", "new")]
 	subprocess.run([old, "-v", "--records", "-o", paths[0], "--json=" + paths[1], sys.executable,
-			"-c", PROGRAM % NUMBERS[os.uname().machine]], check=True, timeout=100)
+			"-c", PROGRAM % NUMBERS[os.uname().machine]], check=True, timeout=300)
 	subprocess.run([old, "decode", "-v", "--records", "-o", paths[2], paths[1]], check=True)
 	subprocess.run([os.environ["PEVTRACE"], "decode", "-v", "--records", "-o", paths[3], paths[1]],
 		       check=True)
@@ -218,7 +218,7 @@ def calls_of(pevtrace, path):
 	attrs = os.path.join(os.environ.get("PEVTRACE_TARGETS", "tests/targets"), "attrs")
 	cases = subprocess.run([attrs, "list"], check=True, stdout=subprocess.PIPE, text=True)
 	subprocess.run([pevtrace, "-o", path, attrs, *cases.stdout.split()], check=True,
-		       stdout=subprocess.DEVNULL, timeout=200)
+		       stdout=subprocess.DEVNULL, timeout=300)
 	with open(path, encoding="utf-8") as f:
 		return re.findall(r"^\d+ +(\w+)\(.* = (-?\d+(?: E\w+)?)", f.read(), re.M)
 

@@ -32,7 +32,7 @@ PEVTRACE, PERF = rp.PEVTRACE, rp.PERF
 def watch(args, **how):
 	return subprocess.run([PEVTRACE, "watch", "-s", "4096"] + args, text=True,
 			      stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-			      stderr=subprocess.PIPE, timeout=120, errors="replace",
+			      stderr=subprocess.PIPE, timeout=300, errors="replace",
 			      env=dict(os.environ, LC_ALL="C"), **how)
 
 # ---- a process ------------------------------------------------------------------
@@ -76,12 +76,12 @@ def test_process(tap, tmp):
 	ready = rp.holds_events(perf.pid, 1) and rp.holds_events(ours.pid, 1)
 	t.stdin.write("x")
 	t.stdin.flush()
-	t.wait(60)
-	err = ours.communicate(timeout=60)[1]
-	perf.wait(60)
+	t.wait(300)
+	err = ours.communicate(timeout=300)[1]
+	perf.wait(300)
 	script = subprocess.run([PERF, "script", "-i", data, "--show-task-events",
 				 "--show-mmap-events"], stdout=subprocess.PIPE,
-				stderr=subprocess.DEVNULL, text=True, timeout=60).stdout
+				stderr=subprocess.DEVNULL, text=True, timeout=300).stdout
 	# perf takes earlier mappings from /proc
 	theirs = collections.Counter(k for k in their_keys(script))
 	seen = rp.records(err.split("\n"))
@@ -136,7 +136,7 @@ def in_background(args, work, *words):
 		if select.select([p.stderr], [], [], 0.1)[0]:
 			said += p.stderr.read(65536)
 	p.send_signal(signal.SIGINT)
-	said += p.communicate(timeout=60)[1]
+	said += p.communicate(timeout=300)[1]
 	return ready, said.decode(), p.returncode
 
 def test_system(tap):
@@ -199,7 +199,7 @@ def test_json(tap, tmp):
 	dump, text = os.path.join(tmp, "dump"), os.path.join(tmp, "text")
 	r = watch(["--json=" + dump, "-o", text, "sh", "-c", "/bin/true; exit 0"])
 	again = subprocess.run([PEVTRACE, "decode", "--records", "-s", "4096", dump],
-			       stdout=subprocess.PIPE, text=True, timeout=60)
+			       stdout=subprocess.PIPE, text=True, timeout=300)
 	plain = [re.sub(r"^\d+ +", "", l) for l in open(text).read().split("\n") if l]
 	decoded = [l for l in again.stdout.split("\n") if l]
 	tap.ok(r.returncode == 0 and again.returncode == 0 and decoded == plain and

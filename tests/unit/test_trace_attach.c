@@ -68,7 +68,7 @@ static void test_attach(void **state)
 		int out, status;
 		pid_t pid = start_crowd("5", &out);
 
-		alarm(60);
+		alarm(300);
 		r.term_at = 20 + 37 * i;
 		r.t = trace_new(&r.opts, &ops, &r);
 		assert_int_equal(trace_attach(r.t, pid), 0);
@@ -101,7 +101,7 @@ static void test_attach_stopped(void **state)
 	pid_t pid = start_crowd("3", &out);
 
 	(void)state;
-	alarm(60);
+	alarm(300);
 	kill(pid, SIGSTOP);
 	assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
 	r.term_at = 7; /* all are born */
@@ -133,7 +133,7 @@ static void test_attach_ends(void **state)
 	pid_t pid = start_crowd("3", &out), parent = getpid();
 
 	(void)state;
-	alarm(60);
+	alarm(300);
 	r.t = trace_new(&r.opts, &ops, &r);
 	assert_int_equal(trace_attach(r.t, pid), 0);
 	if (fork() == 0) {
@@ -163,7 +163,7 @@ static void test_attach_orphan(void **state)
 		execl(target("execs"), "execs", "headless", (char *)NULL);
 		_exit(127);
 	}
-	alarm(60);
+	alarm(300);
 	while (state_of(pid) != 'Z')
 		usleep(1000);
 	r.t = trace_new(&r.opts, &ops, &r);
