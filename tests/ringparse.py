@@ -387,7 +387,8 @@ def target(name):
 def missing(name):
 	"""Return why the target cannot be used here, or None."""
 	if not os.access(target(name), os.X_OK):
-		return "tests/targets/%s is not built" % name
+		return "tests/targets/%s is not built" % name + \
+			(": it requires i686-linux-gnu-gcc" if name.endswith("32") else "")
 	return machine.cannot_run(target(name)) if name.endswith("32") else None
 
 # ---- a script of such tests -------------------------------------------------
