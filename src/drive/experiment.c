@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -44,20 +45,28 @@ enum {
 /* A tracepoint filter that no record passes. */
 #define PASS_NOTHING "common_pid == 0"
 
-/* Memory shared by pevtrace and both children. */
-struct shared {
+/* Memory shared by pevtrace, the experimenter and the task. */
+struct experiment_shared {
+	struct experiment x;	/* whose attr is the next member */
+	uint8_t attr[ATTR_MAX];
 	struct observed seen;
 	struct work_report work;
 	bool done;
 };
 
+/* The task that events measure; it works for one experiment after the other, until it execs. */
+struct task {
+	pid_t pid;	/* 0: not started */
+	int link;	/* see drive/turns.h */
+};
+
 struct run {
 	const struct experiment *x;
-	struct shared *shared;
+	struct experiment_shared *shared;
+	struct task *task;
 	uint64_t sample_type;
-	int fd, other, link;	/* link: see drive/turns.h */
+	int fd, other, cgroup;
 	int program;		/* argument of the ioctl; negative errno: not loaded */
-	pid_t task;
 	void *ring;
 	size_t ring_len;
 };
@@ -67,19 +76,18 @@ static uint64_t experiment_attr(const struct experiment *x, unsigned int index)
 	return layout_get(&layout_perf_event_attr, index, x->attr, x->len);
 }
 
-static _Noreturn void experiment_task(const struct run *r, int link)
+static _Noreturn void experiment_task(struct experiment_shared *shared, int link)
 {
-	const struct experiment *x = r->x;
+	const struct experiment *x = &shared->x;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_DUMPABLE, 1); /* allow the parent to measure it */
-	alarm(LIMIT_S);
-	/* the first turn faults in all pages that the second one uses */
-	if (turn_pass(link) && turn_wait(link) && turn_pass(link) && turn_wait(link)) {
-		work_do(x->work, x->whom == EXPERIMENT_TASK ? -1 : r->shared->seen.cpu,
-			x->clock, &r->shared->work);
-		/* poll(2) reports no records of an event whose task has ended */
-		if (turn_pass(link) && turn_wait(link))
+	/* the first time faults in all pages that the later ones use */
+	work_do(0, CLOCK_MONOTONIC, &shared->work);
+	while (turn_pass(link) && turn_wait(link)) {
+		work_do(x->work, x->clock, &shared->work);
+		/* the rest is not part of what is waited for */
+		if (x->work & WORK_ENDS && turn_pass(link) && turn_wait(link))
 			work_end(x->work);
 	}
 	_exit(0);
@@ -106,38 +114,51 @@ static void wait_for_sleep(pid_t pid)
 	}
 }
 
-static bool start_task(struct run *r)
+static void end_task(struct task *t)
+{
+	if (!t->pid)
+		return;
+	close(t->link);
+	child_wait(t->pid);
+	t->pid = 0;
+}
+
+static bool start_task(struct task *t, struct experiment_shared *shared)
 {
 	int ends[2];
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
 		return false;
-	r->task = fork();
-	if (!r->task) {
+	t->pid = fork();
+	if (!t->pid) {
 		close(ends[0]);
-		experiment_task(r, ends[1]);
+		experiment_task(shared, ends[1]);
 	}
 	close(ends[1]);
-	r->link = ends[0];
-	if (r->task < 0 || !turn_wait(r->link) || !turn_pass(r->link) || !turn_wait(r->link))
-		return false;
-	wait_for_sleep(r->task);
-	return true;
+	t->link = ends[0];
+	if (t->pid > 0 && turn_wait(t->link))
+		return true;
+	end_task(t);
+	return false;
 }
 
+/* Let the task run on one CPU, or where the experimenter may. */
+static void place_task(const struct run *r)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(r->shared->seen.cpu, &set);
+	if (r->x->whom == EXPERIMENT_TASK)
+		sched_getaffinity(0, sizeof(set), &set);
+	sched_setaffinity(r->task->pid, sizeof(set), &set);
+}
+
+/* Let the task work; a signal of the event may kill it. */
 static void run_work(const struct run *r)
 {
-	if (turn_pass(r->link))
-		turn_wait(r->link);
-}
-
-static void end_task(const struct run *r)
-{
-	turn_pass(r->link);
-	close(r->link);
-	child_wait(r->task);
-	r->shared->seen.traps = r->shared->work.traps;
-	r->shared->seen.sig_data = r->shared->work.sig_data;
+	if (!turn_pass(r->task->link) || !turn_wait(r->task->link))
+		end_task(r->task);
 }
 
 static void map_ring(struct run *r, int fd)
@@ -167,25 +188,25 @@ static int open_tested(struct run *r)
 	uint64_t flags = x->flags;
 	const struct timespec nap = { 0, 1000000 };
 	uint8_t attr[ATTR_MAX];
-	size_t len = x->len < sizeof(attr) ? x->len : sizeof(attr);
-	int32_t pid = r->task, cpu = x->whom == EXPERIMENT_TASK ? -1 : r->shared->seen.cpu;
+	int32_t pid = r->task->pid, cpu = x->whom == EXPERIMENT_TASK ? -1 : r->shared->seen.cpu;
 	char path[256];
 
 	if (x->whom == EXPERIMENT_CPU)
 		pid = -1;
 	if (x->whom == EXPERIMENT_CGROUP) {
-		pid = cgroup_mount(path, sizeof(path)) ?
-		      open(path, O_RDONLY | O_CLOEXEC) : -1;
+		r->cgroup = cgroup_mount(path, sizeof(path)) ?
+			    open(path, O_RDONLY | O_CLOEXEC) : -1;
+		pid = r->cgroup;
 		flags |= PERF_FLAG_PID_CGROUP;
 	}
 	r->other = x->other ? open_other(pid, cpu) : -1;
 	if (x->other && r->other < 0)
-		return r->other;
+		return r->fd = r->other;
 	if (x->other)
 		map_ring(r, r->other);
-	memcpy(attr, x->attr, len);
+	memcpy(attr, x->attr, x->len);
 	for (int ms = 0;; ms++) {
-		r->fd = open_event(attr, len, pid, cpu, x->grouped ? r->other : -1, flags);
+		r->fd = open_event(attr, x->len, pid, cpu, x->grouped ? r->other : -1, flags);
 		/* another process may have all breakpoints, or the PMU, for a moment */
 		if ((r->fd != -ENOSPC && r->fd != -EBUSY) || ms == BUSY_MS)
 			return r->fd;
@@ -319,60 +340,141 @@ static void observe_counts(struct run *r)
 		o->members = words[0];
 }
 
-/* Read counts before the task exits, which they may or may not include, but after an exec. */
+/* poll(2) reports no records of an event whose task has ended, but read(2) all that it counted. */
 static void watch_task(struct run *r)
 {
 	const struct experiment *x = r->x;
-	bool execs = x->work & WORK_EXEC;
+	struct observed *o = &r->shared->seen;
 
 	if (x->ioctl && x->when == EXPERIMENT_BEFORE)
 		call_ioctl(r);
 	run_work(r);
-	r->shared->seen.woken = is_woken(r);
+	o->woken = is_woken(r);
 	if (x->ioctl && x->when == EXPERIMENT_AFTER)
 		call_ioctl(r);
-	if (!execs)
-		observe_counts(r);
-	end_task(r);
-	if (execs)
-		observe_counts(r);
+	if (x->work & WORK_ENDS && r->task->pid && turn_pass(r->task->link))
+		end_task(r->task);
+	observe_counts(r);
+	o->traps = r->shared->work.traps;
+	o->sig_data = r->shared->work.sig_data;
 	observe_ring(r);
 }
 
-static void experiment_main(const void *ctx, void *out)
+static void close_events(const struct run *r)
 {
-	const struct experiment *x = ctx;
-	struct shared *shared = out;
-	struct run r = {
-		.x = x, .shared = shared, .fd = -1, .other = -1,
-		.sample_type = experiment_attr(x, ATTR_SAMPLE_TYPE),
-	};
-	int fd;
+	const int fds[] = { r->fd, r->other, r->cgroup, r->program };
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	alarm(LIMIT_S);
+	if (r->ring)
+		munmap(r->ring, r->ring_len);
+	for (size_t i = 0; i < sizeof(fds) / sizeof(*fds); i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+}
+
+static void run_once(struct experiment_shared *shared, struct task *task)
+{
+	struct run r = {
+		.x = &shared->x, .shared = shared, .task = task, .fd = -1, .other = -1,
+		.cgroup = -1, .program = -1, .sample_type = experiment_attr(&shared->x, ATTR_SAMPLE_TYPE),
+	};
+
 	shared->seen.cpu = work_cpu();
-	if (!start_task(&r))
+	if (!task->pid && !start_task(task, shared))
 		return;
-	fd = open_tested(&r);
-	if (fd < 0) {
-		shared->seen.error = -fd;
-		kill(r.task, SIGKILL);
-		child_wait(r.task);
+	place_task(&r);
+	wait_for_sleep(task->pid);
+	if (open_tested(&r) == -ESRCH) {
+		end_task(task);
+	} else if (r.fd < 0) {
+		shared->seen.error = -r.fd;
 	} else {
-		if (!x->other)
-			map_ring(&r, fd);
-		shared->seen.cloexec = fcntl(fd, F_GETFD) & FD_CLOEXEC;
+		if (!r.x->other)
+			map_ring(&r, r.fd);
+		shared->seen.cloexec = fcntl(r.fd, F_GETFD) & FD_CLOEXEC;
 		watch_task(&r);
 	}
-	shared->done = true;
+	close_events(&r);
+	shared->done = r.fd != -ESRCH;
+}
+
+/* The experimenter: it has all descriptors open, so that its exit closes them in any case. */
+static _Noreturn void experimenter_main(struct experiment_shared *shared, int link)
+{
+	struct task task = { .pid = 0 };
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	while (turn_wait(link)) {
+		alarm(LIMIT_S);
+		run_once(shared, &task);
+		alarm(0);
+		if (!turn_pass(link))
+			break;
+	}
+	end_task(&task);
+	_exit(0);
+}
+
+static bool experimenter_start(struct experimenter *e)
+{
+	int ends[2];
+
+	e->shared = mmap(NULL, sizeof(*e->shared), PROT_READ | PROT_WRITE,
+			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (e->shared == MAP_FAILED)
+		return false;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends)) {
+		munmap(e->shared, sizeof(*e->shared));
+		return false;
+	}
+	e->pid = fork();
+	if (!e->pid) {
+		close(ends[0]);
+		experimenter_main(e->shared, ends[1]);
+	}
+	close(ends[1]);
+	e->link = ends[0];
+	if (e->pid > 0)
+		return true;
+	experimenter_end(e);
+	return false;
+}
+
+void experimenter_end(struct experimenter *e)
+{
+	if (!e->pid)
+		return;
+	close(e->link);
+	child_wait(e->pid);
+	munmap(e->shared, sizeof(*e->shared));
+	e->pid = 0;
+}
+
+bool experimenter_run(struct experimenter *e, const struct experiment *x, struct observed *out)
+{
+	struct experiment_shared *s;
+	bool done;
+
+	memset(out, 0, sizeof(*out));
+	if (!e->pid && !experimenter_start(e))
+		return false;
+	s = e->shared;
+	memset(s, 0, sizeof(*s));
+	s->x = *x;
+	s->x.attr = s->attr;
+	s->x.len = x->len < sizeof(s->attr) ? x->len : sizeof(s->attr);
+	memcpy(s->attr, x->attr, s->x.len);
+	done = turn_pass(e->link) && turn_wait(e->link) && s->done;
+	*out = s->seen;
+	if (!done)
+		experimenter_end(e);
+	return done;
 }
 
 bool experiment_run(const struct experiment *x, struct observed *out)
 {
-	struct shared shared;
+	struct experimenter e = { .pid = 0 };
+	bool done = experimenter_run(&e, x, out);
 
-	child_run(experiment_main, x, &shared, sizeof(shared));
-	*out = shared.seen;
-	return shared.done;
+	experimenter_end(&e);
+	return done;
 }

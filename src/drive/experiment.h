@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Finding out what an event does: it measures a child process that does some work
- * (drive/work.h), and its counts and records are examined.  A second child opens
- * all descriptors, so that its exit closes them.
+ * Finding out what an event does: it measures a task that does some work (drive/work.h), and
+ * its counts and records are examined.  The experimenter, a child process whose child the task
+ * is, opens all descriptors.
  */
 #ifndef PEVTRACE_DRIVE_EXPERIMENT_H
 #define PEVTRACE_DRIVE_EXPERIMENT_H
@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 #include <time.h>
 
 #include "abi/xlat.h"
@@ -66,7 +67,24 @@ struct observed {
 	int cpu;		/* on which the task worked */
 };
 
-/* Run an experiment; return false if no child could be created or it did not finish. */
+/* A child that runs experiments; zeroed: not started. */
+struct experimenter {
+	pid_t pid;
+	int link;		/* see drive/turns.h */
+	struct experiment_shared *shared;
+};
+
+/*
+ * Run an experiment, in a child that the first one starts.  The attr is copied; what its members
+ * point to, such as uprobe_path, must exist since before the first.  Return false if no child could
+ * be created or it did not finish, which takes at most 20 s; the next run starts another.
+ */
+bool experimenter_run(struct experimenter *e, const struct experiment *x, struct observed *out);
+
+/* End the child, if there is one, and wait for it. */
+void experimenter_end(struct experimenter *e);
+
+/* Run one experiment, by an experimenter of its own. */
 bool experiment_run(const struct experiment *x, struct observed *out);
 
 #endif

@@ -16,7 +16,7 @@
 
 #define SELF "/proc/self/exe"
 
-enum { PAGES = 16, SPIN_NS = 2000000 };
+enum { PAGES = 16, SPIN_NS = 2000000, CHILD_STACK = 64 * 1024 };
 
 static volatile uint32_t work_variable;
 
@@ -160,23 +160,34 @@ static void touch_pages(void)
 static void work_map_file(int prot)
 {
 	int fd = open(SELF, O_RDONLY | O_CLOEXEC);
-	void *p = fd < 0 ? MAP_FAILED : mmap(NULL, 4096, prot, MAP_PRIVATE, fd, 0);
+	volatile char *p = fd < 0 ? MAP_FAILED : mmap(NULL, 4096, prot, MAP_PRIVATE, fd, 0);
 
+	/* the fault of the write finds a page, and so a physical address */
+	if (p != MAP_FAILED && prot & PROT_WRITE)
+		p[0] = p[0];
 	if (p != MAP_FAILED)
-		munmap(p, 4096);
+		munmap((void *)p, 4096);
 	if (fd >= 0)
 		close(fd);
 }
 
+static int child_work(void *unused)
+{
+	(void)unused;
+	work_use(WORK_CHILD_TIMES);
+	touch_pages();
+	return 0;
+}
+
+/*
+ * Wait for a child that shares the memory, as a copy of it would cost more than all other work.
+ * The task does not run meanwhile, so that there is a context switch.
+ */
 static void work_fork(void)
 {
-	pid_t pid = fork();
+	static char stack[CHILD_STACK] __attribute__((aligned(16)));
 
-	if (!pid) {
-		work_use(WORK_CHILD_TIMES);
-		_exit(0);
-	}
-	child_wait(pid);
+	child_wait(clone(child_work, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | SIGCHLD, NULL));
 }
 
 static void work_migrate(void)
@@ -211,25 +222,21 @@ static void exec_self(void)
 	       (char *[]){ NULL });
 }
 
-void work_do(unsigned int what, int cpu, clockid_t clock, struct work_report *report)
+void work_do(unsigned int what, clockid_t clock, struct work_report *report)
 {
 	struct sigaction sa = { .sa_sigaction = trapped, .sa_flags = SA_SIGINFO | SA_NODEFER };
-	const struct timespec nap = { 0, 50000 };
 	uint64_t until;
 	int fd;
 
 	handler_report = report;
 	sigaction(SIGTRAP, &sa, NULL);
-	if (cpu >= 0)
-		work_bind(cpu);
 	report->started = work_clock(clock);
 	work_use(WORK_TIMES);
 	touch_pages();
 	work_map_file(PROT_READ | PROT_EXEC);
-	work_map_file(PROT_READ);
+	work_map_file(PROT_READ | PROT_WRITE);
 	prctl(PR_SET_NAME, "pevtrace work");
 	work_fork();
-	nanosleep(&nap, NULL);
 	if (what & WORK_MOVE)
 		work_migrate();
 	if (what & WORK_BPF && (fd = bpf_load(BPF_PROG_TYPE_PERF_EVENT, 0)) >= 0)
@@ -245,4 +252,6 @@ void work_end(unsigned int what)
 {
 	if (what & WORK_EXEC)
 		exec_self();
+	if (what & WORK_EXIT)
+		_exit(0);
 }

@@ -18,6 +18,8 @@ enum {
 	WORK_MOVE = 1 << 1,	/* migrates to another CPU and back */
 	WORK_BPF = 1 << 2,	/* loads a BPF program */
 	WORK_EXEC = 1 << 3,	/* ends with an exec of pevtrace --version */
+	WORK_EXIT = 1 << 4,	/* ends with an exit */
+	WORK_ENDS = WORK_EXEC | WORK_EXIT,
 };
 
 /* What only the task itself can report, in shared memory. */
@@ -47,10 +49,10 @@ uintptr_t work_called(void);
 /* Return the offset of the function in the file of the program, or 0. */
 uint64_t work_called_offset(void);
 
-/* Do the work; cpu: where to run, or -1. */
-void work_do(unsigned int what, int cpu, clockid_t clock, struct work_report *report);
+/* Do the work. */
+void work_do(unsigned int what, clockid_t clock, struct work_report *report);
 
-/* Do the last part; do not return if that is an exec. */
+/* Do the last part, from which only one that fails returns. */
 void work_end(unsigned int what);
 
 /* Return the highest CPU that the process may run on. */

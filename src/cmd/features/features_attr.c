@@ -45,7 +45,7 @@ static const struct recipe recipes[] = {
 	{ ATTR_READ_FORMAT, PERF_FORMAT_TOTAL_TIME_ENABLED, .work = 0 },
 	{ ATTR_INHERIT, .one_cpu = true },
 	{ ATTR_FREQ, .with = { { ATTR_SAMPLE_PERIOD, 100 } } },
-	{ ATTR_INHERIT_STAT, .one_cpu = true },
+	{ ATTR_INHERIT_STAT, .work = WORK_EXIT, .one_cpu = true },
 	{ ATTR_ENABLE_ON_EXEC, .with = { { ATTR_DISABLED, 1 } }, .work = WORK_EXEC },
 	{ ATTR_WATERMARK, .with = { { ATTR_WAKEUP_EVENTS, 16 } } },
 	{ ATTR_SAMPLE_ID_ALL,
