@@ -117,6 +117,7 @@ static void list_free(struct features *fs)
 	for (size_t i = 0; i < fs->n; i++)
 		free_feature(&fs->list[i]);
 	free(fs->list);
+	features_runs_free(fs);
 	facts_close(&fs->facts);
 	machine_close(&fs->machine);
 }

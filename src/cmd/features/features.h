@@ -56,7 +56,7 @@ struct feature_kind {
 
 extern const struct feature_kind feature_kinds[];	/* the last has no name */
 
-enum { FEATURE_ATTR_MAX = 256, FEATURE_BASES = 9 };
+enum { FEATURE_ATTR_MAX = 256, FEATURE_BASES = 9, FEATURE_RUNS = 12 };
 
 /* An event that features are tried on. */
 struct feature_base {
@@ -69,6 +69,8 @@ struct feature_base {
 	int error;		/* positive errno of opening it unchanged, or 0 */
 };
 
+struct features_experiment;
+
 struct features {
 	struct options options;
 	const char *const *words; /* the operands, NULL-terminated */
@@ -76,6 +78,9 @@ struct features {
 	struct machine machine;
 	struct facts facts;
 	struct instruments instruments;
+	struct experimenter experimenter;
+	struct features_experiment *experiments; /* owned; those that were run */
+	size_t nexperiments;
 	struct showing out;
 	struct feature *list;	/* owned, as are their names and reasons */
 	size_t n;
@@ -112,13 +117,31 @@ void features_put(uint8_t *attr, unsigned int index, uint64_t v);
 #define FEATURES_NOTHING_OPENS "no event can be opened"
 #define FEATURES_NO_EFFECT "no observable effect"
 
+/* What several runs say; single ones may differ, as a busy machine may lose a sample. */
+enum features_verdict {
+	FEATURES_SAME,		/* no effect */
+	FEATURES_DIFFERENT,	/* an effect */
+	FEATURES_UNSTEADY,	/* an effect in some runs only */
+};
+
 /*
- * Return whether two events, the first of which opens, behave differently in two of three runs;
- * single differences may come from a busy machine.  exact: compare counts; chains: compare the
- * length of callchains.
+ * Return whether two events, the first of which opens, behave differently.  exact: compare
+ * counts; chains: compare the length of callchains.
  */
-bool features_differ(const struct experiment *x, const struct experiment *y, bool exact,
-		     bool chains);
+enum features_verdict features_differ(struct features *fs, const struct experiment *x,
+				      const struct experiment *y, bool exact, bool chains);
+
+/* Return whether what is observed of an event, which opens, satisfies a condition. */
+enum features_verdict features_shows(struct features *fs, const struct experiment *x,
+				     bool (*shows)(const struct observed *o, uint64_t arg),
+				     uint64_t arg);
+
+/*
+ * Store a verdict if it is better than the present result; accepted_on and why: of one without an
+ * effect.  Return whether there is an effect.
+ */
+bool features_judge(struct feature *f, enum features_verdict v, const char *on,
+		    const char *accepted_on, const char *why);
 
 /* Store a result if it is better than the present one; why may be NULL. */
 bool features_found(struct feature *f, enum feature_result r, const char *on,
@@ -140,6 +163,17 @@ feature_try_fn features_try_member, features_try_sample, features_try_read,
 	features_try_branch, features_try_clock, features_try_size, features_try_ioctl,
 	features_try_flag, features_try_argument, features_try_cpu, features_try_type,
 	features_try_event, features_try_breakpoint, features_try_pmu;
+
+/* features_runs.c: experiments that were run ---------------------------------------------- */
+
+/*
+ * Return what was observed in run n of an experiment, less than FEATURE_RUNS.  It is not run again
+ * if it was; many features are compared with the same event without them.  The result is valid
+ * until features_runs_free().  Return NULL if there was no result.
+ */
+const struct observed *features_observe(struct features *fs, const struct experiment *x, size_t n);
+
+void features_runs_free(struct features *fs);
 
 /* features_kernel.c: conclusions ------------------------------------------------------- */
 

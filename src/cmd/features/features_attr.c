@@ -47,7 +47,8 @@ static const struct recipe recipes[] = {
 	{ ATTR_FREQ, .with = { { ATTR_SAMPLE_PERIOD, 100 } } },
 	{ ATTR_INHERIT_STAT, .work = WORK_EXIT, .one_cpu = true },
 	{ ATTR_ENABLE_ON_EXEC, .with = { { ATTR_DISABLED, 1 } }, .work = WORK_EXEC },
-	{ ATTR_WATERMARK, .with = { { ATTR_WAKEUP_EVENTS, 16 } } },
+	/* more events, but less bytes, than page faults write */
+	{ ATTR_WATERMARK, .with = { { ATTR_WAKEUP_EVENTS, 64 } } },
 	{ ATTR_SAMPLE_ID_ALL,
 	  .with = { { ATTR_COMM, 1 }, { ATTR_SAMPLE_TYPE, PERF_SAMPLE_TID } } },
 	{ ATTR_EXCLUDE_CALLCHAIN_KERNEL, .with = { { ATTR_SAMPLE_TYPE, PERF_SAMPLE_CALLCHAIN } } },
@@ -152,12 +153,14 @@ static bool try_on(struct features *fs, struct feature *f, const struct feature_
 	const struct field *field = f->what;
 	const struct recipe *r = recipe_of(field);
 	uint8_t with[FEATURE_ATTR_MAX], without[FEATURE_ATTR_MAX];
+	const char *why;
+	bool exact;
 	struct experiment x = {
 		.attr = with, .len = b->len, .work = b->work | r->work,
 		.whom = r->one_cpu ? EXPERIMENT_TASK_CPU : EXPERIMENT_TASK,
 	};
 	struct experiment y;
-	struct observed a;
+	const struct observed *a;
 
 	memcpy(without, b->attr, sizeof(without));
 	accompany(field, without);
@@ -167,27 +170,27 @@ static bool try_on(struct features *fs, struct feature *f, const struct feature_
 	x.clock = (clockid_t)layout_get(layout, ATTR_CLOCKID, with, b->len);
 	if (!applies(fs, field, with))
 		return false;
-	if (!experiment_run(&x, &a))
+	a = features_observe(fs, &x, 0);
+	if (!a)
 		return false;
-	if (a.error) {
-		features_refused(fs, f, &x, a.error, b->name);
+	if (a->error) {
+		features_refused(fs, f, &x, a->error, b->name);
 		return false;
 	}
 	if (r->opens)
 		return features_found(f, FEATURE_YES, NULL, NULL);
 	/* an event that does not open without a member of its type shows no effect of that */
 	if ((b->probe || is_about_type(&field->when) || is_about_type(&field->needs)) &&
-	    features_dead(fs, f, with, x.len, a.count, b->name))
+	    features_dead(fs, f, with, x.len, a->count, b->name))
 		return false;
 	y = x;
 	y.attr = without;
-	if (features_differ(&x, &y, b->exact, r->chains))
-		return features_found(f, FEATURE_YES, b->name, NULL);
-	features_found(f, FEATURE_ACCEPTED, NULL,
-		       r->work & WORK_BPF && fs->bpf_error ?
-		       "no BPF program can be loaded to see what it does" :
-		       a.ring ? FEATURES_NO_EFFECT : "no ring could be mapped to see what it does");
-	return false;
+	why = r->work & WORK_BPF && fs->bpf_error ?
+	      "no BPF program can be loaded to see what it does" :
+	      a->ring ? FEATURES_NO_EFFECT : "no ring could be mapped to see what it does";
+	/* the counts of a program after an exec depend on where it is loaded */
+	exact = b->exact && !(x.work & WORK_EXEC);
+	return features_judge(f, features_differ(fs, &x, &y, exact, r->chains), b->name, NULL, why);
 }
 
 static void nothing_opens(const struct features *fs, struct feature *f)
@@ -227,12 +230,14 @@ static uint64_t no_source(void)
 	       (uint64_t)PERF_MEM_LVLNUM_NA << PERF_MEM_LVLNUM_SHIFT;
 }
 
-/* Return whether a sample with only this part contains more than a placeholder. */
+/* Return whether samples with only this part contain more than a placeholder. */
 static bool says_something(const struct observed *o, uint64_t bit)
 {
 	size_t len = o->sizes[PERF_RECORD_SAMPLE];
 	const uint8_t *p = o->sample + HEADER;
 
+	if (!o->samples)
+		return false;
 	len = (len < sizeof(o->sample) ? len : sizeof(o->sample)) - HEADER;
 	if (bit == PERF_SAMPLE_CPU) /* which may well be 0 */
 		return len >= 8 && load_uint(p, 4) == (uint64_t)o->cpu;
@@ -268,22 +273,23 @@ static bool sample_on(struct features *fs, struct feature *f, const struct featu
 		.attr = attr, .len = b->len, .work = b->work,
 		.whom = EXPERIMENT_TASK_CPU,
 	};
-	struct observed o;
+	const struct observed *o;
 
 	features_put(attr, ATTR_SAMPLE_TYPE, bit);
 	fill_members(fs, bit, attr);
-	if (!experiment_run(&x, &o))
+	o = features_observe(fs, &x, 0);
+	if (!o)
 		return false;
-	if (o.error)
-		features_refused(fs, f, &x, o.error, b->name);
-	else if (o.samples && says_something(&o, bit))
-		return features_found(f, FEATURE_YES, b->name, NULL);
-	else if (o.samples || b->attr[0] != PERF_TYPE_HARDWARE ||
-		 !features_dead(fs, f, attr, b->len, 0, b->name))
-		features_found(f, FEATURE_ACCEPTED, b->name, o.samples ?
-			       "field present in samples but empty" :
-			       "no sample was written");
-	return false;
+	if (o->error) {
+		features_refused(fs, f, &x, o->error, b->name);
+		return false;
+	}
+	if (!o->samples && b->attr[0] == PERF_TYPE_HARDWARE &&
+	    features_dead(fs, f, attr, b->len, 0, b->name))
+		return false;
+	return features_judge(f, features_shows(fs, &x, says_something, bit), b->name, b->name,
+			      o->samples ? "field present in samples but empty" :
+			      "no sample was written");
 }
 
 static void on_each(struct features *fs, struct feature *f, uint64_t bit, uint64_t branches)
@@ -325,32 +331,38 @@ void features_try_read(struct features *fs, struct feature *f)
 {
 	uint8_t attr[FEATURE_ATTR_MAX];
 	struct experiment x = { .attr = attr };
-	struct observed a, o;
+	const struct observed *a, *o;
 
 	for (size_t i = 0; i < fs->nbases && f->result != FEATURE_YES; i++) {
 		if (fs->bases[i].error || fs->bases[i].probe)
 			continue;
 		x.len = fs->bases[i].len;
 		memcpy(attr, fs->bases[i].attr, sizeof(attr));
-		if (!experiment_run(&x, &o))
-			continue;
+		o = features_observe(fs, &x, 0);
 		features_put(attr, ATTR_READ_FORMAT, f->value);
-		if (!experiment_run(&x, &a))
+		a = features_observe(fs, &x, 0);
+		if (!a || !o)
 			continue;
-		if (a.error)
-			features_refused(fs, f, &x, a.error, fs->bases[i].name);
+		if (a->error)
+			features_refused(fs, f, &x, a->error, fs->bases[i].name);
 		else
-			features_found(f, a.read_len > o.read_len ? FEATURE_YES :
+			features_found(f, a->read_len > o->read_len ? FEATURE_YES :
 				       FEATURE_ACCEPTED, NULL, NULL);
 	}
 	nothing_opens(fs, f);
+}
+
+static bool is_in_clock(const struct observed *o, uint64_t unused)
+{
+	(void)unused;
+	return o->in_clock;
 }
 
 void features_try_clock(struct features *fs, struct feature *f)
 {
 	uint8_t attr[FEATURE_ATTR_MAX];
 	struct experiment x = { .attr = attr, .clock = (clockid_t)f->value };
-	struct observed o;
+	const struct observed *o;
 
 	for (size_t i = 0; i < fs->nbases && f->result != FEATURE_YES; i++) {
 		const struct feature_base *b = &fs->bases[i];
@@ -363,15 +375,14 @@ void features_try_clock(struct features *fs, struct feature *f)
 		features_put(attr, ATTR_USE_CLOCKID, 1);
 		features_put(attr, ATTR_CLOCKID, f->value);
 		features_put(attr, ATTR_SAMPLE_TYPE, PERF_SAMPLE_TIME);
-		if (!experiment_run(&x, &o))
+		o = features_observe(fs, &x, 0);
+		if (!o)
 			continue;
-		if (o.error)
-			features_refused(fs, f, &x, o.error, b->name);
-		else if (o.in_clock)
-			features_found(f, FEATURE_YES, b->name, NULL);
+		if (o->error)
+			features_refused(fs, f, &x, o->error, b->name);
 		else
-			features_found(f, FEATURE_ACCEPTED, b->name, "the times of its samples "
-				       "are not of that clock");
+			features_judge(f, features_shows(fs, &x, is_in_clock, 0), b->name, b->name,
+				       "the times of its samples are not of that clock");
 	}
 	nothing_opens(fs, f);
 }

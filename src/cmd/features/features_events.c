@@ -16,18 +16,24 @@
 
 static const char *const system_wide = "it would measure other tasks: use --all-cpus";
 
+static bool has_counted(const struct observed *o, uint64_t unused)
+{
+	(void)unused;
+	return o->count;
+}
+
 /* Try whether the event opens and counts. */
 static void try_counting(struct features *fs, struct feature *f, const struct experiment *x)
 {
-	struct observed o;
+	const struct observed *o = features_observe(fs, x, 0);
 
-	if (!experiment_run(x, &o))
+	if (!o)
 		features_found(f, FEATURE_UNTRIED, NULL, "the trial came to no end");
-	else if (o.error)
-		features_refused(fs, f, x, o.error, NULL);
-	else if (!features_dead(fs, f, x->attr, x->len, o.count, NULL))
-		features_found(f, o.count ? FEATURE_YES : FEATURE_ACCEPTED, NULL,
-			       o.count ? NULL : NOTHING_COUNTED);
+	else if (o->error)
+		features_refused(fs, f, x, o->error, NULL);
+	else if (!features_dead(fs, f, x->attr, x->len, o->count, NULL))
+		features_judge(f, features_shows(fs, x, has_counted, 0), NULL, NULL,
+			       NOTHING_COUNTED);
 }
 
 /* Try an event; f->value is its config, f->what points to its type. */
@@ -159,7 +165,7 @@ static void compare_calls(struct features *fs, struct feature *f, struct experim
 			  struct experiment without)
 {
 	const struct feature_base *b = features_any(fs);
-	struct observed a;
+	const struct observed *a;
 
 	if (!b) {
 		features_found(f, FEATURE_UNTRIED, NULL, FEATURES_NOTHING_OPENS);
@@ -168,14 +174,14 @@ static void compare_calls(struct features *fs, struct feature *f, struct experim
 	x.attr = without.attr = b->attr;
 	x.len = without.len = b->len;
 	x.work = without.work = b->work;
-	if (!experiment_run(&x, &a))
+	a = features_observe(fs, &x, 0);
+	if (!a)
 		return;
-	if (a.error)
-		features_refused(fs, f, &x, a.error, NULL);
-	else if (features_differ(&x, &without, b->exact, false))
-		features_found(f, FEATURE_YES, NULL, NULL);
+	if (a->error)
+		features_refused(fs, f, &x, a->error, NULL);
 	else
-		features_found(f, FEATURE_ACCEPTED, NULL, FEATURES_NO_EFFECT);
+		features_judge(f, features_differ(fs, &x, &without, b->exact, false), NULL, NULL,
+			       FEATURES_NO_EFFECT);
 }
 
 /* Try a flag of the call; features_try_cpu() tries those that choose the target. */
@@ -246,33 +252,34 @@ static int ioctl_on(struct features *fs, struct feature *f, const struct feature
 {
 	uint8_t attr[FEATURE_ATTR_MAX];
 	struct experiment y;
-	struct observed a;
+	const struct observed *a;
+	enum features_verdict v;
 
 	memcpy(attr, b->attr, sizeof(attr));
 	features_put(attr, ATTR_DISABLED, disabled);
 	x.attr = attr;
 	x.len = b->len;
 	x.work = b->work;
-	if (!experiment_run(&x, &a) || a.error)
+	a = features_observe(fs, &x, 0);
+	if (!a || a->error)
 		return 0;
-	if (a.bpf_error)
-		return a.bpf_error;
-	if (a.ioctl_error) {
-		if (a.ioctl_error != ENOTTY)
+	if (a->bpf_error)
+		return a->bpf_error;
+	if (a->ioctl_error) {
+		if (a->ioctl_error != ENOTTY)
 			f->known = FACT_YES;
 		else if (f->known == FACT_UNKNOWN)
 			f->known = FACT_NO;
 		if (features_found(f, FEATURE_NO, b->name, NULL))
-			f->error = a.ioctl_error;
+			f->error = a->ioctl_error;
 		return 0;
 	}
 	y = x;
 	y.ioctl = NULL;
-	if (features_differ(&x, &y, b->exact, false))
-		features_found(f, FEATURE_YES, b->name, NULL);
-	else if (f->result >= FEATURE_ACCEPTED ||
-		 !features_dead(fs, f, b->attr, b->len, a.count, b->name))
-		features_found(f, FEATURE_ACCEPTED, NULL, FEATURES_NO_EFFECT);
+	v = features_differ(fs, &x, &y, b->exact, false);
+	if (v != FEATURES_SAME || f->result >= FEATURE_ACCEPTED ||
+	    !features_dead(fs, f, b->attr, b->len, a->count, b->name))
+		features_judge(f, v, b->name, NULL, FEATURES_NO_EFFECT);
 	return 0;
 }
 

@@ -122,14 +122,14 @@ static void add_probe(struct features *fs, const char *pmu)
 void features_prepare(struct features *fs)
 {
 	struct experiment x = { .whom = EXPERIMENT_TASK };
-	struct observed o;
+	const struct observed *o;
 	int fd;
 
 	fs->held = -1;
 	fs->attr_size = trial_attr_size();
 	fs->facts.rules.machine.attr_size = fs->attr_size;
 	add_base(fs, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, 100000)->work = WORK_SPIN;
-	add_base(fs, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 1);
+	add_base(fs, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 1)->exact = true;
 	add_breakpoint(fs);
 	add_base(fs, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, 1);
 	add_base(fs, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, 100000)->work = WORK_SPIN;
@@ -139,7 +139,8 @@ void features_prepare(struct features *fs)
 	for (size_t i = 0; i < fs->nbases; i++) {
 		x.attr = fs->bases[i].attr;
 		x.len = fs->bases[i].len;
-		fs->bases[i].error = experiment_run(&x, &o) ? o.error : ECHILD;
+		o = features_observe(fs, &x, 0);
+		fs->bases[i].error = o ? o->error : ECHILD;
 	}
 	fd = bpf_load(BPF_PROG_TYPE_PERF_EVENT, 0);
 	fs->bpf_error = fd < 0 ? -fd : 0;
@@ -195,22 +196,62 @@ static bool differ(const struct observed *a, const struct observed *b, bool exac
 	return a->ring && b->ring && records_differ(a, b, exact, chains);
 }
 
-bool features_differ(const struct experiment *x, const struct experiment *y, bool exact,
-		     bool chains)
-{
-	struct observed a, b;
-	unsigned int same = 0, different = 0;
+/* An experiment is repeated until one answer is so far ahead of the other. */
+enum { AHEAD = 2 };
 
-	/* two of three runs decide: a busy machine may lose a sample */
-	while (same < 2 && different < 2) {
-		if (!experiment_run(x, &a) || !experiment_run(y, &b) || a.error)
-			return false;
-		if (differ(&a, &b, exact, chains))
-			different++;
-		else
-			same++;
+/* Count an answer; return whether that decides, with the verdict. */
+static bool decides(bool different, int *ahead, enum features_verdict *v)
+{
+	*ahead += different ? 1 : -1;
+	*v = *ahead > 0 ? FEATURES_DIFFERENT : FEATURES_SAME;
+	return *ahead == AHEAD || *ahead == -AHEAD;
+}
+
+enum features_verdict features_differ(struct features *fs, const struct experiment *x,
+				      const struct experiment *y, bool exact, bool chains)
+{
+	const struct observed *a, *b;
+	enum features_verdict v;
+	int ahead = 0;
+
+	for (size_t n = 0; n < FEATURE_RUNS; n++) {
+		a = features_observe(fs, x, n);
+		b = features_observe(fs, y, n);
+		/* others may have all breakpoints meanwhile */
+		if (a && b && !a->error && decides(differ(a, b, exact, chains), &ahead, &v))
+			return v;
 	}
-	return different == 2;
+	return FEATURES_UNSTEADY;
+}
+
+enum features_verdict features_shows(struct features *fs, const struct experiment *x,
+				     bool (*shows)(const struct observed *o, uint64_t arg),
+				     uint64_t arg)
+{
+	const struct observed *o;
+	enum features_verdict v;
+	int ahead = 0;
+
+	for (size_t n = 0; n < FEATURE_RUNS; n++) {
+		o = features_observe(fs, x, n);
+		if (o && !o->error && decides(shows(o, arg), &ahead, &v))
+			return v;
+	}
+	return FEATURES_UNSTEADY;
+}
+
+bool features_judge(struct feature *f, enum features_verdict v, const char *on,
+		    const char *accepted_on, const char *why)
+{
+	if (v == FEATURES_DIFFERENT)
+		return features_found(f, FEATURE_YES, on, NULL);
+	if (v == FEATURES_SAME) {
+		features_found(f, FEATURE_ACCEPTED, accepted_on, why);
+	} else if (f->result <= FEATURE_ACCEPTED) {
+		f->result = FEATURE_UNTRIED;
+		features_found(f, FEATURE_ACCEPTED, on, "its effect was observed in some runs only");
+	}
+	return false;
 }
 
 bool features_found(struct feature *f, enum feature_result r, const char *on,
