@@ -36,11 +36,18 @@ static bool is_own(const struct stat *s, const struct stat *in)
 	       (!S_ISREG(s->st_mode) || s->st_nlink == 1);
 }
 
-/* Return whether users other than the caller and root may create files there. */
+/*
+ * Return whether users other than the caller and root may create files there.  /dev belongs
+ * to root, even where a user namespace has no uid for its owner.
+ */
 static bool create_is_shared(const struct stat *dir)
 {
-	return dir->st_mode & (S_IWOTH | S_IWGRP) ||
-	       (dir->st_uid && dir->st_uid != geteuid());
+	struct stat dev;
+
+	if (dir->st_mode & (S_IWOTH | S_IWGRP))
+		return true;
+	return dir->st_uid && dir->st_uid != geteuid() &&
+	       (stat("/dev", &dev) || !create_same_file(dir, &dev));
 }
 
 /* Check the opened file again, as the directory may have changed meanwhile. */

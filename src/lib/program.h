@@ -22,7 +22,10 @@ void program_env(struct program *p, const char *change);
 /* Set the user, a name, a number or UID:GID.  Die if it is unknown or the caller is not root. */
 void program_user(struct program *p, const char *user);
 
-/* Return 0 if execvp() would find the file, in PATH if its name has no slash, or ENOENT. */
+/*
+ * Return 0 if execvp() would find the file, in PATH if its name has no slash; or ENOENT; or
+ * EACCES, if a directory of its path may not be searched.
+ */
 int program_find(const char *file);
 
 /* Warn that the file of a command cannot be run, with what to do; return err. */

@@ -18,7 +18,8 @@ static int find_in_path(const char *file)
 	while (err && (dir = strsep(&rest, ":"))) {
 		buf_reset(&name);
 		buf_addf(&name, "%s%s%s", dir, *dir ? "/" : "", file);
-		if (!access(buf_str(&name), F_OK) || errno != ENOENT)
+		/* a directory that may not be searched has no file that may be executed */
+		if (!access(buf_str(&name), F_OK) || (errno != ENOENT && errno != EACCES))
 			err = 0;
 	}
 	buf_free(&name);
@@ -30,7 +31,7 @@ int program_find(const char *file)
 {
 	if (!strchr(file, '/'))
 		return find_in_path(file);
-	return access(file, F_OK) && errno == ENOENT ? ENOENT : 0;
+	return access(file, F_OK) && (errno == ENOENT || errno == EACCES) ? errno : 0;
 }
 
 /* Return what to do where the file cannot be executed. */
