@@ -170,7 +170,7 @@ static bool open_retry(void *ctx, struct event_spec *e, int error)
 	}
 	if ((error != EACCES && error != EPERM) || measure_is_system(&o->m) ||
 	    o->m.cgroup || e->given[ATTR_EXCLUDE_KERNEL] ||
-	    event_get(e, ATTR_EXCLUDE_KERNEL) || rights_perfmon() || trial_gate())
+	    event_get(e, ATTR_EXCLUDE_KERNEL) || refusal_may_count_kernel() || trial_gate())
 		return false;
 	event_set(e, ATTR_EXCLUDE_KERNEL, 1);
 	event_default(e, ATTR_EXCLUDE_HV, 1);

@@ -17,6 +17,12 @@
 
 enum { SYSTEM_LEVEL = 0 };
 
+bool refusal_may_count_kernel(void)
+{
+	return rights_perfmon() ||
+	       rights_sysctl("perf_event_paranoid", USER_LEVEL) < USER_LEVEL;
+}
+
 void refusal_rights(struct buf *out)
 {
 	long level = rights_sysctl("perf_event_paranoid", LONG_MIN);

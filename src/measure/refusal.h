@@ -35,6 +35,9 @@ void refusal_descriptors(const char *verb, size_t n);
 /* Warn that an AUX area of so many pages could not be mapped. */
 void refusal_aux(size_t pages, int error);
 
+/* Return whether this process may count the kernel: by its rights or perf_event_paranoid. */
+bool refusal_may_count_kernel(void);
+
 /* Append the level of perf_event_paranoid, and the privilege that overrides it. */
 void refusal_rights(struct buf *out);
 
