@@ -50,10 +50,10 @@ READ, TID, CALLCHAIN, RAW, BRANCH, REGS_USER, STACK_USER = 1 << 4, 2, 1 << 5, 1 
 REGS_INTR, PHYS_ADDR = 1 << 18, 1 << 19
 
 def attr(type_=SW, size=136, **fields):
-	"""Return the attr's bytes, with exclude_kernel for an ordinary user."""
+	"""Return the attr's bytes, with exclude_kernel for a user who may not count the kernel."""
 	b = bytearray(max(size, 144))
-	if os.getuid():
-		fields = {"exclude_kernel": 1, **fields}
+	if machine.lacks("kernel events"):
+		fields = {"exclude_kernel": 1, "exclude_hv": 1, **fields}
 	struct.pack_into("<II", b, 0, type_, size)
 	for name, v in fields.items():
 		if name in BITS:
@@ -195,6 +195,8 @@ def bp(bp_type=3, bp_addr=0x1000, bp_len=4, exclude_kernel=1, **kw):
 
 def test_breakpoints():
 	top = 0xffff800000000000
+	kernel = "kernel_privilege" if machine.lacks("kernel events") else \
+		"breakpoint_kernel_privilege" if machine.lacks("CAP_PERFMON") else None
 	cases = [
 		(bp(), None), (bp(config=77), None), (bp(bp_addr=0), None),
 		(bp(sample_type=BRANCH, branch_sample_type=8), "breakpoint_branch"),
@@ -206,7 +208,7 @@ def test_breakpoints():
 		(bp(bp_type=4), "breakpoint_exec_len"), (bp(bp_type=4, bp_len=8), None),
 		(bp(bp_len=3), "breakpoint_len"), (bp(bp_addr=0x1008, bp_len=16), "breakpoint_range"),
 		(bp(bp_addr=0x1001), "breakpoint_align"),
-		(bp(bp_addr=top), "breakpoint_kernel"), (bp(bp_addr=top, exclude_kernel=0), None),
+		(bp(bp_addr=top), "breakpoint_kernel"), (bp(bp_addr=top, exclude_kernel=0), kernel),
 		(bp(use_clockid=1, clockid=0), "clockid_nmi"),
 	]
 	with open("/proc/cpuinfo") as f:
@@ -233,14 +235,14 @@ def test_slots():
 
 def test_list():
 	"""Each event of a list is opened after those before it, as in pevtrace open."""
-	four = ",".join("mem:0x%x" % (0x1000 * i) for i in range(1, 5))
+	four = ",".join("mem:0x%x:u" % (0x1000 * i) for i in range(1, 5))
 	why = []
-	for text, want in ((four + ",mem:0x5000:w", [None] * 4 + ["breakpoint_slots"]),
-			   ("{%s,mem:0x5000}" % four, [None] * 4 + ["breakpoint_slots"]),
-			   ("cpu-clock,%s,dummy,mem:0x5000:x,dummy" % four,
+	for text, want in ((four + ",mem:0x5000:w:u", [None] * 4 + ["breakpoint_slots"]),
+			   ("{%s,mem:0x5000:u}" % four, [None] * 4 + ["breakpoint_slots"]),
+			   ("cpu-clock:u,%s,dummy:u,mem:0x5000:x:u,dummy:u" % four,
 			    [None] * 6 + ["breakpoint_slots", None]),
-			   ("{cpu-clock,%s},{dummy,mem:0x5000}" % four, [None] * 6 + ["breakpoint_slots"]),
-			   ("mem:0x1000:w,mem:0x2000", [None, None])):
+			   ("{cpu-clock:u,%s},{dummy:u,mem:0x5000:u}" % four, [None] * 6 + ["breakpoint_slots"]),
+			   ("mem:0x1000:w:u,mem:0x2000:u", [None, None])):
 		all_, status = objects("-e", text)
 		why += differ([o["predicted"].get("rule") for o in all_], want, text)
 		why += differ([o["verdict"] for o in all_],
@@ -251,7 +253,7 @@ def test_list():
 		      [("cs", -1), ("dummy", 3), ("faults", -1), ("cs", -1), ("dummy", 3)], "-e -e")
 	# a refused leader refuses its group
 	for options in ([], ["--offline"]):
-		all_, status = objects(*options, "-e", "{dummy,__reserved_1=1,cs}")
+		all_, status = objects(*options, "-e", "{dummy:u,__reserved_1=1,cs:u}")
 		why += differ(([(o["verdict"], o["predicted"].get("rule")) for o in all_], status),
 			      ([("refused", "reserved_bits"), ("refused", "group_not_event")], 1),
 			      "a leader refused %s" % options)
@@ -259,15 +261,13 @@ def test_list():
 			      "its group leader is refused", "not asked")
 	# as many as there are descriptors
 	few = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (24, 24))
-	all_, _ = objects("-e", ",".join(["dummy"] * 30), preexec_fn=few)
+	all_, _ = objects("-e", ",".join(["dummy:u"] * 30), preexec_fn=few)
 	got = [(o["predicted"].get("error"), o["kernel"].get("error")) for o in all_]
 	return why + differ((got[0], got[-1], [g for g in got if g[0] != g[1]]),
 			    ((None, None), ("EMFILE", "EMFILE"), []), "descriptors")
 
 def test_uprobe(tmp):
 	kind = sp_pmu("uprobe")
-	if not kind:
-		return None
 	path = os.path.join(tmp, "probed")
 	with open(path, "wb") as f:
 		f.write(b"\0" * 4096)
@@ -296,7 +296,7 @@ def sp_pmu(name):
 def test_msr():
 	kind = sp_pmu("msr")
 	if not kind:
-		return None
+		raise machine.Lack("no msr PMU")
 	return plain(attr(kind), None) + plain(attr(kind, sample_period=1), "msr_sampling") + \
 		plain(attr(kind, config=77), "msr_config") + \
 		plain(attr(kind, exclude_user=1), "no_exclude") + \
@@ -321,7 +321,7 @@ def test_arguments():
 		(["-p-1"], (-1, -1, -1, 0), "cpu_range"), (["-C9999"], (0, 9999, -1, 0), "cpu_range"),
 		(["-C-2"], (0, -2, -1, 0), "cpu_range"),
 		(["-p%d" % zombie.pid], (zombie.pid, -1, -1, 0), "task_exiting"),
-		(["-p-1", "-C0"], (-1, 0, -1, 0), None),
+		(["-p-1", "-C0"], (-1, 0, -1, 0), "cpu_privilege" if machine.lacks("whole CPUs") else None),
 		(["-p%d" % os.getpid(), "-C0"], (os.getpid(), 0, -1, 0), None),
 	]
 	why = []
@@ -409,7 +409,7 @@ GROUPS = """
 import ctypes, mmap, os, struct
 c = ctypes.CDLL(None, use_errno=True)
 def o(pid=0, cpu=-1, group=-1, flags=0, bits=0, config=9, rf=0, clock=0):
-	b = struct.pack("<IIQQQQQIIQQQQIi", 1, 96, config, 0, 0, rf, bits | 1, 0, 0, 0, 0, 0, 0,
+	b = struct.pack("<IIQQQQQIIQQQQIi", 1, 96, config, 0, 0, rf, bits | 0x61, 0, 0, 0, 0, 0, 0,
 			0, clock)
 	return c.syscall(%d, ctypes.create_string_buffer(b, 96), pid, cpu, group,
 			 ctypes.c_ulong(flags))
@@ -441,7 +441,7 @@ ELSEWHERE = """
 import ctypes, struct
 c = ctypes.CDLL(None, use_errno=True)
 def o(pid, cpu, flags, type, path=0):
-	b = struct.pack("<IIQQQQQIIQ", type, 64, 0, 0, 0, 0, 1, 0, 0, path)
+	b = struct.pack("<IIQQQQQIIQ", type, 64, 0, 0, 0, 0, 0x61, 0, 0, path)
 	c.syscall(%d, ctypes.create_string_buffer(b, 64), pid, cpu, -1, ctypes.c_ulong(flags))
 o(900, 0, 4, 1)
 path = ctypes.create_string_buffer(b"/proc/self/exe")
@@ -452,8 +452,6 @@ def test_elsewhere(tmp):
 	"""A cgroup's descriptor and a path in /proc were those of the traced process."""
 	dump = os.path.join(tmp, "elsewhere")
 	uprobe = sp_pmu("uprobe")
-	if not uprobe:
-		return None
 	subprocess.run([PEVTRACE, "--json", "-o", dump, "-e", "trace=perf", sys.executable, "-c",
 			ELSEWHERE % (NR, uprobe)], check=True)
 	cgroup, path = [i for i, l in enumerate(open(dump), 1) if '"perf_event_open"' in l]
@@ -467,7 +465,7 @@ def test_dump(tmp):
 	"""Groups in a dump: each call has the result that it has in the dump."""
 	soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
 	if min(hard, 1 << 20) < 1000 and hard != resource.RLIM_INFINITY:
-		return None
+		raise machine.Lack("needs 1000 descriptors")
 	dump = os.path.join(tmp, "dump")
 	script = os.path.join(tmp, "groups.py")
 	with open(script, "w") as f:
@@ -595,7 +593,7 @@ def test_raw():
 			with open("/sys/kernel/tracing/events/%s/id" % name) as f:
 				ids[name] = int(f.read())
 		except OSError:
-			return None
+			raise machine.Lack("no tracepoint " + name)
 	# capabilities given up, but still the owner of tracefs
 	pre = ["setpriv", "--bounding-set=-all", "--inh-caps=-all", "--ambient-caps=-all"]
 	why = []
@@ -675,7 +673,7 @@ def test_disagreement():
 def test_no_descriptors():
 	"""With too few descriptors for a group the kernel would seem to disagree."""
 	why = []
-	group = ("-e", "{cpu-clock,cs}")
+	group = ("-e", "{cpu-clock:u,cs:u}")
 	for n in (4, 5):
 		r = run(*group, preexec_fn=lambda: resource.setrlimit(
 			resource.RLIMIT_NOFILE, (n, n)))
@@ -754,22 +752,23 @@ def test_misuse():
 		for args in (["check", "-e", "dummy"], ["open", "-e", "dummy", "true"], ["watch", "true"]):
 			r = subprocess.run([PEVTRACE, args[0], "-o", "-"] + args[1:], cwd=d,
 					   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-			if os.getuid() == 0 or args[0] == "check":
+			if args[0] == "check" or not machine.lacks("CAP_PERFMON"):
 				why += differ((bool(r.stdout), r.stderr, os.listdir(d)), (True, b"", []),
 					      args[0] + " -o -")
-	if os.getuid() == 0:
+	if not machine.lacks("tracefs"):
 		text = run(attr(TP, config=1 << 40).hex()).stdout
 		why += differ("no tracepoint has that id" in text, True, text)
 	return why + differ(run("--help").returncode, 0, "--help")
 
 def run_all(tests, tmp):
-	"""(name, function or None, needs root): all, or those that arguments have a word of."""
+	"""(name, function or None, what it needs or None): all, or those that arguments have a word of."""
 	words = sys.argv[1:]
-	for name, fn, root in tests:
+	for name, fn, needed in tests:
 		if words and not any(w in name for w in words):
 			continue
-		if fn is None or (root and os.getuid()):
-			TAP.skip(name, "needs root" if fn else "not on this machine")
+		why = needed and machine.lacks(needed)
+		if fn is None or why:
+			TAP.skip(name, why or "not on this machine")
 		else:
 			check(name, fn)
 	shutil.rmtree(tmp, ignore_errors=True)
@@ -779,36 +778,34 @@ def start(prefix):
 	"""Return a directory for the tests; skip them all where the call fails."""
 	if not PEVTRACE:
 		sp.skip_all("PEVTRACE is not set")
-	here = call(attr(config=9, exclude_kernel=1)) if NR else -1
-	if here < 0:
-		sp.skip_all("perf_event_open does not work here")
-	os.close(here)
+	if machine.lacks("events"):
+		sp.skip_all(machine.lacks("events"))
 	return tempfile.mkdtemp(prefix=prefix)
 
 def main():
 	tmp = start("pevtrace-check-")
 	x86 = os.uname().machine == "x86_64"
 	tests = [
-		("copying the attr", test_copy, False), ("attrs that cannot be read", test_fault, False),
-		("limits", test_limits, True), ("events and their PMUs", test_event, True),
-		("breakpoints", test_breakpoints if x86 else None, True),
-		("breakpoints in use", test_slots if x86 else None, False),
-		("events of a list", test_list if x86 else None, True),
-		("uprobes", lambda: test_uprobe(tmp), True), ("msr and the clocks", test_msr, True),
-		("the other arguments", test_arguments, True), ("the order", test_order, True),
-		("no descriptor left", test_descriptors, False),
-		("cgroups", lambda: test_cgroup(tmp), True), ("--leader", test_leader, True),
-		("what was the traced process's", lambda: test_elsewhere(tmp), True),
-		("groups in a dump", lambda: test_dump(tmp), True),
-		("a leader that could not be read", lambda: test_unread(tmp), False),
-		("--group-fd", test_inherited, True),
-		("an ordinary user", lambda: test_nobody(tmp), True),
-		("raw data of tracepoints", test_raw if shutil.which("setpriv") else None, True),
-		("--offline", test_offline, False), ("a filter for all calls", test_blocked, False),
-		("a disagreement is shown", test_disagreement, False),
-		("too few descriptors", test_no_descriptors, False),
-		("an event that signals", test_sigtrap, True), ("forms of attrs", lambda: test_forms(tmp), False),
-		("misuse", test_misuse, False),
+		("copying the attr", test_copy, None), ("attrs that cannot be read", test_fault, None),
+		("limits", test_limits, None), ("events and their PMUs", test_event, None),
+		("breakpoints", test_breakpoints if x86 else None, None),
+		("breakpoints in use", test_slots if x86 else None, None),
+		("events of a list", test_list if x86 else None, None),
+		("uprobes", lambda: test_uprobe(tmp), "uprobes"), ("msr and the clocks", test_msr, "kernel events"),
+		("the other arguments", test_arguments, None), ("the order", test_order, None),
+		("no descriptor left", test_descriptors, None),
+		("cgroups", lambda: test_cgroup(tmp), None), ("--leader", test_leader, None),
+		("what was the traced process's", lambda: test_elsewhere(tmp), "uprobes"),
+		("groups in a dump", lambda: test_dump(tmp), "whole CPUs"),
+		("a leader that could not be read", lambda: test_unread(tmp), None),
+		("--group-fd", test_inherited, None),
+		("an ordinary user", lambda: test_nobody(tmp), "another user"),
+		("raw data of tracepoints", test_raw if shutil.which("setpriv") else None, "tracefs"),
+		("--offline", test_offline, None), ("a filter for all calls", test_blocked, None),
+		("a disagreement is shown", test_disagreement, None),
+		("too few descriptors", test_no_descriptors, None),
+		("an event that signals", test_sigtrap, None), ("forms of attrs", lambda: test_forms(tmp), None),
+		("misuse", test_misuse, None),
 	]
 	return run_all(tests, tmp)
 

@@ -10,13 +10,17 @@ import os
 import struct
 import subprocess
 
+import straceparse as sp
+
 class Lack(Exception):
 	"""Why a test is to be skipped."""
 
 NR_OPEN = {"x86_64": 298, "aarch64": 241, "riscv64": 241}.get(os.uname().machine)
 LIBC = ctypes.CDLL(None, use_errno=True)
-SOFTWARE, BREAKPOINT, WRITES = 1, 5, 2
+SOFTWARE, DUMMY = 1, 9
+BREAKPOINT, WRITES = 5, 2
 DEVICES = "/sys/bus/event_source/devices"
+NAMESPACES, KERNEL_TOO = (40, "Q", 1 << 28 | 1 << 5), (40, "Q", 0)
 TRIES = 3
 
 def event(kind, config=0, more=(), period=0, pid=0, cpu=-1):
@@ -63,14 +67,6 @@ def restricted():
 	level = setting("paranoid")
 	return None if level > 1 else "perf_event_paranoid is %d: users may count the kernel" % level
 
-def whole_cpu():
-	"""To measure the kernel and every task of a CPU requires CAP_PERFMON or a low perf_event_paranoid."""
-	try:
-		os.close(event(SOFTWARE, more=((40, "Q", 0),), pid=-1, cpu=min(os.sched_getaffinity(0))))
-	except OSError as e:
-		return "every task of a CPU cannot be measured: " + e.strerror
-	return None
-
 def no_counters():
 	"""Pages may show what a machine without hardware counters says."""
 	try:
@@ -80,8 +76,46 @@ def no_counters():
 	return "this machine has hardware counters, the page's had none" if \
 	       any(d.startswith("cpu") and not d.endswith("_clock") for d in names) else None
 
-NEEDS = {"breakpoints": breakpoints, "restricted users": restricted, "every task of a CPU": whole_cpu,
-	 "no hardware counters": no_counters}
+def opens(reason, *more, **target):
+	"""Return a function that says why a software event with these members does not open."""
+	def tried():
+		try:
+			os.close(event(SOFTWARE, DUMMY, more, **target))
+		except OSError as e:
+			return "%s: %s" % (reason, e.strerror)
+		return None
+	return tried
+
+def uprobes():
+	if not os.path.exists(DEVICES + "/uprobe"):
+		return "no uprobe PMU"
+	return lacks("CAP_PERFMON")
+
+def runs(reason, argv, **how):
+	"""Return a function that says whether a command fails."""
+	def tried():
+		try:
+			subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+				       stderr=subprocess.DEVNULL, timeout=60, check=True, **how)
+		except (OSError, subprocess.SubprocessError):
+			return reason
+		return None
+	return tried
+
+NEEDS = {
+	"breakpoints": breakpoints, "restricted users": restricted, "uprobes": uprobes,
+	"events": opens("no perf event can be opened here"),
+	"kernel events": opens("this user may not count the kernel", KERNEL_TOO),
+	"whole CPUs": opens("this user may not count whole CPUs", pid=-1,
+			    cpu=min(os.sched_getaffinity(0))),
+	"every task of a CPU": opens("every task of a CPU cannot be measured", KERNEL_TOO, pid=-1,
+				     cpu=min(os.sched_getaffinity(0))),
+	"no hardware counters": no_counters,
+	"CAP_PERFMON": opens("needs CAP_PERFMON", NAMESPACES),
+	"tracefs": lambda: None if sp.tracefs() else "tracefs is not mounted, or may not be read",
+	"another user": runs("needs root, to become another user", ["true"], preexec_fn=sp.as_nobody()),
+	"mounts": runs("needs root, to mount", ["unshare", "-m", "true"]),
+}
 
 @functools.lru_cache(None)
 def lacks(need):

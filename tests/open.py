@@ -302,6 +302,9 @@ def test_members(tap, tmp):
 # ---- the same ---------------------------------------------------------------------
 
 OURS = re.compile(r"(?:\d+ +|\[pid +\d+\] )?((perf_event_open|ioctl|mmap|munmap|read|close)\(.*)")
+# After EACCES or EPERM pevtrace open calls with an unknown flag, to learn whether the kernel or a
+# filter refuses.  That opens no event, and its output does not list the call.
+TRIAL = re.compile(r", 0x40000000 /\* PERF_FLAG_\?\?\? \*/\)")
 
 def test_same(tap, tmp):
 	trace, text = os.path.join(tmp, "trace"), os.path.join(tmp, "text")
@@ -316,7 +319,7 @@ def test_same(tap, tmp):
 			       stdin=subprocess.DEVNULL, timeout=300)
 		all_lines = split(open(text).read())[1]
 		own = [m.group(1) for m in map(OURS.match, all_lines) if m]
-		seen = [m.group(1) for m in map(OURS.match, open(trace)) if m]
+		seen = [m.group(1) for m in map(OURS.match, open(trace)) if m and not TRIAL.search(m[1])]
 		tap.ok(len(own) > 3 and own == seen, name + ": calls print as a trace has them",
 		       ["%d and %d lines" % (len(own), len(seen))] +
 		       ["own  %s\ntrace %s" % p for p in zip(own, seen) if p[0] != p[1]][:3])
@@ -351,7 +354,7 @@ def calls_of(dump):
 	out = []
 	for line in open(dump, errors="surrogateescape"):
 		o = json.loads(line)
-		if o["kind"] == "call" and o["call"] in CALLS:
+		if o["kind"] == "call" and o["call"] in CALLS and o["raw"][4:5] != ["0x40000000"]:
 			for key in [k for k in o if k.endswith("_ns")] + ["event"]:
 				o.pop(key, None)
 			out.append(o)
@@ -500,7 +503,7 @@ def test_shared_ring(tap):
 	o = Opened(["-q", "-e", "page-faults,sample_period=1", "-e",
 		    "cpu-clock,sample_period=100000", "--mmap", "128", "--",
 		    rp.target("counted"), "2000", "0", "0"])
-	by = collections.Counter(r.event.split(" ")[0] for r in rp.records(o.lines)
+	by = collections.Counter(re.split("[: ]", r.event)[0] for r in rp.records(o.lines)
 				 if r.type == "SAMPLE")
 	tap.ok(by["page-faults"] == o.figures["page-faults"] and by["cpu-clock"] > 0 and
 	       "?>" not in o.err, "two events in a ring: each record by its event",
@@ -531,8 +534,8 @@ def ran_ns(pid):
 	return time.clock_gettime_ns(~pid << 3 | 2)
 
 def test_targets(tap):
-	if os.geteuid():
-		return tap.skip("CPUs and cgroups", "need root")
+	if machine.lacks("whole CPUs"):
+		return tap.skip("CPUs and cgroups", machine.lacks("whole CPUs"))
 	o = Opened(["-q", "-e", "cpu-clock", "-C", "0", "--for", "0.3"])
 	tap.ok(o.status == 0 and 2e8 < o.figures.get("cpu-clock", 0) < 2e9, "-C: one CPU",
 	       [o.err])
@@ -581,8 +584,8 @@ def test_targets(tap):
 
 def test_uprobe(tap):
 	"""The memory that an attr points to is readable by the kernel."""
-	if os.geteuid() or not os.path.exists("/sys/bus/event_source/devices/uprobe"):
-		return tap.skip("a uprobe", "needs root, and uprobes")
+	if machine.lacks("uprobes"):
+		return tap.skip("a uprobe", machine.lacks("uprobes"))
 	nm = subprocess.run(["nm", rp.target("counted")], stdout=subprocess.PIPE, text=True)
 	at = re.search(r"^([0-9a-f]+) T main$", nm.stdout, re.M)
 	if not at:
@@ -625,8 +628,8 @@ def test_signals(tap):
 	status, figures, err = interrupted(["-e", "task-clock", "-p", str(os.getpid())])
 	tap.ok(status == 0 and isinstance(figures.get("task-clock"), (int, str)) and
 	       "seconds" in err, "-p: SIGINT ends with the figures", [status, err])
-	status, figures, err = interrupted(["-e", "cs", "sh", "-c", "sleep 0.1; echo go; read x"])
-	tap.ok(status == -signal.SIGINT and figures.get("cs", 0) >= 1,
+	status, figures, err = interrupted(["-e", "page-faults", "sh", "-c", "echo go; read x"])
+	tap.ok(status == -signal.SIGINT and figures.get("page-faults", 0) >= 1,
 	       "a command gets it as well, and the figures come", [status, err])
 	status, figures, err = interrupted(
 		["-e", "cs", "sh", "-c", "trap '' INT; echo go; read x"], send=2)
@@ -685,9 +688,12 @@ def test_refusals(tap):
 			  ("mem:0x1000,{mem:0x2000,mem:0x3000:w:u},dummy,mem:0x4000,mem:0x5000",
 			   "breakpoint_slots")]
 	if os.path.exists("/sys/bus/event_source/devices/uprobe"):
-		cases += [('uprobe/retprobe/,uprobe_path="/nonexistent/a\\"b,c"', "uprobe_open")]
+		cases += [('uprobe/retprobe/,uprobe_path="/nonexistent/a\\"b,c"',
+			   "uprobe_privilege" if machine.lacks("CAP_PERFMON") else "uprobe_open")]
 	for text, rule in cases:
 		o = Opened(["-q", "-e", text, "true"])
+		if machine.lacks("kernel events"):
+			o.err = re.sub("^pevtrace: excluding the kernel: .*\n", "", o.err)
 		errors = re.findall(r"cannot open '.*?': (\w+): .*\(rule (\w+)\)", o.err)
 		m = re.search(r"find out more with: pevtrace (why .*)", o.err)
 		words = shlex.split(m.group(1)) if m else ["why"]
@@ -757,12 +763,8 @@ def test_filter(tap):
 			       "%s under a filter: %s" % (verb, errno.errorcode[error]), [r.stderr])
 
 def test_nobody(tap):
-	if os.geteuid():
-		return tap.skip("an ordinary user", "needs root to become one")
-	try:
-		level = machine.setting("paranoid")
-	except OSError:
-		return tap.skip("an ordinary user", "no perf_event_paranoid")
+	machine.need("another user")
+	level = machine.setting("paranoid")
 	if level != 2 or not os.access(PEVTRACE, os.X_OK):
 		return tap.skip("an ordinary user", "perf_event_paranoid is %d, not 2" % level)
 	probe = subprocess.run([PEVTRACE, "--version"], preexec_fn=sp.as_nobody(),
