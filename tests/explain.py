@@ -157,7 +157,8 @@ def rings_told(tap, story, dump):
 		if m:
 			never |= numbers(m.group(1))
 	want = {c["args"]["fd"] for c in maps} - read
-	tap.ok(never == want and want, "the descriptors that nobody reads are named",
+	# perf reads each of them for a user without the kernel
+	tap.ok(never == want and (want or machine.lacks("kernel events")), "the descriptors that nobody reads are named",
 	       [never, want])
 
 def threads_told(tap, story, dump):
@@ -203,7 +204,9 @@ def maps_told(tap, story, data):
 	files = {name for pid, name in wrote}
 	tap.ok(m and set(names) <= files, "the mappings that the kernel told of are in perf.data",
 	       [names, files])
-	tap.ok(m and int(m.group(1)) < len(wrote) and "/proc/PID/maps" in chapter,
+	# the mappings of the kernel, which not every user may see
+	made = 0 if machine.lacks("kernel events") else 1
+	tap.ok(m and int(m.group(1)) + made <= len(wrote) and "/proc/PID/maps" in chapter,
 	       "perf.data has more: those that perf made itself", [m and m.group(1), len(wrote)])
 
 def test_record(tap, tmp):
@@ -221,6 +224,8 @@ def test_record(tap, tmp):
 	exe = [x.get("exe") for x in dump.lines if x["kind"] == "exec" and x.get("exe")]
 	m = story.has("How events are enabled", r"the exec of sh\[\d+\] \((\S+)\)")
 	tap.ok(m and m.group(1) in exe, "the exec that starts the events", [m, exe])
+	if not any(c["args"].get("request_name") == "PERF_EVENT_IOC_ENABLE" for c in dump.named("ioctl")):
+		return tap.skip("what the ioctls did", "this perf makes none")
 	tap.ok(story.has("How events are enabled", "disabled=0: enabled at open. "
 			 "PERF_EVENT_IOC_ENABLE had no effect") or
 	       story.has("How events are enabled", "disabled=1: enabled by PERF_EVENT_IOC_ENABLE"),
@@ -235,7 +240,7 @@ def test_stat(tap, tmp):
 	story = Story(path)
 	with open(out) as f:
 		rows = [line.split(",") for line in f if line.count(",") > 3]
-	told = dict(re.findall(r"^  - (\S+) \(fd \d+\) counted (\d+)",
+	told = dict(re.findall(r"^  - ([^\s:]+)\S* \(fd \d+\) counted (\d+)",
 			       "\n".join(story.chapters.get("Final counts", [])), re.M))
 	for row in rows:
 		value = told.get(row[2].split(":")[0], "-1")
@@ -410,10 +415,8 @@ def test_uprobe_path(tap, tmp):
 	os.mkdir(os.path.dirname(path))
 	with open(path, "wb") as f:
 		f.write(b"\0" * 4096)
+	machine.need("uprobes")
 	dump, r = trace(tmp, "uprobe", [sys.executable, "-c", UPROBE, path])
-	if os.getuid() or r.returncode:
-		tap.skip("the path of a uprobe", "needs root and uprobes")
-		return
 	text = squash(explain([dump]).stdout)
 	tap.ok('uprobe_path="%s"' % path in text and "uprobe:probed+0x40 (fd" in text,
 	       "the path of a uprobe", [text])
@@ -434,8 +437,7 @@ def test_release(tap, tmp):
 		       "%s requires Linux %s" % (attr, since), [text, refused])
 
 def test_rights(tap, tmp):
-	if os.geteuid():
-		return tap.skip("the rights that an open requires", "needs root to become nobody")
+	machine.need("another user")
 	level = machine.setting("paranoid")
 	os.chmod(tmp, 0o755)
 	for event, args in (("cpu-clock,exclude_kernel=0", []), ("cpu-clock:u", []), ("dummy:u", []),
@@ -521,8 +523,7 @@ def test_failing(tap, tmp):
 		       "%s fails with %s, and why" % (call, error), [story.text[-600:]])
 
 def test_nobody(tap, tmp):
-	if os.geteuid():
-		return tap.skip("an ordinary user", "needs root to become one")
+	machine.need("another user")
 	if machine.setting("paranoid") < 2:
 		return tap.skip("an ordinary user", "perf_event_paranoid is below 2")
 	os.chmod(tmp, 0o755)

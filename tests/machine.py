@@ -91,6 +91,14 @@ def uprobes():
 		return "no uprobe PMU"
 	return lacks("CAP_PERFMON")
 
+def next_pid():
+	try:
+		with open("/proc/sys/kernel/ns_last_pid", "r+") as f:
+			f.write(f.read())
+	except OSError as e:
+		return "the next pid cannot be chosen: " + e.strerror
+	return None
+
 def runs(reason, argv, **how):
 	"""Return a function that says whether a command fails."""
 	def tried():
@@ -104,6 +112,7 @@ def runs(reason, argv, **how):
 
 NEEDS = {
 	"breakpoints": breakpoints, "restricted users": restricted, "uprobes": uprobes,
+	"next pid": next_pid,
 	"events": opens("no perf event can be opened here"),
 	"kernel events": opens("this user may not count the kernel", KERNEL_TOO),
 	"whole CPUs": opens("this user may not count whole CPUs", pid=-1,

@@ -361,8 +361,7 @@ def test_limits(tap, tmp):
 	       "none left for a stand-in: said, and status 2", [r.status, r.err])
 
 def test_nobody(tap, tmp):
-	if os.geteuid():
-		return tap.skip("an ordinary user", "needs root to become one")
+	machine.need("another user")
 	if run([PEVTRACE, "--version"], preexec_fn=sp.as_nobody()).returncode:
 		return tap.skip("an ordinary user", "who may not run this build")
 	if machine.setting("paranoid") != 2:
@@ -440,8 +439,9 @@ def code_of(path):
 
 def test_probes(tap, tmp):
 	kind = pmu_type("uprobe")
-	if os.geteuid() or kind is None or os.uname().machine != "x86_64":
-		return tap.skip("a dump's uprobes", "needs root, uprobes and x86-64")
+	machine.need("uprobes")
+	if os.uname().machine != "x86_64":
+		return tap.skip("a dump's uprobes", "needs x86-64")
 	offset = code_of(PEVTRACE)
 	for pid, cpu, args in ((0, -1, []), (-1, 0, ["-a"]), (0, -1, ["-a"])):
 		dump, r = record(tmp, "probe", ["/usr/bin/python3", "-c", PROBING, "/bin/true",

@@ -114,7 +114,10 @@ def test_command(tap):
 	       [r.returncode, comms, kinds])
 	files = [x.text("filename") for x in seen if x.type == "MMAP2"]
 	tap.ok(any(f.endswith("/true") for f in files), "and what it mapped", files)
-	tap.ok(all(l.startswith("ring ") for l in r.stderr.strip().split("\n")),
+	lines = r.stderr.strip().split("\n")
+	if machine.lacks("CAP_PERFMON"):
+		lines = [l for l in lines if not l.startswith("pevtrace: omitting namespaces records")]
+	tap.ok(all(l.startswith("ring ") for l in lines),
 	       "a line each, and no calls", r.stderr.split("\n")[:3])
 	r = watch(["--trace=perf", "true"])
 	tap.ok("perf_event_open(" in r.stderr and "munmap(" in r.stderr,
@@ -140,8 +143,8 @@ def in_background(args, work, *words):
 	return ready, said.decode(), p.returncode
 
 def test_system(tap):
-	if os.geteuid():
-		return tap.skip("the system", "needs root")
+	machine.need("whole CPUs")
+	machine.need("CAP_PERFMON")
 	name = "pevtrace-watch-%d" % os.getpid()
 	place = rp.cgroup2()
 
@@ -165,8 +168,7 @@ def test_system(tap):
 
 def test_bpf(tap):
 	"""A socket filter is a BPF program, too, and has a symbol."""
-	if os.geteuid():
-		return tap.skip("BPF programs", "needs root")
+	machine.need("whole CPUs")
 	code = """
 import ctypes, os, struct
 libc = ctypes.CDLL(None, use_errno=True)
@@ -237,8 +239,7 @@ def test_kinds(tap):
 # ---- an ordinary user ------------------------------------------------------------------------
 
 def test_nobody(tap):
-	if os.geteuid():
-		return tap.skip("an ordinary user", "needs root to become one")
+	machine.need("another user")
 	if subprocess.run([PEVTRACE, "--version"], preexec_fn=sp.as_nobody(),
 			  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode:
 		return tap.skip("an ordinary user", "who may not run this build")
