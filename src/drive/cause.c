@@ -258,14 +258,25 @@ struct chain {
 };
 
 /*
+ * Return whether a change leads towards an open: to a later refusal, or to the same one, if
+ * the rule checks several members and this is one of them.
+ */
+static bool leads_on(const struct change *c, const struct rule_desc *next,
+		     const struct rule_desc *rule)
+{
+	return later(next, rule) || (next == rule && rules_place(rule, change_name(c)) >= 0);
+}
+
+/*
  * Add changes, the cheapest first, until the rules predict no refusal, one refusal after the
- * other; where that ends without one, try the next change in place of the last.
+ * other; where that ends without one, try the next change in place of the last.  If the kernel
+ * refuses what passes the rules, only another type of event is left to try.
  */
 static bool chain_on(struct search *s, struct chain *c, size_t n, const struct rule_desc *rule)
 {
-	if (!rule) {
-		if (!may_try(s, CAUSE_TRIALS) || open_with(s, c->set, n))
-			return false;
+	if (!rule && !may_try(s, CAUSE_TRIALS))
+		return false;
+	if (!rule && !open_with(s, c->set, n)) {
 		cause_set_least(s, c->set, n);
 		return true;
 	}
@@ -273,11 +284,12 @@ static bool chain_on(struct search *s, struct chain *c, size_t n, const struct r
 		const struct rule_desc *next;
 
 		c->set[n] = s->singles[i].change;
-		if (has_place(c->set, n, c->set[n]) || (c->sure && gives_up(&s->singles[i])))
+		if (has_place(c->set, n, c->set[n]) ||
+		    (gives_up(&s->singles[i]) ? c->sure : !rule))
 			continue;
 		c->left--;
 		next = rule_with(s, c->set, n + 1);
-		if (later(next, rule) && chain_on(s, c, n + 1, next))
+		if (leads_on(c->set[n], next, rule) && chain_on(s, c, n + 1, next))
 			return true;
 	}
 	return false;
