@@ -123,6 +123,7 @@ NEEDS = {
 	"CAP_PERFMON": opens("needs CAP_PERFMON", NAMESPACES),
 	"tracefs": lambda: None if sp.tracefs() else "tracefs is not mounted, or may not be read",
 	"another user": runs("needs root, to become another user", ["true"], preexec_fn=sp.as_nobody()),
+	"PID namespaces": runs("needs root, to make a PID namespace", ["unshare", "--pid", "--fork", "true"]),
 	"mounts": runs("needs root, to mount", ["unshare", "-m", "true"]),
 }
 
