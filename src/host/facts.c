@@ -65,7 +65,7 @@ static enum fact file_has(const char *path, const char *word)
 void facts_refresh(struct facts *f)
 {
 	struct rule_machine *m = &f->rules.machine;
-	enum fact first = rights_in_first_user_ns();
+	enum fact first = rights_user_ns_is_first();
 	unsigned int no_mlock = 0;
 
 	f->own_caps = rights_effective();

@@ -17,8 +17,6 @@ const char *mounts_proc_missing(void)
 		return "/proc is not mounted" MOUNT_PROC;
 	if (!proc_is_ours())
 		return "/proc is that of another PID namespace" MOUNT_PROC;
-	if (access("/proc/sys/kernel", F_OK))
-		return "/proc shows processes only (it was mounted with subset=pid)" MOUNT_PROC;
 	return NULL;
 }
 
@@ -37,4 +35,11 @@ void mounts_warn(void)
 	for (size_t i = 0; i < sizeof(missing) / sizeof(*missing); i++)
 		if (missing[i])
 			warn("%s", missing[i]);
+}
+
+void mounts_warn_facts(void)
+{
+	mounts_warn();
+	if (!mounts_proc_missing() && access("/proc/sys/kernel", F_OK))
+		warn("/proc/sys is hidden, as by the option subset=pid" MOUNT_PROC);
 }

@@ -12,4 +12,7 @@ const char *mounts_sys_missing(void);
 /* Warn about each of the two that is missing. */
 void mounts_warn(void);
 
+/* Warn of that, and of a /proc without /proc/sys, which judging calls requires. */
+void mounts_warn_facts(void);
+
 #endif

@@ -213,7 +213,10 @@ static bool read_aliases(struct pmu *p, int pmu_dir)
 	return good;
 }
 
-/* Put a PMU before *list, or clear *all if it cannot be read.  Return false if memory is exhausted. */
+/*
+ * Put a PMU before *list, or clear *all if it cannot be read.  Return false if memory is
+ * exhausted.
+ */
 static bool read_pmu(int devices, const char *name, struct pmu **list, bool *all)
 {
 	int fd = openat(devices, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -50,7 +50,7 @@ static ino_t user_ns_of_pidfd(void)
 	return known ? st.st_ino : 0;
 }
 
-enum fact rights_in_first_user_ns(void)
+enum fact rights_user_ns_is_first(void)
 {
 	struct stat st;
 
@@ -76,5 +76,5 @@ bool rights_perfmon(void)
 {
 	uint64_t wanted = 1ULL << ABI_CAP_PERFMON | 1ULL << ABI_CAP_SYS_ADMIN;
 
-	return rights_effective() & wanted && rights_in_first_user_ns() == FACT_YES;
+	return rights_effective() & wanted && rights_user_ns_is_first() == FACT_YES;
 }

@@ -18,7 +18,7 @@ uint64_t rights_effective(void);
  * Return whether pevtrace is in the first user namespace: capabilities in another one, such
  * as a container's, do not count for perf events.  Without /proc, that is known since Linux 6.11.
  */
-enum fact rights_in_first_user_ns(void);
+enum fact rights_user_ns_is_first(void);
 
 /*
  * Return whether this process has CAP_PERFMON, or CAP_SYS_ADMIN, which includes it; false if its

@@ -27,7 +27,8 @@ static bool read_event(int system_dir, const char *system, const char *name, str
 	if (!sysfile_number(system_dir, path, &id)) {
 		/* "enable" and "filter" are files; events that perf cannot have lack an id */
 		snprintf(path, sizeof(path), "%s/format", name);
-		return errno == ENOTDIR || (errno == ENOENT && !faccessat(system_dir, path, F_OK, 0));
+		return errno == ENOTDIR ||
+		       (errno == ENOENT && !faccessat(system_dir, path, F_OK, 0));
 	}
 	if (map_get(ids, (uint64_t)id))
 		return true;

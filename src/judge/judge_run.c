@@ -405,7 +405,7 @@ static int judge_run_all(struct judge *k, const char *path, unsigned long line)
 	k->options.no_pager |= k->command != NULL;
 	showing_open(&k->out, &k->options);
 	machine_open(&k->machine);
-	mounts_warn();
+	mounts_warn_facts();
 	facts_open(&k->facts, k->machine.host);
 	k->instruments.host = k->machine.host;
 	status = k->command ? k->verb->command(k) :

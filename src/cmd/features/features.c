@@ -184,7 +184,7 @@ static int features_run(void *state, const struct verb_args *args)
 		refusal_descriptors("features", DESCRIPTORS);
 		return EXIT_TROUBLE;
 	}
-	mounts_warn();
+	mounts_warn_facts();
 	machine_open(&fs->machine);
 	facts_open(&fs->facts, fs->machine.host);
 	fs->instruments.host = fs->machine.host;
