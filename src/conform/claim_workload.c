@@ -131,7 +131,7 @@ static char *new_stack(void)
 static int writing_child(void *n)
 {
 	workload_write((uintptr_t)n);
-	_exit(0);
+	return 0;
 }
 
 /* The child shares our memory, as after vfork(2): a copy would cause page faults in both. */
