@@ -15,7 +15,11 @@
 #include "xlat/constants.h"
 #include "xlat/tables.h"
 
-enum { SYSTEM_LEVEL = 0 };
+/*
+ * The highest perf_event_paranoid with which a user may measure a whole CPU, and the lowest with
+ * which none may count the kernel.
+ */
+enum { SYSTEM_LEVEL = 0, USER_LEVEL = 2 };
 
 bool refusal_may_count_kernel(void)
 {
