@@ -105,7 +105,7 @@ bool learn_permissions_caps(struct learn *l)
 	};
 	unsigned long long effective = rights_effective();
 
-	learn_say(l, "/proc/self/status: CapEff %016llx", effective);
+	learn_say(l, "effective capabilities, by capget(2): %016llx", effective);
 	for (size_t i = 0; i < sizeof(caps) / sizeof(*caps); i++)
 		learn_say(l, "%-14s (bit %d): %s", caps[i].name, caps[i].bit,
 			  effective >> caps[i].bit & 1 ? "here" : "not here");
