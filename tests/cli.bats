@@ -54,6 +54,12 @@ attach_to_demo() {
 	wait "$target"
 }
 
+# Skip the test if this machine lacks what it needs: a name of tests/machine.py.
+needs() {
+	local why
+	why=$(python3 -B "$srcdir/tests/machine.py" "$1") || skip "$why"
+}
+
 # One line on standard error that names pevtrace and contains $1.
 one_line_with() {
 	[ "$(printf '%s\n' "$output" | wc -l)" -eq 1 ] || return 1
@@ -64,6 +70,7 @@ one_line_with() {
 }
 
 @test "the target's exit status is ours" {
+	needs events
 	for n in 0 1 2 77 255; do
 		run "$PEVTRACE" sh -c "exit $n"
 		[ "$status" -eq "$n" ]
@@ -79,6 +86,7 @@ one_line_with() {
 }
 
 @test "target's standard streams are its own" {
+	needs events
 	run sh -c 'echo in | "$0" -o "$1/out" sh -c "cat; echo err >&2" 2>"$1/err"' "$PEVTRACE" "$dir"
 	[ "$output" = in ]
 	[ "$(cat "$dir/err")" = err ]
@@ -98,6 +106,7 @@ one_line_with() {
 }
 
 @test "command that cannot be run" {
+	needs events
 	run "$PEVTRACE" no-such-command-here
 	[ "$status" -eq 2 ]
 	one_line_with "cannot run 'no-such-command-here'"
@@ -127,6 +136,7 @@ older" ]
 }
 
 @test "in a user namespace without a mapping -o /dev/null works" {
+	needs events
 	unshare -U true || skip "no user namespaces"
 	run unshare -U "$PEVTRACE" -o /dev/null sh -c 'echo ran'
 	[ "$status" -eq 0 ]
@@ -166,6 +176,7 @@ older" ]
 }
 
 @test "a process that somebody traces already" {
+	needs events
 	"$PEVTRACE" -o "$dir/first" sleep 30 3>&- &
 	tracer=$!
 	await grep -q . "/proc/$tracer/task/$tracer/children"
@@ -230,6 +241,7 @@ older" ]
 }
 
 @test "output to a pipe that nobody reads is told to wait" {
+	needs events
 	mkfifo "$dir/fifo"
 	"$PEVTRACE" -o "$dir/fifo" sh -c '"$0" true; echo ran' "$demo" >"$dir/out" 2>"$dir/err" 3>&- &
 	tracer=$!
@@ -291,6 +303,7 @@ older" ]
 }
 
 @test "a full disk is said once, the target still runs to its end" {
+	needs events
 	[ -c /dev/full ] || skip "no /dev/full"
 	run "$PEVTRACE" -o /dev/full "$demo" true
 	[ "$status" -eq 2 ]
@@ -299,6 +312,7 @@ older" ]
 }
 
 @test "a broken pipe is said once, the target still runs to its end" {
+	needs events
 	# a pipe whose reader has gone before anything is written
 	mkfifo "$dir/fifo"
 	exec 5<>"$dir/fifo" 6>"$dir/fifo" 5>&-
@@ -321,12 +335,14 @@ older" ]
 }
 
 @test "a program without perf prints nothing" {
+	needs events
 	run "$PEVTRACE" sh -c ': | cat; ls / >/dev/null'
 	[ "$status" -eq 0 ]
 	[ -z "$output" ]
 }
 
 @test "at a terminal an empty trace is explained" {
+	needs events
 	command -v script >/dev/null || skip "no script(1)"
 	run script -qec "$PEVTRACE true" "$dir/typescript"
 	one_line_with "no perf_event_open was seen: 'true' used no perf events"
@@ -337,6 +353,7 @@ older" ]
 }
 
 @test "the demo: opens, rings, polls, reads are shown" {
+	needs events
 	"$PEVTRACE" -o "$dir/t" "$demo" sleep 0.3 >/dev/null
 	grep -q 'perf_event_open({type=PERF_TYPE_SOFTWARE, ' "$dir/t"
 	grep -q 'mmap(NULL, [0-9]*, PROT_READ|PROT_WRITE, MAP_SHARED, [0-9]*, 0) = 0x' "$dir/t"
@@ -348,6 +365,7 @@ older" ]
 }
 
 @test "without seccomp the same calls are shown" {
+	needs events
 	calls() { sed -nE 's/^[0-9]+ +([a-z_0-9]+)\(.*/\1/p' "$1" | sort | uniq -c | grep -v poll; }
 	"$PEVTRACE" -o "$dir/a" "$demo" true >/dev/null
 	"$PEVTRACE" --no-seccomp -o "$dir/b" "$demo" true >/dev/null
@@ -357,6 +375,7 @@ older" ]
 }
 
 @test "-v shows every field, zero or not" {
+	needs events
 	"$PEVTRACE" -v -o "$dir/t" "$demo" true >/dev/null
 	for field in sample_type read_format disabled inherit wakeup_events bp_type config1 \
 		     branch_sample_type clockid sample_max_stack aux_sample_size sig_data; do
@@ -365,11 +384,13 @@ older" ]
 }
 
 @test "-y names events" {
+	needs events
 	"$PEVTRACE" -y -o "$dir/t" "$demo" true >/dev/null
 	grep -qE 'ioctl\([0-9]+<[a-z-]+(:u)? cpu[0-9]+( #[0-9]+)?>, PERF_EVENT_IOC' "$dir/t"
 }
 
 @test "-e chooses calls and outcomes" {
+	needs events
 	"$PEVTRACE" -e trace=perf_event_open -o "$dir/t" "$demo" true >/dev/null
 	[ "$(grep -c '^[0-9]* *perf_event_open(' "$dir/t")" -ge 3 ]
 	only_calls perf_event_open "$dir/t"
@@ -383,6 +404,7 @@ older" ]
 }
 
 @test "-c counts instead" {
+	needs events
 	run "$PEVTRACE" -c -o "$dir/t" "$demo" true
 	[ "$status" -eq 0 ]
 	grep -qE ' perf_event_open$' "$dir/t"
@@ -391,6 +413,7 @@ older" ]
 }
 
 @test "-ff writes a file for each task" {
+	needs events
 	"$PEVTRACE" -ff -o "$dir/t" "$demo" true >/dev/null
 	[ "$(ls "$dir"/t.* | wc -l)" -ge 2 ]
 	grep -q '^perf_event_open(' "$dir"/t.*
@@ -398,6 +421,7 @@ older" ]
 }
 
 @test "times: -t -tt -ttt -r -T" {
+	needs events
 	"$PEVTRACE" -t -o "$dir/t" "$demo" true >/dev/null
 	grep -qE '^[0-9]+ +[0-9]{2}:[0-9]{2}:[0-9]{2} perf_event_open' "$dir/t"
 	"$PEVTRACE" -tt -o "$dir/t" "$demo" true >/dev/null
@@ -412,12 +436,14 @@ older" ]
 }
 
 @test "-k shows where a call was made" {
+	needs events
 	"$PEVTRACE" -k -e trace=perf_event_open -o "$dir/t" "$demo" true >/dev/null
 	grep -qE '^ > .*/demo\(.*\+0x[0-9a-f]+\) \[0x[0-9a-f]+\]( demo\.c:[0-9]+)?$' "$dir/t"
 	grep -q 'main+0x' "$dir/t"
 }
 
 @test "-k has the source lines that addr2line finds" {
+	needs events
 	# that of binutils misses what clang inlined
 	tool=addr2line
 	! readelf -p .comment "$demo" | grep -q clang || tool=llvm-addr2line
@@ -499,6 +525,7 @@ compile() {
 }
 
 @test "-k has no source line where only a .dwo file shows what is inlined" {
+	needs events
 	source='
 		#include <linux/perf_event.h>
 		#include <sys/syscall.h>
@@ -529,6 +556,7 @@ compile() {
 }
 
 @test "-q and -qq" {
+	needs events
 	run "$PEVTRACE" -qq -o "$dir/t" "$demo" true
 	absent '+++ exited' "$dir/t"
 	"$PEVTRACE" -q -o "$dir/t" "$demo" true >/dev/null
@@ -536,6 +564,7 @@ compile() {
 }
 
 @test "colour only where it is wanted" {
+	needs events
 	"$PEVTRACE" -o "$dir/t" "$demo" true >/dev/null
 	absent "$(printf '\033')" "$dir/t"
 	"$PEVTRACE" --color -o "$dir/t" "$demo" true >/dev/null
@@ -566,6 +595,7 @@ compile() {
 }
 
 @test "attach to a program that opened its events before" {
+	needs events
 	how="setpriv --bounding-set=-bpf,-sys_admin" attach_to_demo -y -o "$dir/t"
 	grep -qE '<event [0-9]+, opened before attach>' "$dir/t"
 	grep -q '+++ exited with 0 +++' "$dir/t"
@@ -615,12 +645,14 @@ compile() {
 }
 
 @test "text and dump together say the same, and the dump gives the text again" {
+	needs events
 	"$PEVTRACE" -v -y --records --summary --json="$dir/d" "$demo" sleep 0.2 2>"$dir/live" >/dev/null
 	"$PEVTRACE" decode -v -y --records --summary "$dir/d" >"$dir/again"
 	diff "$dir/live" "$dir/again"
 }
 
 @test "a dump of an attached process gives the text again" {
+	needs events
 	for how in "" "setpriv --bounding-set=-bpf,-sys_admin"; do
 		rm -f "$dir/up" "$dir/go"
 		attach_to_demo -y --summary --json="$dir/d" -o "$dir/live"
@@ -638,6 +670,7 @@ compile() {
 }
 
 @test "what others have put under the name of an output file is not written to" {
+	needs events
 	[ "$(id -u)" -eq 0 ] || skip "needs another user to be attacked by"
 	mkdir -m 1777 "$dir/shared"
 	chmod 755 "$dir"
@@ -677,6 +710,7 @@ compile() {
 }
 
 @test "in the directory of another user no link of theirs is followed" {
+	needs events
 	[ "$(id -u)" -eq 0 ] || skip "needs another user to be attacked by"
 	mkdir "$dir/home"
 	echo precious >"$dir/victim"
@@ -699,6 +733,7 @@ compile() {
 }
 
 @test "a stack of 64 KiB suffices" {
+	needs events
 	"$PEVTRACE" --json="$dir/dump" -o "$dir/text" "$demo"
 	for args in "$demo" "conform --self" "conform --no-behaviour" "check -e cpu-clock:u" \
 	    "why -e cpu-clock:u" "explain $dir/dump" "report -o $dir/page $dir/dump" \
@@ -710,6 +745,7 @@ compile() {
 }
 
 @test "beyond a file size limit all verbs end with a message, and leave nothing" {
+	needs events
 	"$PEVTRACE" --json="$dir/dump" -o "$dir/text" "$demo"
 	export TMPDIR="$dir/tmp"
 	mkdir "$TMPDIR"
@@ -754,6 +790,7 @@ t.join()' <"$dir/hold" >"$dir/ids" 3>&- &
 }
 
 @test "a library is loaded only when it is needed; if it is missing, it is named" {
+	needs events
 	ldd "$PEVTRACE" | grep -q libseccomp || skip "linked statically"
 	! ldd "$PEVTRACE" | grep -q libunwind || skip "built with --disable-late-loading"
 	for library in libdw.so.1 libelf.so.1 libbpf.so.1 liblzma.so.5 libz.so.1 libunwind.so.8; do

@@ -22,7 +22,11 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.dont_write_bytecode = True
 sys.path.insert(0, HERE)
+import machine
 import straceparse as sp
+
+# What is said once where a seccomp filter answers all calls.
+FILTERED = re.compile("pevtrace: a seccomp filter, as of a container, answers .*\n")
 
 PEVTRACE = os.environ.get("PEVTRACE") or sp.find_program("pevtrace")
 
@@ -284,7 +288,7 @@ def run_case(tap, name, program, case, tmp):
 		if r.returncode:
 			why += ["exit status %d" % r.returncode] + \
 				r.stderr.split("\n")[-4:]
-		elif r.stderr.strip():
+		elif r.stderr.strip() and not (machine.lacks("events") and FILTERED.fullmatch(r.stderr)):
 			why.append("on standard error: " + r.stderr.strip())
 		try:
 			expected = [Expected(l) for l in lines if l]

@@ -937,4 +937,4 @@ def perf_tests(tap, tmp, tracefs):
 
 if __name__ == "__main__":
 	sys.exit(rp.main("pevtrace-explain.", "perf record, perf stat and perf script",
-			 own_tests, perf_tests))
+			 own_tests, perf_tests, ("words",)))

@@ -182,6 +182,7 @@ def opens(attr):
 
 def test_unsupported():
 	"""What this machine lacks is marked, one by one or in the heading."""
+	machine.need("events")
 	why = []
 	for kind in ("hardware", "cache"):
 		every = objects(kind)

@@ -9,6 +9,7 @@ import functools
 import os
 import struct
 import subprocess
+import sys
 
 import straceparse as sp
 
@@ -163,3 +164,13 @@ def cannot_trace(pevtrace):
 	r = subprocess.run([pevtrace, "-o", "/dev/null", "true"], stdin=subprocess.DEVNULL,
 			   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
 	return "programs cannot be traced here: " + r.stderr.split(";")[0].strip() if r.returncode else None
+
+def main():
+	"""For tests in shell: print why a need is not met, and fail."""
+	why = lacks(sys.argv[1])
+	if why:
+		print(why)
+	return 1 if why else 0
+
+if __name__ == "__main__":
+	sys.exit(main())

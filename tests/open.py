@@ -820,4 +820,4 @@ def perf_tests(tap, tmp, tracefs):
 
 if __name__ == "__main__":
 	sys.exit(rp.main("pevtrace-open.", "perf's syntax and counts",
-			 own_tests, perf_tests))
+			 own_tests, perf_tests, ("filter",)))

@@ -393,11 +393,11 @@ def missing(name):
 
 # ---- a script of such tests -------------------------------------------------
 
-def main(prefix, what, own, with_perf):
+def main(prefix, what, own, with_perf, without_events=()):
 	"""The exit status of a script: runs the tests of own(tap, tmp) and, where
 	a perf runs, of with_perf(tap, tmp, tracefs), which are lists of (name,
 	function); all of them, or those that the arguments name. what is skipped
-	without perf."""
+	without perf. without_events: the tests that need no event to be opened."""
 	if not PEVTRACE:
 		sp.skip_all("PEVTRACE is not set")
 	tap = sp.Tap()
@@ -413,6 +413,8 @@ def main(prefix, what, own, with_perf):
 		for name, test in tests:
 			if not only or name in only:
 				try:
+					if name not in without_events:
+						machine.need("events")
 					test()
 				except machine.Lack as e:
 					tap.skip(name, e)

@@ -280,4 +280,4 @@ def perf_tests(tap, tmp, tracefs):
 
 if __name__ == "__main__":
 	sys.exit(rp.main("pevtrace-watch.", "perf record and perf script",
-			 own_tests, perf_tests))
+			 own_tests, perf_tests, ("empty",)))
