@@ -12,6 +12,22 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* Skip the test where no event can be opened. */
+static inline void need_events(void)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE, .size = sizeof(attr),
+		.config = PERF_COUNT_SW_DUMMY, .exclude_kernel = 1,
+	};
+	int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (fd < 0) {
+		print_message("no perf event can be opened here: %s\n", strerror(errno));
+		skip();
+	}
+	close(fd);
+}
+
 /* Skip the test where a breakpoint does not open, or opens and does not fire. */
 static inline void need_breakpoints(void)
 {

@@ -20,6 +20,7 @@
 #include "drive/trial.h"
 #include "lib/buf.h"
 #include "lib/die.h"
+#include "machine.h"
 #include "xlat/tables.h"
 
 #define PAGE "/usr/share/man/man2/perf_event_open.2.gz"
@@ -225,6 +226,7 @@ static void only_what_is_known_to_be_wrong_is_false(void **state)
 	int n;
 
 	(void)state;
+	need_events();
 	need_the_kernel_that_is_known();
 	n = conform_claims(&o, count, &as_we_are);
 	assert_int_equal(n, as_we_are.n[CLAIM_FALSE]);
@@ -242,6 +244,7 @@ static void the_same_as_an_ordinary_user(void **state)
 	struct tally t = { .odd = 0 };
 
 	(void)state;
+	need_events();
 	if (getuid()) {
 		print_message("[          ] skipped: only root can become another user\n");
 		skip();
@@ -365,6 +368,7 @@ static void a_changed_expectation_is_seen(void **state)
 	const char *end;
 
 	(void)state;
+	need_events();
 	need_the_kernel_that_is_known();
 	for (const struct claim_desc *c = claim_descs; c->name; c++) {
 		if (!as_we_are.is_true[c - claim_descs])
@@ -429,6 +433,7 @@ static void a_failed_control_is_no_verdict(void **state)
 	struct buf reason = { 0 };
 
 	(void)state;
+	need_events();
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
 		c[0].steps = all[i].steps;
 		conform_claims(&o, keep_reason, &reason);

@@ -18,6 +18,7 @@
 #include "drive/experiment.h"
 #include "drive/instruments_internal.h"
 #include "drive/open_event.h"
+#include "machine.h"
 #include "tree.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
@@ -211,6 +212,7 @@ static enum instrument_verdict aux_of(const char *sysfs, uint64_t bytes, bool ze
 static void test_aux_stand_in(void **state)
 {
 	(void)state;
+	need_events();
 	assert_int_equal(aux_of(root, 64, false), INSTRUMENT_WORKS);
 	assert_int_equal(aux_of(root, 0, false), INSTRUMENT_DEAD);
 	assert_int_equal(aux_of(root, 64, true), INSTRUMENT_IMPLAUSIBLE);

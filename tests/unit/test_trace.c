@@ -38,6 +38,7 @@ static void fork_body(bool no_seccomp)
 static void test_fork(void **state)
 {
 	(void)state;
+	need_events();
 	both_ways(fork_body);
 }
 
@@ -69,6 +70,7 @@ static void test_shared_files(void **state)
 	struct run r = make_run(false);
 
 	(void)state;
+	need_events();
 	launch(&r, "tree", "files", NULL);
 	assert_exit(&r, 0);
 	assert_sane(&r);

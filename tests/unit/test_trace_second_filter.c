@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The second filter: how often tasks stop with it. */
 #include "trace_run.h"
+#include "machine.h"
 #include "trace/regs.h"
 
 #include <sys/resource.h>
@@ -42,6 +43,7 @@ static void test_exact(void **state)
 	size_t calls;
 
 	(void)state;
+	need_events();
 	if (!regs_known(arch_native()))
 		skip();
 	assert_int_equal(run_quiet("1", true, &calls), STOPS);
@@ -63,6 +65,7 @@ static void test_many(void **state)
 	size_t seen[CALL_COUNT] = { 0 };
 
 	(void)state;
+	need_events();
 	if (!regs_known(arch_native()))
 		skip();
 	assert_int_equal(getrlimit(RLIMIT_NOFILE, &files), 0);
