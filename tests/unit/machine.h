@@ -4,16 +4,18 @@
 #define PEVTRACE_TESTS_UNIT_MACHINE_H
 
 #include <errno.h>
+#include <grp.h>
 #include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Skip the test where no event can be opened. */
-static inline void need_events(void)
+/* Return whether an event of this process that excludes the kernel opens; set errno if not. */
+static inline bool events_open(void)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE, .size = sizeof(attr),
@@ -21,11 +23,34 @@ static inline void need_events(void)
 	};
 	int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 
-	if (fd < 0) {
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+static inline void need_events(void)
+{
+	if (!events_open()) {
 		print_message("no perf event can be opened here: %s\n", strerror(errno));
 		skip();
 	}
-	close(fd);
+}
+
+/* Skip the test where this process cannot become nobody, as in some user namespaces. */
+static inline void need_another_user(void)
+{
+	enum { NOBODY = 65534 };
+	pid_t pid = fork();
+	int status;
+
+	if (!pid)
+		_exit(setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
+		      setresuid(NOBODY, NOBODY, NOBODY));
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	if (status) {
+		print_message("needs root, to become another user\n");
+		skip();
+	}
 }
 
 /* Skip the test where a breakpoint does not open, or opens and does not fire. */

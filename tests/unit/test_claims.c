@@ -245,10 +245,7 @@ static void the_same_as_an_ordinary_user(void **state)
 
 	(void)state;
 	need_events();
-	if (getuid()) {
-		print_message("[          ] skipped: only root can become another user\n");
-		skip();
-	}
+	need_another_user();
 	need_the_kernel_that_is_known();
 	conform_claims(&o, count, &t);
 	print_message("[          ] %u true, %u false, %u untried\n", t.n[CLAIM_TRUE],
