@@ -605,7 +605,10 @@ compile() {
 	perf record -e cpu-clock -o "$dir/p" true >/dev/null 2>&1 || skip "perf record does not work here"
 	mkfifo "$dir/fifo"
 	exec 5<>"$dir/fifo"
-	"$PEVTRACE" -o "$dir/t" perf record -e cpu-clock -o "$dir/p" head -n 1 "$dir/fifo" \
+	# attached, as the line of an exec could come after that of poll
+	head -n 1 "$dir/fifo" >/dev/null 3>&- 5>&- &
+	target=$!
+	"$PEVTRACE" -o "$dir/t" perf record -e cpu-clock -o "$dir/p" -p "$target" \
 		>/dev/null 2>&1 3>&- 5>&- &
 	tracer=$!
 	for i in $(seq 6000); do
