@@ -6,6 +6,7 @@ which must be told."""
 
 import concurrent.futures
 import difflib
+import errno
 import fnmatch
 import glob
 import gzip
@@ -23,7 +24,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import machine
 import straceparse as sp
-from check import check, TAP
+from check import check, forbid, TAP
 import conform_edits
 
 PEVTRACE = os.environ.get("PEVTRACE")
@@ -849,6 +850,12 @@ def test_french():
 	return [i for i in conform_edits.FRENCH_ALONE + ["page-since:PERF_SAMPLE_PHYS_ADDR"]
 		if i not in ids]
 
+def test_filter():
+	"""A seccomp filter answers every call: it contradicts no claim about the kernel."""
+	r = run("--no-headers", "--no-btf", "--claim=fd_for_calls", preexec_fn=forbid(errno.EPERM))
+	return [] if b"of 1 claims 0 true, 0 false, 1 untried" in r.stdout and r.returncode == 1 else [
+		str(r)]
+
 def test_offline(tmp):
 	r = subprocess.run(["unshare", "-n", PEVTRACE, "conform", "--no-behaviour"],
 			   stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300)
@@ -931,6 +938,7 @@ def all_tests(all_):
 		 "try page preload root"),
 		("no breakpoints", lambda tmp: undisturbed(compare_no_breakpoints), "try page long"),
 		("nothing counts", lambda tmp: undisturbed(compare_dead_software), "try page preload"),
+		("a filter for all calls", lambda tmp: test_filter(), "page"),
 		("accounting", lambda tmp: test_accounting(all_), "page gcc"),
 		("formats", lambda tmp: test_formats(all_), "page gcc"),
 		("selection", lambda tmp: test_selection(all_), "page gcc"),

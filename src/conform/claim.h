@@ -108,6 +108,7 @@ extern volatile struct claim_signals claim_signals;
 /* Where the claims are tried. */
 struct claim_lab {
 	bool nobody;		/* as an ordinary user */
+	int gate;		/* errno that something returns in place of the kernel, or 0 */
 	bool chosen;		/* exact was chosen */
 	enum claim_exact exact;
 	struct instruments known;

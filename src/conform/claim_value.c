@@ -221,7 +221,8 @@ static bool machine_value(const char *name, uint64_t *v)
 	else if (!strcmp(name, "perfmon"))
 		*v = rights_perfmon();
 	else if (!strcmp(name, "admin"))
-		*v = rights_effective() >> ABI_CAP_SYS_ADMIN & 1;
+		*v = rights_effective() >> ABI_CAP_SYS_ADMIN & 1 &&
+		     rights_user_ns_is_first() == FACT_YES;
 	else
 		return false;
 	return true;

@@ -9,7 +9,9 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "abi/strings.h"
 #include "conform/claim.h"
+#include "drive/trial.h"
 #include "xlat/tables.h"
 
 static uint32_t running_release(void)
@@ -35,7 +37,11 @@ static void try_claim(const struct claim_desc *c, struct claim_lab *lab, unsigne
 
 	*r = (struct claim_result){ .claim = c };
 	memset(outcome, 0, sizeof(*outcome));
-	if (release < c->since) {
+	if (lab->gate) {
+		snprintf(outcome->reason, sizeof(outcome->reason),
+			 "blocked: every call fails before it reaches perf, with %s",
+			 error_name(lab->gate) ?: "an error");
+	} else if (release < c->since) {
 		snprintf(outcome->reason, sizeof(outcome->reason),
 			 "it applies to Linux %u.%u and later", c->since >> 16,
 			 c->since >> 8 & 255);
@@ -69,6 +75,7 @@ int conform_claims(const struct claims_options *opts,
 
 	if (outcome == MAP_FAILED)
 		return -ENOMEM;
+	lab.gate = trial_gate();
 	lab.known.host = host_new("/sys", NULL);
 	for (const struct claim_desc *c = all; c->name; c++) {
 		if (!is_chosen(opts, c))
