@@ -125,6 +125,7 @@ NEEDS = {
 	"tracefs": lambda: None if sp.tracefs() else "tracefs is not mounted, or may not be read",
 	"another user": runs("needs root, to become another user", ["true"], preexec_fn=sp.as_nobody()),
 	"PID namespaces": runs("needs root, to make a PID namespace", ["unshare", "--pid", "--fork", "true"]),
+	"tracing": lambda: cannot_trace(os.environ["PEVTRACE"]),
 	"mounts": runs("needs root, to mount", ["unshare", "-m", "true"]),
 }
 

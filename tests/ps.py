@@ -153,6 +153,9 @@ def test_groups(tap):
 		known = bpf or format & 4	# else whose count is which cannot be told
 		for fd in fds:
 			os.close(fd)
+		if not bpf and machine.lacks("tracing"):	# counts come from a borrowed descriptor
+			tap.skip("members of a group, without BPF", machine.lacks("tracing"))
+			continue
 		tap.ok(len(set(counts)) == 3 and shown == (counts if known else [None] * 3),
 		       "members of a group, read_format %d%s" % (format, "" if bpf else ", without BPF"),
 		       [counts, shown, r.stderr])
@@ -385,7 +388,7 @@ def test_named(tap):
 	fds, why = breakpoints(target.pid)
 	command = [rp.PEVTRACE, "open", "-q", "-e", "mem:0x600000/8:rw:u", "-p", str(target.pid),
 		   "--", "true"]
-	for engine in ("ptrace", "bpf") if fds and why.errno == errno.ENOSPC else ():
+	for engine in ("ptrace", "bpf")[bool(machine.lacks("tracing")):] if fds and why.errno == errno.ENOSPC else ():
 		r = subprocess.run([rp.PEVTRACE, "--engine=" + engine, "--explain", "--width=2000", *command],
 				   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 		tap.ok(re.search(r"were held by \S+\[%d\] \(mem:0x600000/8:rw:u and %d more\)"
