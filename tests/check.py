@@ -92,11 +92,14 @@ def run(*args, program=None, verb="check", **kw):
 			      stdout=subprocess.PIPE, stderr=subprocess.PIPE,
 			      universal_newlines=True, **kw)
 
+def complaints(stderr):
+	"""Return the lines of standard error but the one that says what every verb lacks here."""
+	return [l for l in stderr.splitlines() if "/proc/sys is hidden" not in l]
+
 def objects(*args, **kw):
 	r = run("--json", *args, **kw)
-	said = [l for l in r.stderr.splitlines() if "/proc/sys is hidden" not in l]
-	if said:
-		raise AssertionError("%s: %s" % (args, said))
+	if complaints(r.stderr):
+		raise AssertionError("%s: %s" % (args, complaints(r.stderr)))
 	return [json.loads(l) for l in r.stdout.splitlines()], r.returncode
 
 def judge(b, rule, args=(), oracle=None, **kw):
@@ -756,9 +759,9 @@ def test_misuse():
 	with tempfile.TemporaryDirectory() as d:
 		for args in (["check", "-e", "dummy"], ["open", "-e", "dummy", "true"], ["watch", "true"]):
 			r = subprocess.run([PEVTRACE, args[0], "-o", "-"] + args[1:], cwd=d,
-					   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+					   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 			if args[0] == "check" or not machine.lacks("CAP_PERFMON"):
-				why += differ((bool(r.stdout), r.stderr, os.listdir(d)), (True, b"", []),
+				why += differ((bool(r.stdout), complaints(r.stderr), os.listdir(d)), (True, [], []),
 					      args[0] + " -o -")
 	if not machine.lacks("tracefs"):
 		text = run(attr(TP, config=1 << 40).hex()).stdout

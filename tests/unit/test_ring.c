@@ -631,7 +631,7 @@ struct race {
 	struct fake *f;
 	pthread_mutex_t lock;
 	bool stop, watch;
-	unsigned int passed;
+	unsigned int passed, burst;
 };
 
 static void *race_write(void *arg)
@@ -644,7 +644,7 @@ static void *race_write(void *arg)
 		add(c->f, 8 + 8 * (i * 31 % 32));
 		pthread_mutex_unlock(&c->lock);
 		/* so that a reader is not always overtaken */
-		if (i % 256 == 0)
+		if (i % c->burst == 0)
 			usleep(100);
 	}
 	return NULL;
@@ -675,6 +675,7 @@ static void race(bool backward, bool watch)
 	/* on one CPU reader and writer take turns, and a look lasts for several of them */
 	assert_int_equal(sched_getaffinity(0, sizeof(cpus), &cpus), 0);
 	looks = CPU_COUNT(&cpus) > 1 ? 3000 : 200;
+	c.burst = CPU_COUNT(&cpus) > 1 ? 256 : 16;
 	pthread_mutex_init(&c.lock, NULL);
 	c.f->image.settle = race_settle;
 	c.f->image.settle_ctx = &c;
