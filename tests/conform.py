@@ -37,8 +37,7 @@ TRACING = ["/sys/kernel/tracing", "/sys/kernel/debug"]
 PAGE_ALONE = ["--no-behaviour", "--no-headers", "--no-btf"]
 HANDICAPS = os.path.join(os.path.dirname(os.path.realpath(os.environ.get(
 	"PEVTRACE_TARGETS", "tests/targets"))), "handicap")
-DEAD_BREAKPOINTS = os.path.join(HANDICAPS, "dead_breakpoints.so")
-DEAD_SOFTWARE = os.path.join(HANDICAPS, "dead_software.so")
+DEAD = os.path.join(HANDICAPS, "dead.so")
 
 def run(*args, **kw):
 	return subprocess.run([PEVTRACE, "conform"] + list(args), stdout=subprocess.PIPE,
@@ -679,13 +678,12 @@ FIRE = {"type_breakpoint_rw", "type_breakpoint_x", "bp_w", "bp_rw", "bp_x", "ioc
 OPEN = FIRE | {"bp_empty", "bp_r", "bp_rx", "bp_len_options", "bp_len_others", "bp_len_x",
 	       "clockid_all_events", "enospc_breakpoints", "eperm_kernel_breakpoint", "ioctl_modify_fields",
 	       "ioctl_modify_size", "ioctl_set_bpf_overflow", "multiple_pmus", "precise_not_hardware"}
-# dead_software.so has no clocks in their place
+# dead.so has no clocks in their place
 NO_CLOCKS = {"ioctl_modify_clock", "ioctl_period_clock"}
 
-def verdicts(*args, preload=(), tracer=()):
-	"""Return the verdict and reason of each claim, by its name."""
-	libraries = list(preload) + [os.environ[n] for n in ("LD_PRELOAD",) if n in os.environ]
-	env = dict(os.environ, **{"LD_PRELOAD": ":".join(libraries)} if libraries else {})
+def verdicts(*args, dead=None, tracer=()):
+	"""Return the verdict and reason of each claim, by its name, where events of a kind are dead."""
+	env = dict(os.environ, LD_PRELOAD=DEAD, DEAD=dead) if dead else None
 	r = subprocess.run(list(tracer) + [PEVTRACE, "conform", "--accounting", "-v", "--no-headers",
 			   "--no-btf", "--man", PAGE] + list(args), stdout=subprocess.PIPE, timeout=300, env=env)
 	# behaviour that the page should state is "missing", which is neither true nor false
@@ -705,7 +703,7 @@ def undisturbed(compare, *args):
 
 def compare_dead_breakpoints(*args):
 	"""Where breakpoints do not fire, other instruments give the same verdicts and the same patch."""
-	before, after = verdicts(*args), verdicts(*args, preload=[DEAD_BREAKPOINTS])
+	before, after = verdicts(*args), verdicts(*args, dead="breakpoints")
 	changed = differ_in(before, after)
 	why = ["%s: %s, then %s: %s" % (name, before[name][0], *after[name]) for name in changed
 	       if name not in FIRE or after[name] != ("untried", "breakpoints do not fire on this machine")]
@@ -715,7 +713,7 @@ def compare_dead_breakpoints(*args):
 		why.append("only %d claims" % len(before))
 	if not args:
 		patches = [run("--patch", "--man", PAGE, "--no-headers", "--no-btf", env=env).stdout for env in
-			   (os.environ, dict(os.environ, LD_PRELOAD=DEAD_BREAKPOINTS))]
+			   (os.environ, dict(os.environ, LD_PRELOAD=DEAD))]
 		why += difflib.unified_diff(*[p.decode().split("\n") for p in patches], lineterm="", n=0)
 	return why
 
@@ -730,7 +728,7 @@ def compare_no_breakpoints():
 def compare_dead_software():
 	"""No claim is said to be the opposite because nothing counts: it is untried."""
 	before = verdicts()
-	after = verdicts(preload=[DEAD_SOFTWARE, DEAD_BREAKPOINTS])
+	after = verdicts(dead="breakpoints software")
 	changed = differ_in(before, after)
 	why = ["%s: %s, then %s: %s" % (name, before[name][0], *after[name]) for name in changed
 	       if after[name][0] != "untried" and name not in NO_CLOCKS]
@@ -898,7 +896,7 @@ NEEDS = {
 		  (os.uname().machine, os.uname().release),
 	"mounts": cannot_mount(),
 	"network": None if runs("unshare", "-n", "true") else "unshare -n is not permitted",
-	"preload": None if os.path.exists(DEAD_BREAKPOINTS) and not sp.sanitized() else
+	"preload": None if os.path.exists(DEAD) and not sp.sanitized() else
 		   "tests/handicap/*.so are not built, or do not bear the sanitizers",
 	"long": None if sp.LONG else "only with LONG=1",
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Whether pevtrace knows what works on this machine: against what machine.py finds by itself, and
-where breakpoints are made not to fire (tests/handicap/dead_breakpoints.c)."""
+where breakpoints are made not to fire (tests/handicap/dead.c)."""
 
 import json
 import mmap
@@ -19,7 +19,7 @@ import straceparse as sp
 
 PEVTRACE = os.environ.get("PEVTRACE")
 TARGETS = os.environ.get("PEVTRACE_TARGETS", "tests/targets")
-DEAD = os.path.join(os.path.dirname(TARGETS), "handicap/dead_breakpoints.so")
+DEAD = os.path.join(os.path.dirname(TARGETS), "handicap/dead.so")
 # where nothing runs: it counts 0 everywhere
 WATCHED = "mem:0x1000:w"
 SENTENCE = "opens, but does not count on this machine: hardware breakpoints do not fire"

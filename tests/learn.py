@@ -35,7 +35,7 @@ ROOT = os.path.dirname(HERE)
 PEVTRACE = os.environ.get("PEVTRACE") or sp.find_program("pevtrace")
 STRACE = sp.find_program("strace")
 TARGETS = os.environ.get("PEVTRACE_TARGETS", os.path.join(HERE, "targets"))
-DEAD_BREAKPOINTS = os.path.join(os.path.dirname(os.path.abspath(TARGETS)), "handicap", "dead_breakpoints.so")
+DEAD = os.path.join(os.path.dirname(os.path.abspath(TARGETS)), "handicap", "dead.so")
 DEVICES = "/sys/bus/event_source/devices"
 WIDTH = 80
 PATIENCE = 300
@@ -120,7 +120,7 @@ def differ_attr(a, b):
 			if x:
 				why.append("%s=%s is not shown" % (name, want))
 		elif name == "bp_addr" and machine.lacks("breakpoints"):
-			# tests/handicap/dead_breakpoints.c moves it to another page
+			# tests/handicap/dead.c moves it to another page
 			if (x ^ y) % 4096:
 				why.append("%s: strace %s, lesson %s" % (shown, want, got))
 		elif got.kind == "atom" and x != y:
@@ -351,7 +351,7 @@ def steps(text):
 
 def test_dead_breakpoints():
 	"""Breakpoints that never fire are named, and their counts are no answers."""
-	env = dict(os.environ, LC_ALL="C", LD_PRELOAD=DEAD_BREAKPOINTS)
+	env = dict(os.environ, LC_ALL="C", LD_PRELOAD=DEAD)
 	r = run("breakpoints", env=env)
 	why, step = trouble_in("breakpoints", r), steps(r.stdout)
 	if "hardware breakpoints do not fire" not in step["Count"]:
@@ -619,8 +619,8 @@ def main():
 		  ("the list for an ordinary user", test_list_nobody,
 		   not_nobody or tracepoints_for_all()),
 		  ("dead breakpoints", test_dead_breakpoints,
-		   None if os.path.exists(DEAD_BREAKPOINTS) and not sp.sanitized() else
-		   "dead_breakpoints.so was not built, or pevtrace has sanitizers"),
+		   None if os.path.exists(DEAD) and not sp.sanitized() else
+		   "dead.so was not built, or pevtrace has sanitizers"),
 		  ("without perf", lambda: test_no_perf(tmp), None),
 		  ("an older kernel", test_older_kernel, machine.cannot_trace(PEVTRACE)),
 		  ("what an ordinary user lacks", test_nobody_lacks,

@@ -17,7 +17,7 @@
 /* Result of a step.  The run continues after STEP_OK only. */
 enum step_result { STEP_OK, STEP_FALSE, STEP_UNTRIED };
 
-/* What $exact is: an event that counts each write of the variable, and nothing else. */
+/* The event behind $exact, which counts each write of the variable, and nothing else. */
 enum claim_exact {
 	EXACT_BREAKPOINT,
 	EXACT_FAULTS,	/* page faults, in memory where only these writes fault */

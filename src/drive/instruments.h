@@ -46,7 +46,7 @@ struct instrument_result {
 	uint64_t counted, least, most;	/* what was counted, and what is possible */
 };
 
-/* What was found in this run; zeroed: nothing was tried yet. */
+/* The findings of this run; zeroed: nothing was tried yet. */
 struct instruments {
 	struct host *host;	/* borrowed; for numbers of PMUs and tracepoints */
 	bool tried[INSTRUMENTS];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What lessons need of the machine: the words of %needs. */
+/* The words of %needs, each with what it requires of the machine. */
 #ifndef PEVTRACE_LEARN_NEEDS_H
 #define PEVTRACE_LEARN_NEEDS_H
 

@@ -134,7 +134,7 @@ struct kernel_siginfo;
 
 #pragma clang attribute pop
 
-/* What perf's handler of task:task_newtask gives a program, as tracefs describes it. */
+/* The record that the handler of task:task_newtask passes to a program, as in its format. */
 struct calls_newtask {
 	__u64 common;
 	int pid;

@@ -130,7 +130,7 @@ static int of(struct host *host, struct perf_event_attr attr)
 	return instrument_of(host, (const uint8_t *)&attr, sizeof(attr), &i) ? (int)i : -1;
 }
 
-static char root[] = "/tmp/pevtrace-instruments-XXXXXX";
+static char root[TREE_PATH];
 
 static void test_of(void **state)
 {
@@ -255,7 +255,7 @@ static void test_here(void **state)
 static int setup(void **state)
 {
 	(void)state;
-	assert_non_null(mkdtemp(root));
+	tree_new(root, "instruments");
 	tree_put(root, DEVICES "stand_in/type", "77\n");
 	tree_put(root, DEVICES "uprobe/type", "8\n");
 	tree_put(root, DEVICES "cpu_atom/type", "10\n");

@@ -117,7 +117,7 @@ void features_put(uint8_t *attr, unsigned int index, uint64_t v);
 #define FEATURES_NOTHING_OPENS "no event can be opened"
 #define FEATURES_NO_EFFECT "no observable effect"
 
-/* What several runs say; single ones may differ, as a busy machine may lose a sample. */
+/* The answers of several runs: a busy machine may lose a sample in one of them. */
 enum features_verdict {
 	FEATURES_SAME,		/* no effect */
 	FEATURES_DIFFERENT,	/* an effect */
