@@ -110,7 +110,7 @@ def libc_config(cc, tmp):
 def needs_only_libc(makefile):
 	"""Whether a file's dependencies are of those rooms."""
 	with open(makefile) as f:
-		text = f.read()
+		text = f.read().replace(SRCDIR, "")
 	return set(re.findall(r"/src/(\w+)/", text)) <= LIBC_ROOMS and "trace_run.h" not in text
 
 
