@@ -725,6 +725,14 @@ def compare_no_breakpoints():
 	return ["%s: %s, then %s: %s" % (name, before[name][0], *after[name])
 		for name in differ_in(before, after) if name not in OPEN or after[name][0] != "untried"]
 
+def compare_no_sysctls():
+	"""A sysctl that cannot be read contradicts no claim, nor proves one."""
+	before = verdicts()
+	after = verdicts(tracer=["unshare", "-m", "sh", "-c", 'mount -t tmpfs none /proc/sys && exec "$@"', "sh"])
+	changed = differ_in(before, after)
+	return ["%s: %s, then %s: %s" % (name, before[name][0], *after[name]) for name in changed
+		if after[name][0] != "untried"] + ([] if changed else ["none is untried"])
+
 def compare_dead_software():
 	"""No claim is said to be the opposite because nothing counts: it is untried."""
 	before = verdicts()
@@ -935,6 +943,7 @@ def all_tests(all_):
 		("the same as an ordinary user", lambda tmp: undisturbed(compare_dead_breakpoints, "--nobody"),
 		 "try page preload root"),
 		("no breakpoints", lambda tmp: undisturbed(compare_no_breakpoints), "try page long"),
+		("no /proc/sys", lambda tmp: undisturbed(compare_no_sysctls), "try page mounts"),
 		("nothing counts", lambda tmp: undisturbed(compare_dead_software), "try page preload"),
 		("a filter for all calls", lambda tmp: test_filter(), "page"),
 		("accounting", lambda tmp: test_accounting(all_), "page gcc"),

@@ -7,6 +7,7 @@ import json
 import mmap
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -26,13 +27,13 @@ SENTENCE = "opens, but does not count on this machine: hardware breakpoints do n
 LIVE = {"preload": None}
 WITHOUT = {"preload": DEAD}
 
-def run(*argv, preload):
+def run(*argv, preload, **how):
 	"""Run pevtrace; wide lines."""
 	env = dict(os.environ, COLUMNS="500")
 	if preload:
 		env["LD_PRELOAD"] = preload
 	return subprocess.run([PEVTRACE, *argv], env=env, stdin=subprocess.DEVNULL, text=True,
-			      stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120, check=False)
+			      stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120, check=False, **how)
 
 def says(tap, what, text, want):
 	"""text has the sentence exactly if that is wanted."""
@@ -100,6 +101,12 @@ def test_judges(tap, fires):
 	says(tap, "explain -e", run("explain", "-e", WATCHED, **WITHOUT).stdout, True)
 	says(tap, "explain -e", run("explain", "-e", WATCHED, **LIVE).stdout, not fires)
 
+def test_blocked(tap, fires):
+	"""A SIGTRAP that whoever started pevtrace has blocked is no breakpoint that does not fire."""
+	r = run("check", "-e", WATCHED + ",sigtrap,remove_on_exec,sample_period=1", **LIVE,
+		preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTRAP]))
+	says(tap, "check with SIGTRAP blocked", r.stdout, not fires)
+
 def test_open(tap, fires):
 	command = ("open", "-q", "-e", WATCHED, "-e", "page-faults", "true")
 	r = run(*command, **WITHOUT)
@@ -145,7 +152,7 @@ def main():
 	why = machine.lacks("breakpoints")
 	if why and "opened" in why:
 		sp.skip_all(why)
-	for test in (test_features, test_found, test_judges, test_open, test_trace, test_ps):
+	for test in (test_features, test_found, test_judges, test_blocked, test_open, test_trace, test_ps):
 		test(tap, not why)
 	return tap.done()
 

@@ -136,9 +136,6 @@ enum step_result claim_false(struct claim_run *run, const char *expected, const 
 /* End a step that xlat/claims.in states wrongly, unless an earlier reason is stored. */
 enum step_result claim_malformed(struct claim_run *run);
 
-/* Return whether a step expects a call to fail. */
-bool claim_wants_error(const struct claim_run *run);
-
 /* Store result and compare it with what the step expects. */
 enum step_result claim_check_result(struct claim_run *run, int64_t result);
 

@@ -168,8 +168,7 @@ enum step_result claim_step_open(struct claim_run *run)
 	if (!event_list_add(&list, run->host, run->words[2]))
 		return claim_untried(run, "%s: %s", run->words[2], list.why);
 	use_known_size(&list.events[0].attr);
-	if (!claim_wants_error(run) &&
-	    instrument_of(run->host, list.events[0].attr.bytes, list.events[0].attr.len, &needed))
+	if (instrument_of(run->host, list.events[0].attr.bytes, list.events[0].attr.len, &needed))
 		run->outcome->instruments |= 1U << needed;
 	e->fd = open_bytes(run, &list.events[0].attr, &o, e->attr);
 	e->backward = event_get(&list.events[0], ATTR_WRITE_BACKWARD);

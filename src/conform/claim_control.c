@@ -68,7 +68,8 @@ static void distrust_instrument(struct claim_outcome *o, struct instruments *is,
 
 /*
  * What is known of an instrument is enough for a true claim; a false one has it tried again.  Where
- * an experiment consists of calls and measures nothing, the event needs to exist only.
+ * an experiment consists of calls and measures nothing, it is enough that breakpoints exist; for
+ * other events "needs" has words, unless their absence is what is claimed.
  */
 static void check_instrument(struct claim_lab *lab, struct claim_outcome *o, enum instrument i)
 {
@@ -80,7 +81,7 @@ static void check_instrument(struct claim_lab *lab, struct claim_outcome *o, enu
 	if (o->verdict != CLAIM_FALSE)
 		return;
 	v = instrument_find(&again, i)->verdict;
-	if (o->measured ? v != INSTRUMENT_WORKS : v == INSTRUMENT_ABSENT)
+	if (o->measured ? v != INSTRUMENT_WORKS : v == INSTRUMENT_ABSENT && needs_breakpoints(i))
 		distrust_instrument(o, &again, i);
 }
 

@@ -51,12 +51,6 @@ static bool is_wanted(struct claim_run *run, int64_t result, bool *good)
 	return true;
 }
 
-bool claim_wants_error(const struct claim_run *run)
-{
-	return run->wanted && (!strcmp(run->wanted, "error") ||
-			       errno_by_name(run->wanted, strcspn(run->wanted, "|")));
-}
-
 enum step_result claim_check_result(struct claim_run *run, int64_t result)
 {
 	char seen[64];

@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -250,12 +251,25 @@ static uint64_t load_program(struct claim_run *run, uint32_t type)
 	return (uint64_t)(int64_t)bpf_load(type, 1);
 }
 
+/* Set *v to a sysctl; without it the step is untried. */
+static bool sysctl_value(struct claim_run *run, const char *name, uint64_t *v)
+{
+	long value = rights_sysctl(name, LONG_MIN);
+
+	if (value == LONG_MIN) {
+		claim_untried(run, "the sysctl %s cannot be read", name);
+		return false;
+	}
+	*v = (uint64_t)value;
+	return true;
+}
+
 static bool prefixed_value(struct claim_run *run, const char *name, const char *rest, uint64_t *v)
 {
 	const struct claim_event *e;
 
 	if (!strcmp(name, "sys"))
-		*v = (uint64_t)rights_sysctl(rest, -1000);
+		return sysctl_value(run, rest, v);
 	else if (!strcmp(name, "pmu"))
 		*v = (uint64_t)host_pmu_type(run->host, rest);
 	else if (!strcmp(name, "owner"))

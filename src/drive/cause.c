@@ -214,23 +214,6 @@ static size_t list_pairs(struct search *s, bool sure, struct pair *pairs)
 	return n;
 }
 
-static bool try_pairs(struct search *s, bool sure)
-{
-	struct pair *pairs = xcalloc(s->n * s->n / 2 + 1, sizeof(*pairs));
-	size_t n = list_pairs(s, sure, pairs);
-
-	for (size_t i = 0; i < n && !s->out->n && may_try(s, PAIR_TRIALS); i++) {
-		const struct change *const set[] = {
-			s->singles[pairs[i].a].change, s->singles[pairs[i].b].change,
-		};
-
-		if (!open_with(s, set, 2))
-			cause_set(s->out, set, 2);
-	}
-	free(pairs);
-	return s->out->n;
-}
-
 /* Store a set that opens, without the changes that it does not need. */
 static void cause_set_least(struct search *s, const struct change **set, size_t n)
 {
@@ -247,6 +230,23 @@ static void cause_set_least(struct search *s, const struct change **set, size_t 
 	}
 	if (n <= CAUSE_CHANGES)
 		cause_set(s->out, set, n);
+}
+
+static bool try_pairs(struct search *s, bool sure)
+{
+	struct pair *pairs = xcalloc(s->n * s->n / 2 + 1, sizeof(*pairs));
+	size_t n = list_pairs(s, sure, pairs);
+
+	for (size_t i = 0; i < n && !s->out->n && may_try(s, PAIR_TRIALS); i++) {
+		const struct change *set[] = {
+			s->singles[pairs[i].a].change, s->singles[pairs[i].b].change,
+		};
+
+		if (!open_with(s, set, 2))
+			cause_set_least(s, set, 2);
+	}
+	free(pairs);
+	return s->out->n;
 }
 
 /* Changes chosen so far, and how many sets the rules may still be asked about. */

@@ -172,9 +172,9 @@ bool instrument_complain(struct instruments *is, enum instrument i, struct buf *
 	if (dead)
 		buf_adds(out, words[i].lack);
 	else
-		buf_addf(out, "it counts %llu %s where %llu to %llu are possible",
-			 (unsigned long long)r->counted, words[i].counted,
-			 (unsigned long long)r->least, (unsigned long long)r->most);
+		buf_addf(out, "%llu to %llu %s of a known loop were counted as %llu",
+			 (unsigned long long)r->least, (unsigned long long)r->most,
+			 words[i].counted, (unsigned long long)r->counted);
 	if (confine_virtual())
 		buf_adds(out, " in this virtual machine");
 	if (dead && needs_breakpoint(i))

@@ -58,17 +58,22 @@ static void run_compat(const void *ctx, void *out)
 	fd = memfd_create("compat", MFD_CLOEXEC | MFD_EXEC);
 	if (fd < 0 && errno == EINVAL)
 		fd = memfd_create("compat", MFD_CLOEXEC);
-	if (fd >= 0 && write(fd, &p, sizeof(p)) == sizeof(p))
+	if (fd >= 0 && write(fd, &p, sizeof(p)) == sizeof(p)) {
 		fexecve(fd, argv, envp);
-	*error = errno;
+		*error = errno;
+	} else {
+		*error = EIO; /* which says nothing of 32-bit programs */
+	}
 }
 
 void instrument_try_compat(struct instrument_result *r)
 {
 	int error, status = child_run(run_compat, NULL, &error, sizeof(error));
 
-	if (error)
+	if (error == ENOEXEC)
 		*r = instrument_absent(error);
+	else if (error)
+		r->verdict = INSTRUMENT_UNKNOWN;
 	else if (status >= 0)
 		r->verdict = WIFEXITED(status) && WEXITSTATUS(status) == COMPAT_STATUS ?
 			     INSTRUMENT_WORKS : INSTRUMENT_DEAD;

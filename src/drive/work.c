@@ -230,6 +230,10 @@ void work_do(unsigned int what, clockid_t clock, struct work_report *report)
 
 	handler_report = report;
 	sigaction(SIGTRAP, &sa, NULL);
+	/* a blocked one, which children inherit, would look like a signal that is never sent */
+	sigemptyset(&sa.sa_mask);
+	sigaddset(&sa.sa_mask, SIGTRAP);
+	sigprocmask(SIG_UNBLOCK, &sa.sa_mask, NULL);
 	report->started = work_clock(clock);
 	work_use(WORK_TIMES);
 	touch_pages();

@@ -136,6 +136,7 @@ void live_note_doubts(struct live *l)
 	size_t n = model_events(l->session.model, &events);
 	struct buf why = { 0 };
 	struct map told = { 0 };
+	size_t more = 0;
 
 	if (!l->options.explain && !l->options.summary)
 		return;
@@ -144,9 +145,11 @@ void live_note_doubts(struct live *l)
 
 		if (!event_attr_known(e) ||
 		    !instrument_is_hardware(is.host, e->attr, e->attr_len) ||
-		    !instrument_doubt(&is, e->attr, e->attr_len, counted(e), &why) ||
-		    map_set(&told, hash_text(HASH_START, buf_str(&why)), &told)) {
+		    !instrument_doubt(&is, e->attr, e->attr_len, counted(e), &why))
+			continue;
+		if (map_set(&told, hash_text(HASH_START, buf_str(&why)), &told)) {
 			buf_reset(&why);
+			more++;
 			continue;
 		}
 		buf_addf(&l->doubts, "%s", l->doubts.len ? " " : "");
@@ -154,6 +157,8 @@ void live_note_doubts(struct live *l)
 		buf_addf(&l->doubts, " %s.", buf_str(&why));
 		buf_reset(&why);
 	}
+	if (more)
+		buf_addf(&l->doubts, " The same holds for %zu more event%s.", more, more > 1 ? "s" : "");
 	map_free(&told);
 	buf_free(&why);
 	l->options.story.doubts = l->doubts.len ? buf_str(&l->doubts) : NULL;

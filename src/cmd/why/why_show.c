@@ -415,14 +415,14 @@ static void why_text(const struct telling *t)
 	text_others(t);
 	text_blocks(t);
 	text_verdict(t);
-	if (event_opens(r))
-		show_doubt(&t->show);
 	if (r->cause.n) {
 		make_call(t, &r->nearest, &nearest);
 		show_call(&t->show, opens_another(&r->cause) ? "  another event opens" :
 			  "  works", &nearest, 0);
 		call_free(&nearest);
 	}
+	if (event_opens(r))
+		show_doubt(&t->show);
 	buf_addf(show_line(&t->show, "experiments"), "%u", r->cause.trials);
 	showing_end(t->show.out);
 }
