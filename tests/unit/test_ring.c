@@ -680,7 +680,7 @@ static void race(bool backward, bool watch)
 	c.f->image.settle = race_settle;
 	c.f->image.settle_ctx = &c;
 	assert_int_equal(pthread_create(&thread, NULL, race_write, &c), 0);
-	for (int i = 0; i < looks || !g->n; i++) {
+	for (int i = 0; i < looks || !g->n || (watch && !c.passed); i++) {
 		missed += see(c.f, g).missed;
 		if (i % 100 == 0)
 			usleep(2000);
