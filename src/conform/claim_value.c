@@ -360,6 +360,14 @@ static bool apply_operator(uint64_t *a, char op, uint64_t b)
 	return true;
 }
 
+/* Store why there is no value, unless a reason is stored already; return false. */
+static bool no_value(struct claim_run *run, const char *text)
+{
+	if (!*run->outcome->reason)
+		claim_untried(run, "malformed step: no value: %s", text);
+	return false;
+}
+
 /* All operators have the same precedence and associate to the left. */
 bool claim_value(struct claim_run *run, const char *text, uint64_t *v)
 {
@@ -368,13 +376,13 @@ bool claim_value(struct claim_run *run, const char *text, uint64_t *v)
 	char op;
 
 	if (!term_value(run, &at, v))
-		return claim_untried(run, "malformed step: no value: %s", text), false;
+		return no_value(run, text);
 	while (*at) {
 		op = *at++;
 		if ((op == '<' || op == '>') && *at == op)
 			at++;
 		if (!term_value(run, &at, &b) || !apply_operator(v, op, b))
-			return claim_untried(run, "malformed step: no value: %s", text), false;
+			return no_value(run, text);
 	}
 	return true;
 }
