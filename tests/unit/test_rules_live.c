@@ -767,7 +767,7 @@ static void expand(const char *path, const pid_t *pids, char *out, size_t size)
  */
 static bool take_away(const char *path)
 {
-	char empty[] = "/tmp/pevtrace-empty-XXXXXX";
+	char empty[TREE_PATH];
 	struct stat st;
 	bool good;
 	int fd;
@@ -776,6 +776,7 @@ static bool take_away(const char *path)
 		return false;
 	if (S_ISDIR(st.st_mode))
 		return !mount("none", path, "tmpfs", 0, "mode=755");
+	tree_template(empty, "empty");
 	fd = mkstemp(empty);
 	if (fd < 0)
 		return false;

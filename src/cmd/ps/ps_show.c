@@ -120,13 +120,20 @@ static bool ps_grouped(const struct events_event *v)
 	return v->facts.attr_len && (v->facts.leader != v->facts.id || v->facts.siblings);
 }
 
+/* Store the attr of an event that needs the CPU's hardware, and whose count is known; or return 0. */
+static size_t hardware_attr(struct ps *p, const struct events_event *v, uint8_t *attr)
+{
+	size_t len = events_attr(v, attr);
+
+	return len && v->counted && instrument_is_hardware(p->machine.host, attr, len) ? len : 0;
+}
+
 bool ps_doubt(struct ps *p, const struct events_event *v, struct buf *out)
 {
 	uint8_t attr[EVENTS_ATTR_MAX];
-	size_t len = events_attr(v, attr);
+	size_t len = hardware_attr(p, v, attr);
 
-	return len && v->counted && instrument_is_hardware(p->machine.host, attr, len) &&
-	       instrument_doubt(&p->instruments, attr, len, v->facts.count, out);
+	return len && instrument_doubt(&p->instruments, attr, len, v->facts.count, out);
 }
 
 static void add_more(struct ps *p, const struct events_event *v, struct buf *out)
@@ -525,12 +532,10 @@ static void json_facts(const struct ps *p, const struct events_event *v, struct 
 static void json_doubt(struct ps *p, const struct events_event *v, struct sink *s)
 {
 	uint8_t attr[EVENTS_ATTR_MAX];
-	size_t len = events_attr(v, attr);
-	struct buf why = { 0 };
+	size_t len = hardware_attr(p, v, attr);
 
-	if (ps_doubt(p, v, &why))
+	if (len)
 		instrument_emit_doubt(&p->instruments, attr, len, v->facts.count, s);
-	buf_free(&why);
 }
 
 static void show_json(struct ps *p, const struct events_event *v)
