@@ -395,12 +395,22 @@ for n in range(60000):
 	libc.ioctl(fd, 0x40082406, b"x" * 4000)
 """
 
-# Processes that create others, which open and close an event.
-FORKS = """
+# Programs whose processes share a CPU, and that wait for all of them.
+ON_ONE_CPU = """
 import ctypes, os, struct
 libc = ctypes.CDLL(None)
 os.sched_setaffinity(0, list(os.sched_getaffinity(0))[:1])
 attr = ctypes.create_string_buffer(struct.pack("<IIQ", 1, 64, 9).ljust(64, b"\\0"), 64)
+"""
+REAP = """while True:
+	try:
+		os.wait()
+	except ChildProcessError:
+		break
+"""
+
+# Processes that create others, which open and close an event.
+FORKS = ON_ONE_CPU + """
 for parent in range(%d):
 	if not os.fork():
 		for n in range(%d):
@@ -411,29 +421,15 @@ for parent in range(%d):
 			os.wait()
 			n -= 1
 		os._exit(0)
-while True:
-	try:
-		os.wait()
-	except ChildProcessError:
-		break
-"""
+""" + REAP
 
-STORM = """
-import ctypes, os, struct
-libc = ctypes.CDLL(None)
-os.sched_setaffinity(0, list(os.sched_getaffinity(0))[:1])
-attr = ctypes.create_string_buffer(struct.pack("<IIQ", 1, 64, 9).ljust(64, b"\\0"), 64)
+STORM = ON_ONE_CPU + """
 for child in range(%d):
 	if not os.fork():
 		for n in range(%d):
 			os.close(libc.syscall(%d, attr, 0, -1, -1, 0))
 		os._exit(0)
-while True:
-	try:
-		os.wait()
-	except ChildProcessError:
-		break
-"""
+""" + REAP
 
 def storm(tap, tmp):
 	"""Tasks that take turns on a CPU: none loses calls, children or ends because another one is in a
