@@ -2,8 +2,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "cmd/cmd.h"
-#include "learn/learn.h"
+#include "verbs/cmd.h"
+#include "verbs/learn/learn.h"
 
 /* In the order of their list in --help. */
 static const struct verb *const verbs[] = {

@@ -26,9 +26,9 @@ def rooms():
 	may, below = {}, {}
 	with open(os.path.join(SRCDIR, "doc/architecture.md"), encoding="utf-8") as f:
 		for line in f:
-			m = re.match(r"\| `src/(\w+)/` \|.*\|([\w, ]*)\|$", line)
+			m = re.match(r"\| `src/([\w/]+)/` \|.*\|([\w/, ]*)\|$", line)
 			if m:
-				below[m[1]] = re.findall(r"\w+", m[2])
+				below[m[1]] = re.findall(r"[\w/]+", m[2])
 
 	def all_below(room):
 		if room not in may:
@@ -99,8 +99,13 @@ def same_names():
 	return sorted(f"{name}: {' '.join(sorted(where))}" for name, where in files.items() if len(where) > 1)
 
 
-def room_of(source):
-	return source.split("/")[0]
+def room_of(source, known):
+	"""The innermost folder of a file that the table has, or its own folder."""
+	folder = os.path.dirname(source)
+	room = folder
+	while room and room not in known:
+		room = os.path.dirname(room)
+	return room or folder
 
 
 def main():
@@ -109,8 +114,8 @@ def main():
 	home = {s: f for f, (defined, _) in found.items() for s in defined}
 	needs = {f: {home[s] for s in needed if s in home} - {f} for f, (_, needed) in found.items()}
 	wrong = sorted(f"{f} needs {g}" for f in needs for g in needs[f]
-		       if "/" in f and "/" in g and room_of(g) not in may.get(room_of(f), {room_of(g)}))
-	missing = sorted({room_of(f) for f in found if "/" in f} - set(may))
+		       if "/" in f and "/" in g and room_of(g, may) not in may.get(room_of(f, may), {room_of(g, may)}))
+	missing = sorted({room_of(f, may) for f in found if "/" in f} - set(may))
 	circular = [" ".join(c) for c in circles(needs)]
 	same = same_names()
 	print("1..4")

@@ -541,7 +541,7 @@ def bad_messages(bodies):
 
 def uncommented(path):
 	"""Return new tags with a release whose commit is in the tables, but not in the page."""
-	rows = open(os.path.join(HERE, "../xlat/series.in")).read().split("\n%commits\n")[1] \
+	rows = open(os.path.join(HERE, "../src/conform/series.in")).read().split("\n%commits\n")[1] \
 		.split("\n%commit_titles\n")[0]
 	names = dict(line.split("\t") for line in rows.split("\n") if line and line[0] != "#")
 	if any(not re.fullmatch("[0-9a-f]{12}|[0-9a-f]{40}", c) for c in names.values()):
@@ -745,9 +745,9 @@ def compare_dead_software():
 # ---- accounting -----------------------------------------------------------------------
 
 def table_rows(path, section):
-	"""Return the names of a section of a file in xlat."""
+	"""Return the names of a section of a file in src/conform."""
 	names, inside = [], False
-	for line in open(os.path.join(HERE, "..", "xlat", path)):
+	for line in open(os.path.join(HERE, "../src/conform", path)):
 		if line.startswith("%"):
 			inside = line.split()[0] == section
 		elif inside and line.strip() and line[0] not in "#\t":

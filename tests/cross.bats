@@ -34,9 +34,9 @@ compile() {
 
 # names_of_libc CC: write what the build makes of the headers of that compiler's C library.
 names_of_libc() {
-	mkdir -p "$BATS_TEST_TMPDIR/include/lib"
+	mkdir -p "$BATS_TEST_TMPDIR/include/core/lib"
 	printf '#include <errno.h>\n#include <signal.h>\n' | "$1" -D_GNU_SOURCE= -E -dM - |
-		awk -f "$srcdir/src/lib/libc_names.awk" >"$BATS_TEST_TMPDIR/include/lib/libc_names.inc"
+		awk -f "$srcdir/src/core/lib/libc_names.awk" >"$BATS_TEST_TMPDIR/include/core/lib/libc_names.inc"
 }
 
 every_source() {
@@ -47,10 +47,10 @@ every_source() {
 # The sources that depend on the processor.
 arch_sources() {
 	if [ "${LONG:-0}" = 0 ]; then
-		find "$srcdir"/src/*/arch -name '*.c'
-		ls "$srcdir"/src/trace/{conceal,filter,inject,nr,ptrace,remote_call,stop}.c \
-			"$srcdir"/src/trace/second_filter*.c "$srcdir"/src/abi/{layout,ioctl}.c \
-			"$srcdir/src/drive/own_call.c" "$srcdir/src/host/facts.c"
+		find "$srcdir/src" -path "*/arch/*" -name '*.c'
+		ls "$srcdir"/src/engine/ptrace/{conceal,filter,inject,nr,ptrace,remote_call,stop}.c \
+			"$srcdir"/src/engine/ptrace/second_filter*.c "$srcdir"/src/core/abi/{layout,ioctl}.c \
+			"$srcdir/src/engine/rings/own_call.c" "$srcdir/src/core/host/facts.c"
 	else
 		every_source
 	fi
@@ -97,7 +97,7 @@ arch_sources() {
 	cat >"$BATS_TEST_TMPDIR/names.c" <<-'EOF'
 		#include <stdio.h>
 		#include <time.h>
-		#include "lib/libc.h"
+		#include "core/lib/libc.h"
 
 		static void say(int status, void *what)
 		{
@@ -131,7 +131,7 @@ arch_sources() {
 		# shellcheck disable=SC2086
 		$cc -std=gnu11 -D_GNU_SOURCE= $flags -Wall -Wextra -Werror -I"$srcdir/src" \
 			-I"$BATS_TEST_TMPDIR/include" -o "$BATS_TEST_TMPDIR/names" \
-			"$BATS_TEST_TMPDIR/names.c" "$srcdir"/src/lib/libc.c "$srcdir"/src/lib/libc_names.c -pthread
+			"$BATS_TEST_TMPDIR/names.c" "$srcdir"/src/core/lib/libc.c "$srcdir"/src/core/lib/libc_names.c -pthread
 		"$BATS_TEST_TMPDIR/names" >"$BATS_TEST_TMPDIR/$(basename "${cc##* }").out"
 	done
 	diff "$BATS_TEST_TMPDIR"/*.out
@@ -142,7 +142,7 @@ build_layout() {
 	"$@" -static -std=gnu11 -D_GNU_SOURCE= -ffunction-sections -fdata-sections \
 		-Wl,--gc-sections -I"$srcdir/src" -I"$builddir" \
 		-o "$BATS_TEST_TMPDIR/layout" "$srcdir/tests/cross_layout.c" \
-		"$srcdir/src/abi/layout.c" "$builddir/xlat/tables.c" || skip "cannot link with $1"
+		"$srcdir/src/core/abi/layout.c" "$builddir/xlat/tables.c" || skip "cannot link with $1"
 }
 
 @test "the compiler places bit-fields as the tables say, in this byte order" {

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "abi/layout.h"
+#include "core/abi/layout.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 

@@ -651,7 +651,7 @@ ABOUT_OTHERS = ("%terms", "%refusals", "%takers", "%claims", "%parts", "%cause_w
 def names_of_tables():
 	"""Return (word to ask for, meaning) of every row of xlat/*.in."""
 	out = []
-	for path in sorted(glob.glob(os.path.join(XLAT, "*.in"))):
+	for path in sorted(glob.glob(XLAT + "/*.in") + glob.glob(XLAT + "/../src/[ce]*/*.in")):
 		section, layout = None, None
 		with open(path) as f:
 			for line in f:
@@ -683,7 +683,7 @@ def names_of_tables():
 def internal_names():
 	"""Return the names in xlat/*.in that no header of the kernel or of perf has."""
 	out = set()
-	for path in glob.glob(os.path.join(XLAT, "*.in")):
+	for path in glob.glob(XLAT + "/*.in") + glob.glob(XLAT + "/../src/[ce]*/*.in"):
 		with open(path) as f:
 			for line in f:
 				words = line.split()

@@ -148,7 +148,7 @@ def differ(theirs, ours):
 	return why
 
 def asks_other_verbs(name):
-	return "learn_run_verb(" in open(os.path.join(ROOT, "src", "learn", "do_%s.c" %
+	return "learn_run_verb(" in open(os.path.join(ROOT, "src/verbs/learn", "do_%s.c" %
 						  name.replace("-", "_"))).read()
 
 def test_strace(name, tmp):
@@ -447,7 +447,7 @@ def test_options(tmp):
 def described():
 	"""Return all names in xlat/: constants and members."""
 	names, fields, errors = set(), set(), set()
-	for path in glob.glob(os.path.join(ROOT, "xlat", "*.in")):
+	for path in glob.glob(ROOT + "/xlat/*.in") + glob.glob(ROOT + "/src/[ce]*/*.in"):
 		kind = ""
 		for line in open(path):
 			if line.startswith("%"):

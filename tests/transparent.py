@@ -41,7 +41,7 @@ if sp.sanitized():
 if sp.has_bpf(PEVTRACE):
 	MODES["bpf"] = BPF
 # For machines that are slow (--core): both engines, and what most differs between kernels.
-# Not eventful sigtrap: on arm64 its watchpoint traps without end (see drive/work.h).
+# Not eventful sigtrap: on arm64 its watchpoint traps without end (see experiment/work.h).
 CORE_MODES = ["text", "bpf", "attach"]
 CORE = ["everyday -e fork", "everyday thread_exec", "everyday trap", "confined filter",
 	"eventful running_group", "eventful overflows", "a shell's pipes"]

@@ -22,7 +22,7 @@ setup() {
 }
 
 @test "every source, description and test is listed in Makefile.am" {
-	listed src/*.c src/*/*.[ch] src/*/*/*.[ch] xlat/*.in xlat/*.awk lessons/* \
+	listed src/*.c src/*/*.[ch] src/*/*/*.[ch] src/*/*/*/*.[ch] xlat/*.in src/{conform,explain}/*.in xlat/*.awk lessons/* \
 		tests/*.* tests/targets/*.[ch] tests/unit/*.[ch] tests/fuzz/*.[ch] \
 		tests/fault/*.c tests/handicap/*.c tests/kernels/* bench/*.c
 }
@@ -32,14 +32,14 @@ setup() {
 		src --include='*.[ch]' --exclude-dir=arch
 	echo "$output"
 	[ -z "$output" ]
-	run grep -rnE '__riscv|__x86_64__' src/abi/arch src/trace/arch
+	run grep -rnE '__riscv|__x86_64__' src/core/abi/arch src/engine/ptrace/arch
 	[ "${#lines[@]}" -ge 5 ]
 }
 
 @test "scripts pass shellcheck" {
 	command -v shellcheck >/dev/null || skip "shellcheck is not installed"
 	shellcheck completion/pevtrace.bash quickstart autogen.sh tools/release .ci/analyse .ci/run tests/fuzz/run bench/run bench/*.sh \
-		src/report/embed.sh
+		src/formats/report/embed.sh
 }
 
 @test "the pages pass mandoc -Tlint" {

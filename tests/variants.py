@@ -172,7 +172,7 @@ def build_for_unknown(pevtrace, tmp):
 	header, there = os.path.join(tmp, "unknown.h"), os.path.dirname(pevtrace)
 	with open(header, "w") as f:
 		f.write(UNKNOWN)
-	objects = [os.path.relpath(o, there) for o in glob.glob(there + "/src/*/arch/*.o")]
+	objects = [os.path.relpath(o, there) for o in glob.glob(there + "/src/**/arch/*.o", recursive=True)]
 	for o in objects:
 		os.remove(os.path.join(there, o))
 	try:

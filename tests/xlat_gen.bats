@@ -141,7 +141,7 @@ wrong() {
 	while read -r a; do
 		d=$dir/$(echo "$a" | tr -d ' -')
 		mkdir "$d"
-		$a -v out="$d" -f "$gen" "$srcdir"/xlat/*.in
+		$a -v out="$d" -f "$gen" "$srcdir"/xlat/*.in "$srcdir"/src/{conform,explain}/*.in
 		$a -f "$srcdir/xlat/check.awk" "$d/check.list" /dev/null >"$d/check.c"
 		if [ -n "$first" ]; then
 			diff -r "$first" "$d"

@@ -1282,7 +1282,7 @@ function write_tables_h(f,	t, l)
 	print license > f
 	print "#ifndef PEVTRACE_XLAT_TABLES_H" > f
 	print "#define PEVTRACE_XLAT_TABLES_H" > f
-	print "\n#include \"abi/xlat.h\"\n" > f
+	print "\n#include \"core/abi/xlat.h\"\n" > f
 	for (t = 1; t <= ntables; t++)
 		print "extern const struct xlat xlat_" table_name[t] ";" > f
 	print "" > f
@@ -1328,7 +1328,7 @@ function write_tables_c(f,	t, i, r, l, c, h, n)
 {
 	print license > f
 	print "#include <errno.h>\n" > f
-	print "#include \"abi/xlat.h\"" > f
+	print "#include \"core/abi/xlat.h\"" > f
 	print "#include \"xlat/constants.h\"" > f
 	print "#include \"xlat/layouts.h\"" > f
 	print "#include \"xlat/tables.h\"" > f

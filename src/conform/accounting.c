@@ -9,7 +9,7 @@
 #include "conform/claims.h"
 #include "conform/compare_internal.h"
 #include "conform/patch_place.h"
-#include "lib/die.h"
+#include "core/lib/die.h"
 #include "xlat/tables.h"
 
 const char *const account_names[] = {

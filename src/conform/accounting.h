@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What was and what was not compared: rows of the tables, and sentences of the page. */
-#ifndef PEVTRACE_CONFORM_ACCOUNTING_H
-#define PEVTRACE_CONFORM_ACCOUNTING_H
+#pragma once
 
 #include "conform/compare.h"
 
@@ -9,7 +8,7 @@ enum account {
 	ACCOUNT_MATCHED,	/* page and table, or page and kernel, agree */
 	ACCOUNT_FALSE,		/* a finding of severity error */
 	ACCOUNT_MISSING,	/* a finding of severity missing or note */
-	ACCOUNT_EXCEPTED,	/* by xlat/conform.in */
+	ACCOUNT_EXCEPTED,	/* by src/conform/conform.in */
 	ACCOUNT_NAMES,		/* of a sentence only the names were compared */
 	ACCOUNT_UNTRIED,	/* its experiment needs what is not here */
 	ACCOUNT_UNCHECKED,	/* nothing compares it */
@@ -27,5 +26,3 @@ extern const char *const account_names[];
 void accounting(const struct conform *c,
 		void (*hook)(void *ctx, const char *kind, enum account account,
 			     unsigned int line, const char *text, const char *why), void *ctx);
-
-#endif

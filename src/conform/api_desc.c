@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/die.h"
-#include "lib/scan_text.h"
+#include "core/lib/die.h"
+#include "core/lib/scan_text.h"
 
 /* Return p with room for one more element. */
 static void *grow_list(void *p, size_t n, size_t *cap, size_t size)

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* One source's description of the interface: its names, and its structures. */
-#ifndef PEVTRACE_CONFORM_API_DESC_H
-#define PEVTRACE_CONFORM_API_DESC_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "abi/xlat.h"
+#include "core/abi/xlat.h"
 #include "conform/finding.h"
 
 /* A constant, or an ioctl. */
@@ -85,5 +84,3 @@ bool api_desc_any(const char *text, size_t len, const char *words);
 
 void api_desc_struct_free(struct api_struct *st);
 void api_desc_free(struct api_desc *s);
-
-#endif

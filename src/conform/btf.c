@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "conform/btf.h"
 
-#include "lib/die.h"
+#include "core/lib/die.h"
 
 #ifdef HAVE_LIBBPF
 
@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "abi/strings.h"
-#include "lib/late.h"
+#include "core/abi/strings.h"
+#include "core/lib/late.h"
 
 enum { DEPTH_MAX = 16, MEMBERS_MAX = 4096 };
 

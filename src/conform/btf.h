@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Types of a kernel or an object file, from BTF. */
-#ifndef PEVTRACE_CONFORM_BTF_H
-#define PEVTRACE_CONFORM_BTF_H
+#pragma once
 
 #include "conform/api_desc.h"
 
@@ -13,5 +12,3 @@
  * source.  Return false after a warn(): it cannot be read, or this build lacks libbpf.
  */
 bool btf_read(const char *path, const struct api_desc *known, struct api_desc *out);
-
-#endif

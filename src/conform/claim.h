@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * One run of a claim's experiment, in a process of its own: the steps of xlat/claims.in
+ * One run of a claim's experiment, in a process of its own: the steps of src/conform/claims.in
  * (described in xlat/README.md) and the state that they share.  For src/conform only.
  */
-#ifndef PEVTRACE_CONFORM_CLAIM_H
-#define PEVTRACE_CONFORM_CLAIM_H
+#pragma once
 
 #include <signal.h>
 
 #include "conform/claims.h"
-#include "drive/instruments.h"
-#include "drive/own_call.h"
-#include "host/host.h"
-#include "lib/buf.h"
+#include "experiment/instruments.h"
+#include "engine/rings/own_call.h"
+#include "core/host/host.h"
+#include "core/lib/buf.h"
 
 /* Result of a step.  The run continues after STEP_OK only. */
 enum step_result { STEP_OK, STEP_FALSE, STEP_UNTRIED };
@@ -133,7 +132,7 @@ enum step_result claim_untried(struct claim_run *run, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 enum step_result claim_false(struct claim_run *run, const char *expected, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-/* End a step that xlat/claims.in states wrongly, unless an earlier reason is stored. */
+/* End a step that src/conform/claims.in states wrongly, unless an earlier reason is stored. */
 enum step_result claim_malformed(struct claim_run *run);
 
 /* Store result and compare it with what the step expects. */
@@ -216,5 +215,3 @@ struct claim_trace *claim_trace_new(struct claim_run *run);
 void claim_trace_mute(struct claim_trace *t, bool muted);
 void claim_trace_note(struct claim_trace *t, const char *text);
 void claim_trace_end(struct claim_trace *t, char *text, size_t size);
-
-#endif

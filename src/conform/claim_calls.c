@@ -10,11 +10,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "abi/layout.h"
+#include "core/abi/layout.h"
 #include "conform/claim.h"
-#include "drive/trial.h"
-#include "host/event_syntax.h"
-#include "lib/die.h"
+#include "experiment/trial.h"
+#include "core/host/event_syntax.h"
+#include "core/lib/die.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"

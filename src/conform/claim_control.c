@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "abi/strings.h"
+#include "core/abi/strings.h"
 #include "conform/claim.h"
 
 /* An experiment with $exact that claims nothing but that it counts and samples. */

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "abi/strings.h"
+#include "core/abi/strings.h"
 #include "conform/claim.h"
 
 static bool is_error(int64_t result)

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "abi/arch.h"
-#include "abi/layout.h"
-#include "abi/record.h"
-#include "drive/ring.h"
-#include "lib/die.h"
+#include "core/abi/arch.h"
+#include "core/abi/layout.h"
+#include "core/abi/record.h"
+#include "engine/rings/ring.h"
+#include "core/lib/die.h"
 #include "xlat/constants.h"
 
 /* A sink that stores each value with its path ------------------------------------------- */

@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "conform/claim.h"
-#include "host/mounts.h"
-#include "lib/child.h"
-#include "lib/die.h"
+#include "core/host/mounts.h"
+#include "core/lib/child.h"
+#include "core/lib/die.h"
 #include "xlat/constants.h"
 
 enum {

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "conform/claim.h"
-#include "lib/child.h"
+#include "core/lib/child.h"
 
 struct task_request {
 	char name[24];

@@ -7,11 +7,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "lib/create.h"
-#include "lib/die.h"
-#include "lib/output.h"
-#include "session/session.h"
-#include "text/text_view.h"
+#include "core/lib/create.h"
+#include "core/lib/die.h"
+#include "core/lib/output.h"
+#include "core/session/session.h"
+#include "formats/text/text_view.h"
 
 struct claim_trace {
 	struct names names;	/* first: the hooks cast it back */

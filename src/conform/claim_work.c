@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "conform/claim.h"
-#include "drive/work.h"
-#include "lib/child.h"
+#include "experiment/work.h"
+#include "core/lib/child.h"
 
 /* Set *n to the NUMBER of "work NAME [NUMBER]", by default 1. */
 static bool workload_size(struct claim_run *run, uint64_t *n)

@@ -13,10 +13,10 @@
 #include <unistd.h>
 
 #include "conform/claim.h"
-#include "drive/bpf.h"
-#include "drive/work.h"
-#include "host/cgroup.h"
-#include "lib/child.h"
+#include "engine/rings/bpf.h"
+#include "experiment/work.h"
+#include "core/host/cgroup.h"
+#include "core/lib/child.h"
 
 enum { STACK = 1 << 18 };	/* bytes, for a thread or child */
 

@@ -9,9 +9,9 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "abi/strings.h"
+#include "core/abi/strings.h"
 #include "conform/claim.h"
-#include "drive/trial.h"
+#include "experiment/trial.h"
 #include "xlat/tables.h"
 
 static uint32_t running_release(void)

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Statements of perf_event_open(2) about the kernel's behaviour (xlat/claims.in), each
+ * Statements of perf_event_open(2) about the kernel's behaviour (src/conform/claims.in), each
  * tested by an experiment in a child process.
  */
-#ifndef PEVTRACE_CONFORM_CLAIMS_H
-#define PEVTRACE_CONFORM_CLAIMS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "abi/xlat.h"
+#include "core/abi/xlat.h"
 
 enum claim_verdict {
 	CLAIM_UNTRIED,	/* could not be tested; reason says why */
@@ -58,5 +57,3 @@ unsigned int claim_line(const struct claim_desc *c, const char *source, size_t l
  */
 bool claim_undocumented(const struct claim_desc *c, const char *source, size_t len,
 			const char *words);
-
-#endif

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "conform/api_desc.h"
-#include "lib/buf.h"
-#include "lib/die.h"
-#include "lib/scan_text.h"
+#include "core/lib/buf.h"
+#include "core/lib/die.h"
+#include "core/lib/scan_text.h"
 
 /* A .TP, .RS or .RE: offset in the text, and nesting depth after it. */
 struct mark {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Comparison of the page, headers, BTF and the tables; each difference is a finding. */
-#ifndef PEVTRACE_CONFORM_COMPARE_H
-#define PEVTRACE_CONFORM_COMPARE_H
+#pragma once
 
 #include "conform/api_desc.h"
 #include "conform/finding.h"
@@ -20,7 +19,7 @@ struct conform {
 	struct page page;		/* source is empty: not read */
 	/* results */
 	struct findings found;
-	struct findings excepted;	/* by xlat/conform.in; detail is the reason */
+	struct findings excepted;	/* by src/conform/conform.in; detail is the reason */
 	struct conform_check *checks;
 	size_t nchecks;
 };
@@ -37,7 +36,7 @@ void conform_free(struct conform *c);
 void compare_begin(struct conform *c, const char *what, const char *name);
 
 /*
- * Add a finding with the id "kind:subject" to found, or to excepted if xlat/conform.in has
+ * Add a finding with the id "kind:subject" to found, or to excepted if src/conform/conform.in has
  * an exception for it.  The pointer is valid until the next call.
  */
 struct finding *compare_add(struct conform *c, const char *kind, const char *subject,
@@ -49,5 +48,3 @@ void compare_since(struct finding *f, uint32_t since);
 
 /* Add a line of the page to a finding's places. */
 void place_page(struct conform *c, struct finding *f, unsigned int line);
-
-#endif

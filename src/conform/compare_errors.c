@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "abi/strings.h"
+#include "core/abi/strings.h"
 #include "conform/compare_internal.h"
 #include "conform/tables.h"
-#include "lib/buf.h"
+#include "core/lib/buf.h"
 #include "xlat/tables.h"
 
 /* Words of an entry --------------------------------------------------------------------- */

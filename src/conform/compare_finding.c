@@ -7,9 +7,9 @@
 
 #include "conform/compare_internal.h"
 #include "conform/tables.h"
-#include "lib/buf.h"
-#include "lib/die.h"
-#include "lib/nearest.h"
+#include "core/lib/buf.h"
+#include "core/lib/die.h"
+#include "core/lib/nearest.h"
 #include "xlat/tables.h"
 
 enum { WORD_PLACES = 8 };	/* places of a word in a finding */

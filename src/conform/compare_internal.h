@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The parts of compare_page(), and what they share.  For src/conform only. */
-#ifndef PEVTRACE_CONFORM_COMPARE_INTERNAL_H
-#define PEVTRACE_CONFORM_COMPARE_INTERNAL_H
+#pragma once
 
 #include "conform/compare.h"
 
@@ -29,5 +28,3 @@ const char *compare_nearest(const struct conform *c, const char *word, bool memb
 /* Return true if a table, header or BTF has the constant, or a member of any structure. */
 bool compare_knows(const struct conform *c, const char *name);
 bool compare_knows_member(const struct conform *c, const char *name);
-
-#endif

@@ -5,8 +5,8 @@
 
 #include "conform/compare_internal.h"
 #include "conform/tables.h"
-#include "lib/buf.h"
-#include "lib/die.h"
+#include "core/lib/buf.h"
+#include "core/lib/die.h"
 #include "xlat/tables.h"
 
 #define FIRST_PERF KVER(2, 6, 32)

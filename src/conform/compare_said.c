@@ -4,7 +4,7 @@
 
 #include "conform/claims.h"
 #include "conform/compare_internal.h"
-#include "lib/die.h"
+#include "core/lib/die.h"
 
 static bool page_makes(const struct conform *c, const struct misstatement_desc *m,
 		       unsigned int line)

@@ -6,8 +6,8 @@
 #include "conform/compare_internal.h"
 #include "conform/member_diff.h"
 #include "conform/tables.h"
-#include "lib/buf.h"
-#include "lib/die.h"
+#include "core/lib/buf.h"
+#include "core/lib/die.h"
 
 struct sources {
 	struct conform *c;

@@ -6,7 +6,7 @@
 #include "conform/compare_internal.h"
 #include "conform/member_diff.h"
 #include "conform/tables.h"
-#include "lib/buf.h"
+#include "core/lib/buf.h"
 #include "xlat/constants.h"
 #include "xlat/tables.h"
 

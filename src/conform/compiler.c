@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "conform/textfile.h"
-#include "lib/child.h"
-#include "lib/die.h"
-#include "lib/libc.h"
+#include "core/lib/child.h"
+#include "core/lib/die.h"
+#include "core/lib/libc.h"
 
 extern char **environ;
 

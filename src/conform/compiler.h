@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The C compiler of this machine. */
-#ifndef PEVTRACE_CONFORM_COMPILER_H
-#define PEVTRACE_CONFORM_COMPILER_H
+#pragma once
 
 #include <stdbool.h>
 
-#include "lib/buf.h"
+#include "core/lib/buf.h"
 
 enum { COMPILER_ARGS = 16 };
 
@@ -46,5 +45,3 @@ bool compiler_program(struct compiler *c, const char *source, struct buf *progra
 
 /* Append the path of a file in the directory of c; compiler_close() removes out and err. */
 void compiler_path(const struct compiler *c, const char *file, struct buf *out);
-
-#endif

@@ -14,14 +14,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "abi/strings.h"
+#include "core/abi/strings.h"
 #include "conform/compare_internal.h"
 #include "conform/compiler.h"
 #include "conform/tables.h"
 #include "conform/textfile.h"
-#include "drive/borrow.h"
-#include "lib/child.h"
-#include "lib/die.h"
+#include "engine/rings/borrow.h"
+#include "core/lib/child.h"
+#include "core/lib/die.h"
 
 enum { RUN_MSEC = 5000, OUTPUT_MAX = 65536, CANNOT_RUN = 126 };
 

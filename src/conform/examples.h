@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The example programs of a page, compiled and run. */
-#ifndef PEVTRACE_CONFORM_EXAMPLES_H
-#define PEVTRACE_CONFORM_EXAMPLES_H
+#pragma once
 
 #include "conform/compare.h"
 
@@ -16,5 +15,3 @@ void examples_try(struct conform *c, const char *kernel);
 
 /* Begin the check of each example, untried for that reason. */
 void examples_skip(struct conform *c, const char *reason);
-
-#endif

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/buf.h"
-#include "lib/die.h"
+#include "core/lib/buf.h"
+#include "core/lib/die.h"
 
 const char *const finding_severities[] = { "error", "missing", "note" };
 const char *const finding_sources[] = { "page", "header", "btf", "xlat", "kernel" };

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* A difference between descriptions of the interface. */
-#ifndef PEVTRACE_CONFORM_FINDING_H
-#define PEVTRACE_CONFORM_FINDING_H
+#pragma once
 
 #include <stddef.h>
 
@@ -63,5 +62,3 @@ extern const char *const finding_severities[];
 extern const char *const finding_sources[];
 
 void findings_free(struct findings *fs);
-
-#endif

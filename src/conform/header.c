@@ -8,8 +8,8 @@
 
 #include "conform/btf.h"
 #include "conform/compiler.h"
-#include "lib/die.h"
-#include "lib/scan_text.h"
+#include "core/lib/die.h"
+#include "core/lib/scan_text.h"
 
 /* Values are read from the BTF of enumerators, 24 bits each: old compilers write 32 bits. */
 enum { PIECES = 3, PIECE_BITS = 24 };

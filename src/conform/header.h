@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The interface in C headers, as a compiler reads it. */
-#ifndef PEVTRACE_CONFORM_HEADER_H
-#define PEVTRACE_CONFORM_HEADER_H
+#pragma once
 
 #include "conform/api_desc.h"
 
@@ -12,5 +11,3 @@
  * ($CC, cc, gcc), a header does not compile, or this build lacks libbpf.
  */
 bool header_read(const char *const *headers, size_t n, struct api_desc *out);
-
-#endif

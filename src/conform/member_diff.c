@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/die.h"
+#include "core/lib/die.h"
 
 enum { SAME_NAME = 6, SAME_BITS = 2, SAME_WHEN = 3, OTHER_NAME = 3 };
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Differences between two descriptions of a structure. */
-#ifndef PEVTRACE_CONFORM_MEMBER_DIFF_H
-#define PEVTRACE_CONFORM_MEMBER_DIFF_H
+#pragma once
 
 #include "conform/api_desc.h"
 
@@ -26,5 +25,3 @@ void member_diff(const struct api_struct *known, const struct api_struct *stated
 		 void (*hook)(void *ctx, enum member_diff_kind kind,
 			      const struct api_member *known, const struct api_member *stated),
 		 void *ctx);
-
-#endif

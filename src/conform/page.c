@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/die.h"
-#include "lib/hash.h"
+#include "core/lib/die.h"
+#include "core/lib/hash.h"
 
 bool page_is_constant(const char *word)
 {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The man(7) source of perf_event_open(2), in any language. */
-#ifndef PEVTRACE_CONFORM_PAGE_H
-#define PEVTRACE_CONFORM_PAGE_H
+#pragma once
 
 #include "conform/api_desc.h"
-#include "lib/buf.h"
-#include "lib/map.h"
+#include "core/lib/buf.h"
+#include "core/lib/map.h"
 
 struct page_section {
 	char *name;
@@ -105,5 +104,3 @@ bool page_is_errno(const char *word);
 void *page_grow(void *p, size_t n, size_t size);
 
 void page_free(struct page *p);
-
-#endif

@@ -9,7 +9,7 @@
 #include "conform/pseudo.h"
 #include "conform/roff.h"
 #include "conform/textfile.h"
-#include "lib/die.h"
+#include "core/lib/die.h"
 
 static void add_code(struct page_reader *r, const struct roff_line *l)
 {

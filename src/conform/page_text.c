@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/die.h"
+#include "core/lib/die.h"
 
 enum { VALUE_STEPS = 4 };	/* words between a name and its value: "is set to" */
 

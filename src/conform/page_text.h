@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Entries, words and claims in the prose of a page.  For page_read.c only. */
-#ifndef PEVTRACE_CONFORM_PAGE_TEXT_H
-#define PEVTRACE_CONFORM_PAGE_TEXT_H
+#pragma once
 
 #include "conform/page.h"
 #include "conform/roff.h"
@@ -35,5 +34,3 @@ void page_text_words(struct page_reader *r, const struct roff_line *l, bool code
 /* End a paragraph. */
 void page_text_end(struct page_reader *r);
 void page_text_free(struct page_reader *r);
-
-#endif

@@ -10,7 +10,7 @@
 #include "conform/patch_fix.h"
 #include "conform/patch_prose.h"
 #include "conform/patch_topic.h"
-#include "lib/die.h"
+#include "core/lib/die.h"
 #include "xlat/tables.h"
 
 enum { PASSES = 60 };		/* a fix may make another one possible */

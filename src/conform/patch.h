@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* A series of patches for perf_event_open(2) that removes what was found. */
-#ifndef PEVTRACE_CONFORM_PATCH_H
-#define PEVTRACE_CONFORM_PATCH_H
+#pragma once
 
 #include "conform/compare.h"
 
@@ -29,5 +28,3 @@ struct patch {
 void patch_make(const struct conform *c, const char *kernel, struct patch *out);
 
 void patch_free(struct patch *p);
-
-#endif

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/die.h"
+#include "core/lib/die.h"
 
 enum { CONTEXT = 3 };		/* lines around a change in a unified diff */
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* A text whose lines are edited, and its differences as unified diffs. */
-#ifndef PEVTRACE_CONFORM_PATCH_DOC_H
-#define PEVTRACE_CONFORM_PATCH_DOC_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "lib/buf.h"
+#include "core/lib/buf.h"
 
 /* An older state to compare with: the text that was given, or the one of the last commit. */
 enum patch_state { PATCH_GIVEN, PATCH_COMMIT, PATCH_STATES };
@@ -50,5 +49,3 @@ void patch_doc_diff(const struct patch_doc *d, enum patch_state from, const char
 		    struct buf *out);
 
 void patch_doc_free(struct patch_doc *d);
-
-#endif

@@ -8,8 +8,8 @@
 
 #include "conform/patch_prose.h"
 #include "conform/tables.h"
-#include "lib/die.h"
-#include "text/text_wrap.h"
+#include "core/lib/die.h"
+#include "formats/text/text_wrap.h"
 #include "xlat/tables.h"
 
 enum {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The evidence for a change of the page, in the message of its commit. */
-#ifndef PEVTRACE_CONFORM_PATCH_EVIDENCE_H
-#define PEVTRACE_CONFORM_PATCH_EVIDENCE_H
+#pragma once
 
 #include <stdbool.h>
 
 #include "conform/finding.h"
-#include "lib/buf.h"
+#include "core/lib/buf.h"
 
 /* Return true if the finding comes from an experiment: a false claim, or what the page omits. */
 bool patch_is_tried(const struct finding *f);
@@ -25,5 +24,3 @@ void patch_add_commits(const char *message, struct buf *out);
  * differs from run to run.
  */
 void patch_add_experiment(const char *kernel, const struct finding *f, struct buf *out);
-
-#endif

@@ -12,7 +12,7 @@
 #include "conform/patch_prose.h"
 #include "conform/patch_write.h"
 #include "conform/tables.h"
-#include "lib/die.h"
+#include "core/lib/die.h"
 #include "xlat/tables.h"
 
 /* What is needed for the edits of a finding. */

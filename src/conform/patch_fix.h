@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The edit of a page that removes a finding. */
-#ifndef PEVTRACE_CONFORM_PATCH_FIX_H
-#define PEVTRACE_CONFORM_PATCH_FIX_H
+#pragma once
 
 #include "conform/compare.h"
 #include "conform/patch_doc.h"
@@ -20,5 +19,3 @@ bool patch_fix(const struct conform *c, const struct finding *f, const char *par
 	       const struct patch_doc *d, struct patch_edits *out);
 
 void patch_edits_free(struct patch_edits *e);
-
-#endif

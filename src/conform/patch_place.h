@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Sentences and entries in the lines of a man(7) source. */
-#ifndef PEVTRACE_CONFORM_PATCH_PLACE_H
-#define PEVTRACE_CONFORM_PATCH_PLACE_H
+#pragma once
 
 #include "conform/patch_doc.h"
 
@@ -21,5 +20,3 @@ size_t patch_after_comments(const struct patch_doc *d, size_t line);
 
 /* Return the line after the entry whose tag is on that line. */
 size_t patch_entry_end(const struct patch_doc *d, size_t line);
-
-#endif

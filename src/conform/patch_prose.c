@@ -6,7 +6,7 @@
 
 #include "conform/compare_internal.h"
 #include "conform/tables.h"
-#include "text/text_wrap.h"
+#include "formats/text/text_wrap.h"
 
 enum { COLUMNS = 72, CLAUSE = 40, SHORT = 12 };
 

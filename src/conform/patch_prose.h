@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Plain English as man(7) source. */
-#ifndef PEVTRACE_CONFORM_PATCH_PROSE_H
-#define PEVTRACE_CONFORM_PATCH_PROSE_H
+#pragma once
 
 #include "conform/compare.h"
-#include "lib/buf.h"
+#include "core/lib/buf.h"
 
 /*
  * Append sentences as man(7) source: constants and errors bold, members italic, references
@@ -17,5 +16,3 @@ void patch_tag(char font, const char *name, uint32_t since, struct buf *out);
 
 /* Append the lines of a text in at most 72 columns; all but the first have hang before them. */
 void patch_wrap(const char *text, size_t hang, struct buf *out);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The topics of a series: which findings one commit removes. */
-#ifndef PEVTRACE_CONFORM_PATCH_TOPIC_H
-#define PEVTRACE_CONFORM_PATCH_TOPIC_H
+#pragma once
 
 #include "conform/compare.h"
 
@@ -32,5 +31,3 @@ const char *patch_topic_part(const struct patch_topic *t);
 /* Append what names the commit of topic t that removes f, a finding of c. */
 void patch_topic_key(const struct patch_topic *t, const struct conform *c,
 		     const struct finding *f, struct buf *out);
-
-#endif

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Parts of a manual page, written from the tables. */
-#ifndef PEVTRACE_CONFORM_PATCH_WRITE_H
-#define PEVTRACE_CONFORM_PATCH_WRITE_H
+#pragma once
 
 #include "conform/compare.h"
-#include "lib/buf.h"
+#include "core/lib/buf.h"
 
 /*
  * Append the entry of a constant, an ioctl, or a member ("perf_event_attr.config3"), with the
@@ -22,5 +21,3 @@ void patch_write_errno(const struct conform *c, const char *name, const char *de
 /* Append the line of a member in the layout of a structure, in the form of a line there. */
 void patch_write_member(const char *structure, const struct api_member *m, const char *like,
 			struct buf *out);
-
-#endif

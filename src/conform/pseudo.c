@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/buf.h"
-#include "lib/die.h"
-#include "lib/scan_text.h"
+#include "core/lib/buf.h"
+#include "core/lib/die.h"
+#include "core/lib/scan_text.h"
 
 enum { DEPTH_MAX = 16, MEMBERS_MAX = 4096 };
 

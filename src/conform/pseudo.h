@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Structures in manual pages: C with deviations, and conditions in comments. */
-#ifndef PEVTRACE_CONFORM_PSEUDO_H
-#define PEVTRACE_CONFORM_PSEUDO_H
+#pragma once
 
 #include "conform/api_desc.h"
 
@@ -18,5 +17,3 @@ void pseudo_structs(const char *text, unsigned int line, struct api_desc *out);
 
 /* Read members, without "struct" and braces around them. */
 void pseudo_members(const char *text, unsigned int line, struct api_struct *out);
-
-#endif

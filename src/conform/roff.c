@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "lib/buf.h"
+#include "core/lib/buf.h"
 
 enum { MACRO_ARGS = 64 };
 

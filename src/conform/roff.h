@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The lines of a page in man(7) markup, without markup. */
-#ifndef PEVTRACE_CONFORM_ROFF_H
-#define PEVTRACE_CONFORM_ROFF_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,5 +32,3 @@ struct roff_line {
  */
 void roff_read(const char *bytes, size_t len,
 	       void (*line)(void *ctx, const struct roff_line *l), void *ctx);
-
-#endif

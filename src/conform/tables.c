@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "abi/read_format.h"
-#include "abi/record_walk.h"
+#include "core/abi/read_format.h"
+#include "core/abi/record_walk.h"
 #include "conform/pseudo.h"
-#include "lib/buf.h"
-#include "lib/die.h"
+#include "core/lib/buf.h"
+#include "core/lib/die.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The interface in pevtrace's own tables, as a struct api_desc. */
-#ifndef PEVTRACE_CONFORM_TABLES_H
-#define PEVTRACE_CONFORM_TABLES_H
+#pragma once
 
 #include "conform/api_desc.h"
 
@@ -34,5 +33,3 @@ uint32_t tables_newest(void);
  * Linus Torvalds' tree, also of what an update brought to the series before.
  */
 const char *tables_release(uint32_t since, char *text);
-
-#endif

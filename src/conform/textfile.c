@@ -12,8 +12,8 @@
 #include <lzma.h>
 #endif
 
-#include "lib/die.h"
-#include "lib/late.h"
+#include "core/lib/die.h"
+#include "core/lib/late.h"
 
 #if defined(HAVE_ZLIB) || defined(HAVE_LZMA)
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Text files, which may be compressed. */
-#ifndef PEVTRACE_CONFORM_TEXTFILE_H
-#define PEVTRACE_CONFORM_TEXTFILE_H
+#pragma once
 
 #include <stdbool.h>
 
-#include "lib/buf.h"
+#include "core/lib/buf.h"
 
 enum { TEXTFILE_MAX = 16 << 20 };	/* bytes, uncompressed */
 
@@ -14,5 +13,3 @@ enum { TEXTFILE_MAX = 16 << 20 };	/* bytes, uncompressed */
  * warn(): it cannot be read or uncompressed, is too long, or this build lacks the library.
  */
 bool textfile_read(const char *path, struct buf *out);
-
-#endif

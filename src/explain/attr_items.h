@@ -3,11 +3,10 @@
  * An attr as a list of items: members that are explained together.  Attrs are compared
  * by their items, so that what two events share is written once.
  */
-#ifndef PEVTRACE_EXPLAIN_ATTR_ITEMS_H
-#define PEVTRACE_EXPLAIN_ATTR_ITEMS_H
+#pragma once
 
 #include "explain/prose.h"
-#include "text/open_attr.h"
+#include "formats/text/open_attr.h"
 
 enum attr_item_kind {
 	ITEM_RATE, ITEM_SAMPLE, ITEM_READ, ITEM_START, ITEM_WAKEUP, ITEM_EXCLUDE, ITEM_RECORDS,
@@ -39,5 +38,3 @@ void attr_items_write(const struct open_attr *a, enum item_style style, struct p
 
 /* Write the names of the members that b sets and a does not; return how many. */
 size_t attr_items_unset(const struct open_attr *a, const struct open_attr *b, struct prose *p);
-
-#endif

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "abi/layout_emit.h"
-#include "text/text.h"
+#include "core/abi/layout_emit.h"
+#include "formats/text/text.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The members of an attr in English. */
-#ifndef PEVTRACE_EXPLAIN_ATTR_PROSE_H
-#define PEVTRACE_EXPLAIN_ATTR_PROSE_H
+#pragma once
 
-#include "abi/layout.h"
+#include "core/abi/layout.h"
 #include "explain/prose.h"
-#include "text/open_attr.h"
+#include "formats/text/open_attr.h"
 
 /* Return a walk over the attr's members. */
 struct walk attr_prose_walk(const struct open_attr *a);
@@ -31,5 +30,3 @@ void attr_prose_what(const struct open_attr *a, struct prose *p);
 
 /* Write an item that identifies the event: type and config. */
 void attr_prose_event(const struct open_attr *a, struct prose *p);
-
-#endif

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What makes an event sample, and the kernel functions (xlat/kernel.in) behind it. */
-#ifndef PEVTRACE_EXPLAIN_ATTR_TRIGGER_H
-#define PEVTRACE_EXPLAIN_ATTR_TRIGGER_H
+#pragma once
 
 #include "explain/prose.h"
-#include "text/open_attr.h"
+#include "formats/text/open_attr.h"
 
 /* The shortest period of a clock's timer, in ns (perf_swevent_start_hrtimer). */
 enum { CLOCK_PERIOD_MIN = 10000 };
@@ -28,6 +27,3 @@ void attr_trigger_write(const struct attr_trigger *t, struct prose *p);
 /* Return the step that initialises such an event, or that takes its samples; or NULL. */
 const char *attr_trigger_init_step(const struct open_attr *a);
 const char *attr_trigger_sample_step(const struct open_attr *a);
-
-
-#endif

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "abi/attr_text.h"
-#include "abi/rules.h"
-#include "abi/strings.h"
+#include "core/abi/attr_text.h"
+#include "core/abi/rules.h"
+#include "core/abi/strings.h"
 #include "explain/attr_items.h"
 #include "explain/attr_prose.h"
 #include "explain/attr_trigger.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* One call of perf_event_open in English. */
-#ifndef PEVTRACE_EXPLAIN_CALL_PROSE_H
-#define PEVTRACE_EXPLAIN_CALL_PROSE_H
+#pragma once
 
 #include "explain/story.h"
 
@@ -20,5 +19,3 @@ struct call_prose {
 
 void call_prose_write(const struct call_prose *c, const struct story_options *o,
 		      struct prose *p);
-
-#endif

@@ -3,12 +3,11 @@
  * A dictionary of all names in xlat/: constants, members, ioctls, system calls and their
  * arguments, rules, PMUs, tables, structures, kernel functions, and words of the glossary.
  */
-#ifndef PEVTRACE_EXPLAIN_LEXICON_H
-#define PEVTRACE_EXPLAIN_LEXICON_H
+#pragma once
 
-#include "abi/xlat.h"
+#include "core/abi/xlat.h"
 #include "explain/prose.h"
-#include "lib/nearest.h"
+#include "core/lib/nearest.h"
 
 enum lexicon_kind {
 	LEXICON_CONSTANT, LEXICON_MEMBER, LEXICON_IOCTL, LEXICON_CALL, LEXICON_ARGUMENT,
@@ -51,5 +50,3 @@ void lexicon_offer(const struct lexicon_entry *e, struct nearest *n);
 
 /* Write the entry. */
 void lexicon_write(const struct lexicon_entry *e, struct prose *p);
-
-#endif

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "explain/lexicon_internal.h"
-#include "host/sysfile.h"
+#include "core/host/sysfile.h"
 #include "xlat/constants.h"
 #include "xlat/tables.h"
 

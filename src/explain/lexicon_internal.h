@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Parts of entries of the dictionary. */
-#ifndef PEVTRACE_EXPLAIN_LEXICON_INTERNAL_H
-#define PEVTRACE_EXPLAIN_LEXICON_INTERNAL_H
+#pragma once
 
 #include "explain/lexicon.h"
 
@@ -44,5 +43,3 @@ void entry_rules_of_value(struct prose *p, const struct xlat *x, const struct xl
 /* Write the other calls that fail with an error, or the errors of a call or ioctl. */
 void entry_refusals_of_error(struct prose *p, int error);
 void entry_refusals_of(struct prose *p, const char *call, const char *request);
-
-#endif

@@ -2,8 +2,8 @@
 /* Why the kernel refuses a field, value or call. */
 #include <string.h>
 
-#include "abi/layout.h"
-#include "abi/rules.h"
+#include "core/abi/layout.h"
+#include "core/abi/rules.h"
 #include "explain/lexicon_internal.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"

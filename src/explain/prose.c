@@ -4,8 +4,8 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "text/text.h"
-#include "text/text_wrap.h"
+#include "formats/text/text.h"
+#include "formats/text/text_wrap.h"
 
 void prose_init(struct prose *p, struct buf *out, unsigned int width)
 {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Text with line breaks: headings, paragraphs, list items. */
-#ifndef PEVTRACE_EXPLAIN_PROSE_H
-#define PEVTRACE_EXPLAIN_PROSE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lib/buf.h"
+#include "core/lib/buf.h"
 
 struct prose {
 	struct buf *out;
@@ -54,5 +53,3 @@ void prose_page(struct prose *p, const char *page, const char *part);
 
 /* Return the separator before the i-th of count items: "", ", " or " and ". */
 const char *prose_sep(uint64_t i, uint64_t count);
-
-#endif

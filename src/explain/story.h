@@ -3,12 +3,11 @@
  * A session in English: which events a program opened, what they measured, how the data
  * was read, and what failed.  Its facts come from the model and from a view.
  */
-#ifndef PEVTRACE_EXPLAIN_STORY_H
-#define PEVTRACE_EXPLAIN_STORY_H
+#pragma once
 
 #include "explain/prose.h"
-#include "session/view.h"
-#include "text/open_attr.h"
+#include "core/session/view.h"
+#include "formats/text/open_attr.h"
 
 enum story_level { STORY_BRIEF, STORY_NORMAL, STORY_DEEP };
 
@@ -40,5 +39,3 @@ void story_call_needs(const struct open_attr *a, const struct call *c, struct pr
 
 /* List the kernel functions that such an open and its samples go through. */
 void story_call_steps(const struct open_attr *a, struct prose *p);
-
-#endif

@@ -2,9 +2,9 @@
 /* The BPF programs of events: when they run, and what they decide. */
 #include <stdlib.h>
 
-#include "abi/bpf.h"
+#include "core/abi/bpf.h"
 #include "explain/story_internal.h"
-#include "lib/die.h"
+#include "core/lib/die.h"
 
 static enum event_source source_of(const struct story_text *t, const struct event *e)
 {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "explain/story_internal.h"
-#include "lib/die.h"
+#include "core/lib/die.h"
 #include "xlat/constants.h"
 #include "xlat/tables.h"
 

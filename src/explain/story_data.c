@@ -2,10 +2,10 @@
 /* How the data is read: rings, waits, reads, signals. */
 #include <stdlib.h>
 
-#include "abi/layout.h"
-#include "abi/strings.h"
+#include "core/abi/layout.h"
+#include "core/abi/strings.h"
 #include "explain/story_internal.h"
-#include "lib/die.h"
+#include "core/lib/die.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "abi/layout.h"
+#include "core/abi/layout.h"
 #include "explain/story_internal.h"
-#include "lib/die.h"
-#include "lib/hash.h"
+#include "core/lib/die.h"
+#include "core/lib/hash.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What the chapters of a story share. */
-#ifndef PEVTRACE_EXPLAIN_STORY_INTERNAL_H
-#define PEVTRACE_EXPLAIN_STORY_INTERNAL_H
+#pragma once
 
-#include "abi/rules.h"
+#include "core/abi/rules.h"
 #include "explain/story.h"
-#include "lib/map.h"
+#include "core/lib/map.h"
 
 /* Bounds of lists.  What exceeds them is counted. */
 enum {
@@ -164,7 +163,7 @@ size_t story_hardware(const struct story_open *o, struct prose *p);
 void story_needs(const struct story *s, const struct story_open *o, struct prose *p);
 /* Write what the members that are 0 decide, separated by semicolons; perhaps nothing. */
 void story_defaults(const struct story_open *o, struct prose *p);
-/* Return what a well-known open is for, from xlat/story.in; NULL: not known. */
+/* Return what a well-known open is for, from src/explain/story.in; NULL: not known. */
 const char *story_purpose(const struct story_open *o);
 
 /* story_families.c ------------------------------------------------------------------------ */
@@ -211,5 +210,3 @@ void story_accuracy(const struct story_text *t);
 void story_failures(const struct story_text *t);
 void story_counts(const struct story_text *t);
 void story_read_on(const struct story_text *t);
-
-#endif

@@ -2,7 +2,7 @@
 /* The kernel's checks, applied to the calls of a session. */
 #include <string.h>
 
-#include "abi/layout.h"
+#include "core/abi/layout.h"
 #include "explain/story_internal.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"

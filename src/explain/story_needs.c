@@ -2,13 +2,13 @@
 /* What an open requires, what it leaves to the kernel, and what it may be for. */
 #include <string.h>
 
-#include "abi/need.h"
-#include "abi/when.h"
+#include "core/abi/need.h"
+#include "core/abi/when.h"
 #include "explain/story_internal.h"
 #include "xlat/constants.h"
 #include "xlat/tables.h"
 
-/* Conditions of xlat/story.in ------------------------------------------------------------ */
+/* Conditions of src/explain/story.in ------------------------------------------------------------ */
 
 static bool need_holds(const char *condition, const struct story_open *o)
 {

@@ -2,7 +2,7 @@
 /* Where to read more, with words of the session. */
 #include <string.h>
 
-#include "abi/layout.h"
+#include "core/abi/layout.h"
 #include "explain/attr_prose.h"
 #include "explain/story_internal.h"
 #include "xlat/layouts.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "explain/story_internal.h"
-#include "lib/die.h"
+#include "core/lib/die.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 

@@ -5,7 +5,7 @@
 
 #include "explain/attr_trigger.h"
 #include "explain/story_internal.h"
-#include "lib/die.h"
+#include "core/lib/die.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 

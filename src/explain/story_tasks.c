@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 
-#include "abi/strings.h"
+#include "core/abi/strings.h"
 #include "explain/story_internal.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"

@@ -3,14 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "abi/layout.h"
-#include "abi/need.h"
-#include "abi/strings.h"
+#include "core/abi/layout.h"
+#include "core/abi/need.h"
+#include "core/abi/strings.h"
 #include "explain/attr_prose.h"
 #include "explain/story_internal.h"
-#include "lib/die.h"
-#include "model/attempt.h"
-#include "model/event_name.h"
+#include "core/lib/die.h"
+#include "core/model/attempt.h"
+#include "core/model/event_name.h"
 #include "xlat/tables.h"
 
 /* A probe (event) or a failed open (attempt). */

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "abi/bpf.h"
-#include "abi/ioctl.h"
-#include "abi/layout.h"
+#include "core/abi/bpf.h"
+#include "core/abi/ioctl.h"
+#include "core/abi/layout.h"
 #include "explain/story_internal.h"
-#include "lib/die.h"
+#include "core/lib/die.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"

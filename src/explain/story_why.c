@@ -3,12 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "abi/rules.h"
+#include "core/abi/rules.h"
 #include "explain/story_internal.h"
-#include "lib/die.h"
-#include "model/attempt.h"
-#include "model/event_name.h"
-#include "abi/siginfo.h"
+#include "core/lib/die.h"
+#include "core/model/attempt.h"
+#include "core/model/event_name.h"
+#include "core/abi/siginfo.h"
 #include "xlat/constants.h"
 #include "xlat/tables.h"
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Handing text to a caller of the library. */
-#ifndef PEVTRACE_PUBLIC_COPY_OUT_H
-#define PEVTRACE_PUBLIC_COPY_OUT_H
+#pragma once
 
 #include <errno.h>
 #include <string.h>
 #include <sys/types.h>
 
-#include "lib/buf.h"
+#include "core/lib/buf.h"
 
 /*
  * Copy the text to buf, of n bytes, truncated if it does not fit, and free it; return its length,
@@ -26,5 +25,3 @@ static inline ssize_t copy_out(struct buf *text, char *buf, size_t n)
 	buf_free(text);
 	return len;
 }
-
-#endif

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/pmu.h"
-#include "lib/die.h"
+#include "core/host/pmu.h"
+#include "core/lib/die.h"
 
 struct pevtrace_machine {
 	struct facts facts;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Facts and names as the files of the library use them. */
-#ifndef PEVTRACE_PUBLIC_MACHINE_H
-#define PEVTRACE_PUBLIC_MACHINE_H
+#pragma once
 
-#include "abi/call.h"
-#include "host/facts.h"
+#include "core/abi/call.h"
+#include "core/host/facts.h"
 #include "public/pevtrace.h"
 
 /* Names for one call of the library. */
@@ -27,5 +26,3 @@ void machine_facts(const struct pevtrace_machine *m, const struct rule_ask *ask,
 
 /* Return the names that the caller of the library gave; its functions may be NULL. */
 const struct pevtrace_names *machine_names(const struct pevtrace_machine *m);
-
-#endif

@@ -5,17 +5,17 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "abi/attr.h"
-#include "abi/ioctl.h"
-#include "abi/read_format.h"
-#include "abi/record.h"
-#include "codegen/c_attr.h"
-#include "dump/json_text.h"
-#include "model/event_name.h"
+#include "core/abi/attr.h"
+#include "core/abi/ioctl.h"
+#include "core/abi/read_format.h"
+#include "core/abi/record.h"
+#include "formats/codegen/c_attr.h"
+#include "formats/json/json_text.h"
+#include "core/model/event_name.h"
 #include "public/copy_out.h"
 #include "public/machine.h"
 #include "public/visit.h"
-#include "text/text.h"
+#include "formats/text/text.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 

@@ -4,16 +4,16 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "abi/attr_fields.h"
-#include "abi/layout_emit.h"
-#include "abi/need.h"
-#include "abi/siginfo.h"
-#include "abi/strings.h"
+#include "core/abi/attr_fields.h"
+#include "core/abi/layout_emit.h"
+#include "core/abi/need.h"
+#include "core/abi/siginfo.h"
+#include "core/abi/strings.h"
 #include "config.h"
-#include "host/confine.h"
+#include "core/host/confine.h"
 #include "public/copy_out.h"
 #include "public/machine.h"
-#include "text/text.h"
+#include "formats/text/text.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "public/copy_out.h"
-#include "text/text.h"
+#include "formats/text/text.h"
 
 /* Passing values ------------------------------------------------------------------------ */
 

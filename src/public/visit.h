@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The sink that passes values to a function of the library's caller. */
-#ifndef PEVTRACE_PUBLIC_VISIT_H
-#define PEVTRACE_PUBLIC_VISIT_H
+#pragma once
 
-#include "abi/sink.h"
+#include "core/abi/sink.h"
 #include "public/pevtrace.h"
 
 struct visit_sink {
@@ -14,5 +13,3 @@ struct visit_sink {
 };
 
 void visit_sink_init(struct visit_sink *v, pevtrace_visit_fn *visit, void *context);
-
-#endif

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dump/json_scan.h"
-#include "dump/json_text.h"
-#include "text/text.h"
+#include "formats/json/json_scan.h"
+#include "formats/json/json_text.h"
+#include "formats/text/text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

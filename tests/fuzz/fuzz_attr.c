@@ -4,8 +4,8 @@
  * as is read back and printed the same.
  */
 #include "../unit/fake.h"
-#include "abi/attr.h"
-#include "abi/attr_text.h"
+#include "core/abi/attr.h"
+#include "core/abi/attr_text.h"
 #include "fuzz.h"
 
 enum { ADDR = 0x10000 };

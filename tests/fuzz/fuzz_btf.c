@@ -7,7 +7,7 @@
 #include "conform/compare.h"
 #include "conform/tables.h"
 #include "fuzz.h"
-#include "lib/die.h"
+#include "core/lib/die.h"
 
 const unsigned long fuzz_inputs = 2000;
 

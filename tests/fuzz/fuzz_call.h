@@ -4,8 +4,8 @@
 #define PEVTRACE_TESTS_FUZZ_CALL_H
 
 #include "../unit/fake.h"
-#include "abi/args.h"
-#include "abi/call_decode.h"
+#include "core/abi/args.h"
+#include "core/abi/call_decode.h"
 #include "fuzz.h"
 
 enum { FUZZ_MEMORY = 0x10000 };	/* where the target's memory begins */

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "../unit/scan_oracle.h"
-#include "cmd/cmd.h"
+#include "verbs/cmd.h"
 #include "fuzz.h"
 
 const unsigned long fuzz_inputs = 3000;

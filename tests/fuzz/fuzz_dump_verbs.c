@@ -7,11 +7,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "judge/judge.h"
-#include "cmd/cmd.h"
-#include "codegen/gather.h"
-#include "dump/compare.h"
-#include "dump/perfdata.h"
+#include "verbs/judge/judge.h"
+#include "verbs/cmd.h"
+#include "formats/codegen/gather.h"
+#include "formats/diff/compare.h"
+#include "formats/perfdata/perfdata.h"
 #include "fuzz.h"
 
 const unsigned long fuzz_inputs = 1500;

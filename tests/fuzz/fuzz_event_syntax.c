@@ -4,7 +4,7 @@
  * PMU of its own and no tracepoints.
  */
 #include "fuzz.h"
-#include "host/event_syntax.h"
+#include "core/host/event_syntax.h"
 #include "xlat/layouts.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "text/text_fit.h"
-#include "text/text_wrap.h"
+#include "formats/text/text_fit.h"
+#include "formats/text/text_wrap.h"
 
 static void skip_blanks(const char **p)
 {

@@ -3,7 +3,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "dump/perfdata.h"
+#include "formats/perfdata/perfdata.h"
 #include "fuzz.h"
 
 const unsigned long fuzz_inputs = 5000;

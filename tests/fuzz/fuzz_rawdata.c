@@ -4,7 +4,7 @@
  * data.
  */
 #include "fuzz.h"
-#include "host/rawdata.h"
+#include "core/host/rawdata.h"
 
 static const char *format;
 static const uint8_t *raw;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* What read(2) gives for an event: its read_format, then the bytes. */
 #include "../unit/fake.h"
-#include "abi/read_format.h"
+#include "core/abi/read_format.h"
 #include "fuzz.h"
 
 struct values {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Records, by the formats of any attr: four words and a byte, then the records. */
 #include "../unit/fake.h"
-#include "abi/record.h"
-#include "abi/swap.h"
+#include "core/abi/record.h"
+#include "core/abi/swap.h"
 #include "fuzz.h"
-#include "lib/die.h"
+#include "core/lib/die.h"
 
 struct shown {
 	const uint8_t *bytes;

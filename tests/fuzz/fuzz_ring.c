@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "drive/ring.h"
+#include "engine/rings/ring.h"
 #include "fuzz.h"
 
 static uint8_t *map;		/* of the most that there can be */

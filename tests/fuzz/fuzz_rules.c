@@ -4,8 +4,8 @@
  * signal are shown: facts, the attr of a group leader and the attr.  The result is one of the rules, and the
  * same when the call is judged again.
  */
-#include "abi/rules.h"
-#include "abi/siginfo.h"
+#include "core/abi/rules.h"
+#include "core/abi/siginfo.h"
 #include "fuzz.h"
 
 enum { PMUS = 12 };

@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include "fuzz.h"
-#include "host/code.h"
-#include "host/symtab.h"
-#include "lib/maps.h"
+#include "core/host/code.h"
+#include "core/host/symtab.h"
+#include "core/lib/maps.h"
 
 static void check_lines(const struct code *c)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Conditions on a call; what holds does not hold the other way round. */
-#include "abi/layout.h"
-#include "abi/when.h"
+#include "core/abi/layout.h"
+#include "core/abi/when.h"
 #include "fuzz.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"

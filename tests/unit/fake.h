@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-#include "abi/call.h"
-#include "abi/layout.h"
+#include "core/abi/call.h"
+#include "core/abi/layout.h"
 
 /*
  * Return n bits of a 64-bit integer that have the value v, where a compiler places a bit-field

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/rawformat.h"
-#include "lib/buf.h"
-#include "lib/die.h"
+#include "core/host/rawformat.h"
+#include "core/lib/buf.h"
+#include "core/lib/die.h"
 
 /* The library leaves the brackets in the type: "unsigned long[6]". */
 static inline void tep_add_field(struct raw_format *f, const struct tep_format_field *t)

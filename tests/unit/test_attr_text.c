@@ -12,10 +12,10 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "abi/attr.h"
-#include "abi/attr_text.h"
+#include "core/abi/attr.h"
+#include "core/abi/attr_text.h"
 #include "fake.h"
-#include "text/text.h"
+#include "formats/text/text.h"
 
 #define AT 0x100000
 

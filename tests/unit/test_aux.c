@@ -16,8 +16,8 @@
 
 #include <cmocka.h>
 
-#include "drive/aux.h"
-#include "drive/stream.h"
+#include "engine/rings/aux.h"
+#include "experiment/stream.h"
 
 enum { SIZE = 4096, PAGE = 4096 };
 

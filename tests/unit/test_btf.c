@@ -13,8 +13,8 @@
 #include <sys/utsname.h>
 #include <cmocka.h>
 
-#include "abi/xlat.h"
-#include "lib/kernel_types.h"
+#include "core/abi/xlat.h"
+#include "core/lib/kernel_types.h"
 #include "xlat/tables.h"
 
 #ifdef HAVE_LIBBPF

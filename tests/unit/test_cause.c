@@ -14,7 +14,7 @@
 
 #include <errno.h>
 
-#include "drive/cause.h"
+#include "experiment/cause.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 

@@ -17,9 +17,9 @@
 #include <cmocka.h>
 
 #include "conform/claims.h"
-#include "drive/trial.h"
-#include "lib/buf.h"
-#include "lib/die.h"
+#include "experiment/trial.h"
+#include "core/lib/buf.h"
+#include "core/lib/die.h"
 #include "machine.h"
 #include "xlat/tables.h"
 

@@ -12,13 +12,13 @@
 
 #include <cmocka.h>
 
-#include "abi/layout.h"
+#include "core/abi/layout.h"
 #include "conform/compare.h"
 #include "conform/member_diff.h"
 #include "conform/pseudo.h"
 #include "conform/roff.h"
 #include "conform/tables.h"
-#include "lib/buf.h"
+#include "core/lib/buf.h"
 
 /* Markup -------------------------------------------------------------------------------- */
 

@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "abi/args.h"
-#include "abi/attr.h"
-#include "abi/call_decode.h"
-#include "abi/read_format.h"
+#include "core/abi/args.h"
+#include "core/abi/attr.h"
+#include "core/abi/call_decode.h"
+#include "core/abi/read_format.h"
 #include "fake.h"
-#include "text/text.h"
+#include "formats/text/text.h"
 
 #define ADDR 0x10000
 

@@ -12,16 +12,16 @@
 
 #include <json-c/json_tokener.h>
 
-#include "dump/dump_call.h"
-#include "abi/call_decode.h"
-#include "dump/dump_read.h"
-#include "dump/json_text.h"
-#include "dump/reader.h"
+#include "formats/dump/dump_call.h"
+#include "core/abi/call_decode.h"
+#include "formats/dump/dump_read.h"
+#include "formats/json/json_text.h"
+#include "formats/dump/reader.h"
 #include "fake.h"
-#include "lib/buf.h"
-#include "lib/map.h"
+#include "core/lib/buf.h"
+#include "core/lib/map.h"
 #include "scan_oracle.h"
-#include "session/session.h"
+#include "core/session/session.h"
 #include "xlat/tables.h"
 
 /* Messages of what is read go nowhere while this lasts. */

@@ -11,10 +11,10 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "abi/arch.h"
-#include "host/cpus.h"
-#include "host/event_syntax.h"
-#include "lib/nearest.h"
+#include "core/abi/arch.h"
+#include "core/host/cpus.h"
+#include "core/host/event_syntax.h"
+#include "core/lib/nearest.h"
 #include "tree.h"
 #include "xlat/constants.h"
 #include "xlat/tables.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "text/event_totals.h"
+#include "formats/text/event_totals.h"
 
 static void test_add(void **state)
 {

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "cmd/features/features.h"
-#include "drive/work.h"
+#include "verbs/features/features.h"
+#include "experiment/work.h"
 
 static const struct feature_kind dated = { .name = "attr", .dated = true };
 static const struct feature_kind undated = { .name = "clockid" };

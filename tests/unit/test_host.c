@@ -11,9 +11,9 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "host/host.h"
-#include "host/mapped_file.h"
-#include "host/proc.h"
+#include "core/host/host.h"
+#include "core/host/mapped_file.h"
+#include "core/host/proc.h"
 #include "tree.h"
 
 static char root[TREE_PATH];

@@ -13,11 +13,11 @@
 
 #include <cmocka.h>
 
-#include "abi/layout.h"
-#include "drive/aux.h"
-#include "drive/experiment.h"
-#include "drive/instruments_internal.h"
-#include "drive/open_event.h"
+#include "core/abi/layout.h"
+#include "engine/rings/aux.h"
+#include "experiment/experiment.h"
+#include "experiment/instruments_internal.h"
+#include "experiment/open_event.h"
 #include "machine.h"
 #include "tree.h"
 #include "xlat/layouts.h"

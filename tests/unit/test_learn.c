@@ -9,9 +9,9 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "learn/answer.h"
-#include "learn/arch/user_counter.h"
-#include "learn/lesson_text.h"
+#include "verbs/learn/answer.h"
+#include "verbs/learn/arch/user_counter.h"
+#include "verbs/learn/lesson_text.h"
 
 static void test_numbers(void **state)
 {

@@ -8,10 +8,10 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "lib/buf.h"
-#include "lib/map.h"
-#include "lib/scan_text.h"
-#include "lib/utf8.h"
+#include "core/lib/buf.h"
+#include "core/lib/map.h"
+#include "core/lib/scan_text.h"
+#include "core/lib/utf8.h"
 
 static void test_buf(void **state)
 {

@@ -12,10 +12,10 @@
 #include <time.h>
 #include <cmocka.h>
 
-#include "abi/call.h"
+#include "core/abi/call.h"
 #include "fake.h"
-#include "model/model.h"
-#include "text/summary.h"
+#include "core/model/model.h"
+#include "formats/text/summary.h"
 #include "xlat/constants.h"
 
 static struct model *m;

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "dump/normal.h"
+#include "formats/diff/normal.h"
 #include "fake.h"
 
 static struct normal_forms *forms;

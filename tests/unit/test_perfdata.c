@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "dump/perfdata.h"
+#include "formats/perfdata/perfdata.h"
 #include "fake.h"
 
 static void put(uint8_t *b, size_t at, size_t width, uint64_t v)

@@ -23,12 +23,12 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "abi/layout.h"
-#include "host/host.h"
-#include "host/rawdata.h"
-#include "host/rawformat.h"
-#include "host/sysfile.h"
-#include "text/text.h"
+#include "core/abi/layout.h"
+#include "core/host/host.h"
+#include "core/host/rawdata.h"
+#include "core/host/rawformat.h"
+#include "core/host/sysfile.h"
+#include "formats/text/text.h"
 #ifdef HAVE_LIBTRACEEVENT
 #include "tep_oracle.h"
 #endif

@@ -12,10 +12,10 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "abi/arch.h"
-#include "abi/record.h"
+#include "core/abi/arch.h"
+#include "core/abi/record.h"
 #include "fake.h"
-#include "text/text.h"
+#include "formats/text/text.h"
 
 /* A record that grows; done() fills in its size. */
 struct rec {

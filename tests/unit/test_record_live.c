@@ -28,12 +28,12 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "abi/arch.h"
-#include "abi/record.h"
-#include "abi/xlat.h"
+#include "core/abi/arch.h"
+#include "core/abi/record.h"
+#include "core/abi/xlat.h"
 #include "fake.h"
 #include "machine.h"
-#include "text/text.h"
+#include "formats/text/text.h"
 #include "xlat/tables.h"
 
 enum { RING_PAGES = 64, MAX_IDS = 8 };

@@ -30,9 +30,9 @@
 
 #include <cmocka.h>
 
-#include "drive/borrow.h"
-#include "drive/pace.h"
-#include "drive/ring.h"
+#include "engine/rings/borrow.h"
+#include "engine/rings/pace.h"
+#include "engine/rings/ring.h"
 
 /* Older headers do not have it; the place in the page is what counts. */
 typedef struct perf_event_mmap_page user_page;

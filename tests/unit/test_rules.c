@@ -14,8 +14,8 @@
 
 #include <errno.h>
 
-#include "abi/layout.h"
-#include "abi/rules.h"
+#include "core/abi/layout.h"
+#include "core/abi/rules.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <cmocka.h>
 
-#include "lib/buf.h"
+#include "core/lib/buf.h"
 #include "scan_oracle.h"
 
 static const char *said(struct json_scan *s, const char *text, size_t len)

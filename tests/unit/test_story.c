@@ -13,11 +13,11 @@
 
 #include <errno.h>
 
-#include "abi/when.h"
+#include "core/abi/when.h"
 #include "explain/lexicon.h"
 #include "explain/story.h"
 #include "fake.h"
-#include "text/text_wrap.h"
+#include "formats/text/text_wrap.h"
 
 enum { WIDTH = 60 };
 
@@ -142,7 +142,7 @@ static void test_shared_counter(void **state)
 	free(text);
 }
 
-/* Every condition of xlat/story.in is one. */
+/* Every condition of src/explain/story.in is one. */
 static void test_conditions(void **state)
 {
 	const struct pair_desc *const sets[] = {

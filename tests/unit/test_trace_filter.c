@@ -15,9 +15,9 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-#include "trace/filter.h"
-#include "trace/nr.h"
-#include "trace/second_filter_program.h"
+#include "engine/ptrace/filter.h"
+#include "engine/ptrace/nr.h"
+#include "engine/ptrace/second_filter_program.h"
 
 enum { OURS = SECCOMP_RET_TRACE | FILTER_DATA };
 

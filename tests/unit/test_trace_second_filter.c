@@ -2,7 +2,7 @@
 /* The second filter: how often tasks stop with it. */
 #include "trace_run.h"
 #include "machine.h"
-#include "trace/regs.h"
+#include "engine/ptrace/regs.h"
 
 #include <sys/resource.h>
 

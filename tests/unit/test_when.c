@@ -11,9 +11,9 @@
 
 #include <errno.h>
 
-#include "abi/as_kernel.h"
-#include "abi/layout.h"
-#include "abi/when.h"
+#include "core/abi/as_kernel.h"
+#include "core/abi/layout.h"
+#include "core/abi/when.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "abi/xlat.h"
+#include "core/abi/xlat.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"

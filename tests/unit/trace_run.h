@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "trace/trace.h"
+#include "engine/ptrace/trace.h"
 
 static const long ANY = LONG_MIN; /* number of an event */
 

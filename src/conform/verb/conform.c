@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* pevtrace conform: compare the man page with headers and the kernel. */
+#include "conform/verb/conform.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "verbs/cmd.h"
+#include "conform/btf.h"
+#include "conform/examples.h"
+#include "conform/header.h"
+#include "conform/tables.h"
+#include "core/host/mounts.h"
+#include "core/lib/die.h"
+#include "core/lib/nearest.h"
+
+static void conform_set_format(void *to, const char *arg, const struct verb_option *o)
+{
+	static const enum conform_format formats[] = { CONFORM_JSON, CONFORM_TAP,
+						       CONFORM_MARKDOWN };
+	struct conform_cmd *cmd = to;
+	enum conform_format format = formats[o->least];
+
+	(void)arg;
+	if (cmd->format && cmd->format != format)
+		die("--json, --tap and --markdown are mutually exclusive");
+	cmd->format = format;
+	cmd->options.json = format == CONFORM_JSON;
+}
+
+static void set_header(void *to, const char *arg, const struct verb_option *o)
+{
+	struct conform_cmd *cmd = to;
+
+	if (cmd->nheaders == CONFORM_HEADERS)
+		die("--%s: more than %d headers", o->name, CONFORM_HEADERS);
+	cmd->headers[cmd->nheaders++] = arg;
+}
+
+static void set_patch(void *to, const char *arg, const struct verb_option *o)
+{
+	struct conform_cmd *cmd = to;
+
+	(void)o;
+	cmd->patch = true;
+	cmd->patch_dir = arg;
+}
+
+static void set_since(void *to, const char *arg, const struct verb_option *o)
+{
+	const char *end = arg;
+	uint32_t release = release_read(&end);
+
+	if (!release || *end)
+		die("--%s requires a release of Linux such as 5.13, not '%s'", o->name, arg);
+	*(uint32_t *)to = release;
+}
+
+#define AT(member) offsetof(struct conform_cmd, member)
+
+static const struct verb_option sources[] = {
+	{ .name = "man", .arg = "FILE", .set = verb_set_text, .at = AT(man),
+	  .help = "read this page's source, plain or compressed by gzip or xz, in any language "
+		  "(default: the installed one)" },
+	{ .name = "header", .arg = "FILE", .set = set_header,
+	  .help = "read this header; repeatable (default: the system's linux/perf_event.h and "
+		  "linux/hw_breakpoint.h)" },
+	{ .name = "btf", .arg = "FILE", .set = verb_set_text, .at = AT(btf),
+	  .help = "read the types of another kernel: raw BTF, or an ELF file that has it "
+		  "(default: " BTF_KERNEL ")" },
+	{ .name = "no-headers", .set = verb_set_true, .at = AT(no_headers),
+	  .help = "ignore headers, which require a C compiler" },
+	{ .name = "no-btf", .set = verb_set_true, .at = AT(no_btf),
+	  .help = "ignore the kernel's types" },
+	{ .name = "no-behaviour", .set = verb_set_true, .at = AT(no_behaviour),
+	  .help = "try nothing on the kernel" },
+	{ .name = "examples", .set = verb_set_true, .at = AT(examples),
+	  .help = "compile and run the example programs of the page, also of one that --man names; "
+		  "only for pages that you trust" },
+	{ .name = "claim", .arg = "CLAIM", .set = verb_set_text, .at = AT(claim),
+	  .help = "try only claims whose name matches this pattern" },
+	{ .name = "nobody", .set = verb_set_true, .at = AT(nobody),
+	  .help = "try them as an ordinary user; requires root" },
+	{ .name = "self", .set = verb_set_true, .at = AT(self),
+	  .help = "compare pevtrace's tables with headers and types, to find what a new kernel "
+		  "has added; read no page" },
+	{ 0 },
+};
+
+static const struct verb_option output[] = {
+	{ .name = "section", .arg = "WORD", .set = verb_set_text, .at = AT(section),
+	  .help = "show only differences in sections whose heading contains WORD" },
+	{ .name = "since", .arg = "RELEASE", .set = set_since, .at = AT(since),
+	  .help = "show only differences about things of that Linux or later" },
+	{ .name = "verbose", .key = 'v', .set = verb_set_true, .at = AT(verbose),
+	  .help = "show every place of a difference, and details" },
+	{ .name = "excepted", .set = verb_set_true, .at = AT(show_excepted),
+	  .help = "show also exceptions, with their reasons" },
+	{ .name = "accounting", .set = verb_set_true, .at = AT(accounting),
+	  .help = "account for each row of the tables, and each sentence with a number or a name: "
+		  "matched, false, or not compared and why; with --verbose, list what matched, too" },
+	{ .name = "json", .key = 'j', .set = conform_set_format, .least = 0,
+	  .help = "write JSON, one object per line" },
+	{ .name = "tap", .set = conform_set_format, .least = 1,
+	  .help = "write TAP, a test for each thing that was compared" },
+	{ .name = "markdown", .set = conform_set_format, .least = 2,
+	  .help = "write a report to send to the page's authors" },
+	{ .name = "patch", .arg = "DIR", .optional = true, .set = set_patch,
+	  .help = "write a unified diff that corrects the page; with DIR, a series of commits "
+		  "for git am, each with its evidence" },
+	{ 0 },
+};
+
+static void conform_check(const struct conform_cmd *cmd)
+{
+	if (cmd->accounting && (cmd->patch || cmd->self || cmd->format))
+		die("--accounting cannot be combined with --self, --patch or another format");
+	if (cmd->patch && (cmd->self || cmd->format || cmd->section || cmd->since))
+		die("--patch cannot be combined with --self, --section, --since or another format");
+	if (cmd->self && (cmd->man || cmd->section))
+		die("--self cannot be combined with --man or --section");
+	if (cmd->no_behaviour && (cmd->claim || cmd->nobody || cmd->examples))
+		die("--no-behaviour cannot be combined with --claim, --nobody or --examples");
+	if (cmd->nobody && geteuid())
+		die("--nobody requires root; without it, claims are tried as the current user");
+	if ((cmd->nheaders && cmd->no_headers) || (cmd->btf && cmd->no_btf))
+		die("--header and --no-headers, --btf and --no-btf are mutually exclusive");
+}
+
+/* Sources --------------------------------------------------------------------------------- */
+
+static const char *installed_page(void)
+{
+	static const char *const pages[] = {
+		"/usr/local/share/man/man2/perf_event_open.2",
+		"/usr/share/man/man2/perf_event_open.2.gz",
+		"/usr/share/man/man2/perf_event_open.2.xz",
+		"/usr/share/man/man2/perf_event_open.2",
+	};
+
+	for (size_t i = 0; i < sizeof(pages) / sizeof(*pages); i++)
+		if (!access(pages[i], R_OK))
+			return pages[i];
+	die("perf_event_open(2) is not installed: install manpages-dev, or name a file with "
+	    "--man");
+}
+
+/* Exit if a source that the user named could not be read; a warning was printed. */
+static void need(bool read, bool named)
+{
+	if (!read && named)
+		exit(EXIT_TROUBLE);
+}
+
+static void read_headers(struct conform_cmd *cmd)
+{
+	static const char *const system[] = {
+		"<linux/perf_event.h>", "<linux/hw_breakpoint.h>",
+	};
+	bool named = cmd->nheaders;
+
+	cmd->c.header.source = FINDING_HEADER;
+	if (!cmd->no_headers)
+		need(header_read(named ? cmd->headers : system, named ? cmd->nheaders : 2,
+				 &cmd->c.header), named);
+}
+
+static void read_btf(struct conform_cmd *cmd)
+{
+	const char *path = cmd->btf ? cmd->btf : BTF_KERNEL;
+
+	cmd->c.btf.source = FINDING_BTF;
+	if (cmd->no_btf)
+		return;
+	if (!btf_read(path, &cmd->c.tables, &cmd->c.btf)) {
+		need(false, cmd->btf);
+		return;
+	}
+	cmd->c.btf.file = xstrdup(path);
+}
+
+/* Code of a page that could come from anywhere runs only on demand. */
+static void try_examples(struct conform_cmd *cmd)
+{
+	if (cmd->man && !cmd->examples)
+		examples_skip(&cmd->c, "--man names the page; use --examples to run its programs");
+	else
+		examples_try(&cmd->c, cmd->kernel);
+}
+
+static void conform_compare(struct conform_cmd *cmd)
+{
+	struct conform *c = &cmd->c;
+
+	if (!cmd->self)
+		compare_page(c);
+	if (c->header.file)
+		compare_source(c, &c->header);
+	if (c->btf.file)
+		compare_source(c, &c->btf);
+	if (cmd->self || cmd->no_behaviour)
+		return;
+	try_examples(cmd);
+	conform_try_claims(cmd);
+}
+
+/* Die if no heading of the page, and no section of a claim, contains the word of --section. */
+static void check_section(const struct conform_cmd *cmd)
+{
+	const struct page *p = &cmd->c.page;
+	struct nearest n;
+
+	if (!cmd->section)
+		return;
+	nearest_start(&n, cmd->section, strlen(cmd->section));
+	for (size_t i = 0; i < p->nsections; i++) {
+		if (strcasestr(p->sections[i].name, cmd->section))
+			return;
+		nearest_try(&n, p->sections[i].name);
+	}
+	for (size_t i = 0; i < claim_ndescs; i++)
+		if (strcasestr(claim_descs[i].section, cmd->section))
+			return;
+	die("no heading of the page contains '%s'%s", cmd->section, nearest_hint(&n));
+}
+
+static int conform_run(void *state, const struct verb_args *args)
+{
+	struct conform_cmd *cmd = state;
+	struct utsname u;
+	bool ok, found;
+
+	if (args->n > 1)
+		verb_want(args, 1);
+	if (args->n && cmd->man)
+		die("two pages: --man=%s and %s", cmd->man, args->words[0]);
+	if (args->n)
+		cmd->man = args->words[0];
+	conform_check(cmd);
+	mounts_warn();
+	if (!uname(&u))
+		snprintf(cmd->kernel, sizeof(cmd->kernel), "%s", u.release);
+	tables_read(&cmd->c.tables);
+	if (!cmd->self && !page_read(cmd->man ? cmd->man : installed_page(), &cmd->c.page))
+		return EXIT_TROUBLE;
+	check_section(cmd);
+	read_headers(cmd);
+	read_btf(cmd);
+	if (cmd->self && !cmd->c.header.file && !cmd->c.btf.file)
+		die("nothing to compare with: neither a header nor BTF could be read");
+	showing_open(&cmd->out, &cmd->options);
+	if (!cmd->patch && !cmd->accounting)
+		conform_show_sources(cmd);
+	conform_compare(cmd);
+	if (cmd->patch)
+		conform_write_patch(cmd);
+	else if (cmd->accounting)
+		conform_accounting(cmd);
+	else
+		conform_show(cmd);
+	ok = showing_close(&cmd->out);
+	found = conform_count(cmd, FINDING_ERROR) || conform_count(cmd, FINDING_MISSING);
+	conform_free(&cmd->c);
+	buf_free(&cmd->uncorrected);
+	free(cmd->sections);
+	return !ok ? EXIT_TROUBLE : found ? EXIT_NO : EXIT_YES;
+}
+
+static const struct verb_group groups[] = {
+	{ "What to compare", sources, 0, 0 },
+	{ "What to show", output, 0, 0 },
+	{ NULL, options_plain, AT(options), 0 },
+	{ 0 },
+};
+
+const struct verb conform_verb = {
+	.name = "conform",
+	.summary = "Compare man page, headers and kernel with each other",
+	.usage = "conform [OPTION]... [FILE]",
+	.about =
+"Compare what is documented about perf_event_open(2): by its manual page, by C headers, by "
+"the types of the kernel, and by pevtrace's own tables, which know the release of "
+"everything; and try what the page claims that the kernel does. Report each difference with "
+"its place. FILE is the same as --man=FILE.",
+	.notes =
+"The exit status is 0 if there are no differences but notes, 1 if there are, 2 on misuse "
+"and trouble.",
+	.examples =
+"pevtrace conform --section=ERRORS\n"
+"pevtrace conform --self --btf=vmlinux",
+	.operand = "FILE",
+	.groups = groups,
+	.size = sizeof(struct conform_cmd),
+	.run = conform_run,
+};

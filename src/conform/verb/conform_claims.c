@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Claims of the page about behaviour, tested on the running kernel. */
+#include <errno.h>
+#include <string.h>
+
+#include "conform/verb/conform.h"
+#include "conform/tables.h"
+#include "core/lib/die.h"
+#include "xlat/tables.h"
+
+/* Add the expected result, the observed one, and the calls. */
+static void add_detail(struct finding *f, const struct claim_result *r)
+{
+	struct buf b = { 0 };
+
+	if (f->detail)
+		return;
+	if (*r->expected)
+		buf_addf(&b, "expected: %s\n", r->expected);
+	if (*r->seen)
+		buf_addf(&b, "seen: %s\n", r->seen);
+	buf_adds(&b, r->calls);
+	f->detail = b.data;
+}
+
+static void false_claim(struct conform_cmd *cmd, const struct claim_result *r)
+{
+	const struct claim_desc *d = r->claim;
+	struct conform *c = &cmd->c;
+	struct finding *f;
+	unsigned int line = claim_line(d, buf_str(&c->page.source), c->page.source.len);
+
+	if (!line && page_is_english(&c->page)) {
+		c->checks[c->nchecks - 1].untried = xstrdup("the page does not make this claim");
+		return;
+	}
+	f = compare_add(c, "claim", d->name, FINDING_ERROR, d->section,
+			"The page claims: %s. False here", d->meaning);
+	compare_since(f, d->since);
+	if (line)
+		place_page(c, f, line);
+	else
+		finding_place(f, FINDING_PAGE, c->page.desc.file, 0, d->place);
+	finding_place(f, FINDING_KERNEL, cmd->kernel, 0, *r->seen ? r->seen : NULL);
+	add_detail(f, r);
+}
+
+/* Report a claim that the experiment did not contradict but the page does not contain. */
+static void undocumented_claim(struct conform_cmd *cmd, const struct claim_result *r)
+{
+	const struct claim_desc *d = r->claim;
+	const struct buf *source = &cmd->c.page.source;
+	const char *words = tables_pair(undocumented_descs, d->name);
+	struct finding *f;
+
+	if (!words || !claim_undocumented(d, buf_str(source), source->len, words))
+		return;
+	f = compare_add(&cmd->c, "unsaid", d->name, FINDING_MISSING, d->section,
+			 "Undocumented: %s", d->meaning);
+	compare_since(f, d->since);
+	place_page(&cmd->c, f, claim_line(d, buf_str(source), source->len));
+	if (r->verdict == CLAIM_TRUE)
+		finding_place(f, FINDING_KERNEL, cmd->kernel, 0, "observed");
+	if (!f->detail)
+		f->detail = xstrdup(r->verdict == CLAIM_TRUE ? r->calls : r->reason);
+}
+
+/* Remember a claim that a patch would correct if it were false. */
+static void note_uncorrected(struct conform_cmd *cmd, const struct claim_result *r)
+{
+	const struct claim_desc *d = r->claim;
+	const struct buf *source = &cmd->c.page.source;
+
+	if (d->correction && !tables_pair(undocumented_descs, d->name) &&
+	    claim_line(d, buf_str(source), source->len))
+		buf_addf(&cmd->uncorrected, "%s%s (%s)", cmd->uncorrected.len ? ", " : "", d->name,
+			 r->reason);
+}
+
+static void claims_report(void *ctx, const struct claim_result *r)
+{
+	struct conform_cmd *cmd = ctx;
+	size_t tried = cmd->claims[CLAIM_TRUE] + cmd->claims[CLAIM_FALSE] +
+		       cmd->claims[CLAIM_UNTRIED];
+
+	conform_show_before(cmd, r->claim->section);
+	if (!cmd->claim && !cmd->section)
+		progress_step(&cmd->progress, tried, claim_ndescs);
+	compare_begin(&cmd->c, "kernel", r->claim->name);
+	cmd->claims[r->verdict]++;
+	if (r->verdict == CLAIM_FALSE)
+		false_claim(cmd, r);
+	else
+		undocumented_claim(cmd, r);
+	if (r->verdict == CLAIM_UNTRIED) {
+		cmd->c.checks[cmd->c.nchecks - 1].untried = xstrdup(r->reason);
+		note_uncorrected(cmd, r);
+	}
+}
+
+void conform_try_claims(struct conform_cmd *cmd)
+{
+	const struct claims_options options = {
+		.since = cmd->since, .section = cmd->section, .name = cmd->claim,
+		.nobody = cmd->nobody,
+	};
+	size_t tried = 0;
+
+	if (conform_streams(cmd))
+		showing_progress(&cmd->out, &cmd->progress, "claims tried");
+	else
+		progress_start(&cmd->progress, "claims tried");
+	if (conform_claims(&options, claims_report, cmd) < 0)
+		die("cannot try claims: %s", strerror(ENOMEM));
+	progress_end(&cmd->progress);
+	for (size_t i = 0; i < sizeof(cmd->claims) / sizeof(*cmd->claims); i++)
+		tried += cmd->claims[i];
+	if (cmd->claim && !tried)
+		die("no claim's name matches '%s'; see pevtrace-conform(1)", cmd->claim);
+}

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Arguments of the calls that read and change descriptors. */
+#include "core/abi/args.h"
+
+#include <string.h>
+
+#include "core/abi/call_decode.h"
+#include "core/abi/capture.h"
+#include "core/abi/layout.h"
+#include "core/abi/read_format.h"
+#include "core/abi/strings.h"
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+/* The kernel takes no more (UIO_MAXIOV); of a read that failed, fewer are shown without -v. */
+enum { READ_IOV_MAX = 1024, SHORT_IOV = 16 };
+
+static int64_t read_format_of(const struct arg *a)
+{
+	const struct names *n = a->names;
+
+	return n && n->read_format ? n->read_format(n, a->call, call_int(a->call, 0)) :
+				     NAMES_NO_EVENT;
+}
+
+static void emit_content(const struct arg *a, const char *key,
+			 const uint8_t *p, size_t len, struct sink *s)
+{
+	int64_t format = read_format_of(a);
+	bool cut = len > s->max_string;
+
+	if (format >= 0) {
+		read_format_emit(p, len, (uint64_t)format, key, a->names, s);
+	} else if (format == NAMES_NO_FORMAT) {
+		s->ops->begin(s, key, SINK_ARRAY);
+		for (size_t i = 0; i + 8 <= len; i += 8)
+			s->ops->uint(s, NULL, load_uint(p + i, 8));
+		s->ops->end(s);
+		s->ops->note(s, "format", "read_format not known: opened before attach");
+	} else {
+		s->ops->bytes(s, key, p, cut ? s->max_string : len, cut);
+	}
+}
+
+static void capture_read_buf(const struct arg *a, struct call *c,
+			     enum call_phase phase, const struct mem *m)
+{
+	if (phase == AT_SYSCALL_EXIT && !c->failed && c->ret > 0)
+		capture_bytes(c, phase, arg_value(a), (uint64_t)c->ret, m);
+}
+
+static void emit_read_buf(const struct arg *a, struct sink *s)
+{
+	size_t len;
+	const uint8_t *p = call_bytes(a->call, AT_SYSCALL_EXIT, arg_value(a), SIZE_MAX, &len);
+
+	if (p)
+		emit_content(a, arg_name(a), p, len, s);
+	else
+		s->ops->addr(s, arg_name(a), arg_value(a));
+}
+
+const struct arg_ops arg_read_buf = { capture_read_buf, emit_read_buf, NULL };
+
+static uint64_t iov_count(const struct arg *a)
+{
+	uint64_t n = (uint32_t)a->call->args[a->i + 1];
+
+	return n < READ_IOV_MAX ? n : READ_IOV_MAX;
+}
+
+/* Read the i-th iovec; return false if it was not readable. */
+static bool iov_at(const struct arg *a, uint64_t i, uint64_t *base, uint64_t *len)
+{
+	size_t got, word = a->call->arch->word;
+	const uint8_t *p = call_bytes(a->call, AT_SYSCALL_ENTER,
+				      arg_value(a) + i * 2 * word, 2 * word, &got);
+
+	if (!p || got < 2 * word)
+		return false;
+	*base = load_uint(p, word);
+	*len = load_uint(p + word, word);
+	return true;
+}
+
+static void capture_read_iov(const struct arg *a, struct call *c,
+			     enum call_phase phase, const struct mem *m)
+{
+	uint64_t base, len, left = c->failed || c->ret < 0 ? 0 : (uint64_t)c->ret;
+
+	if (phase == AT_SYSCALL_ENTER) {
+		capture_bytes(c, phase, arg_value(a),
+			      iov_count(a) * 2 * c->arch->word, m);
+		return;
+	}
+	for (uint64_t i = 0; left && i < iov_count(a) && iov_at(a, i, &base, &len); i++) {
+		if (len > left)
+			len = left;
+		capture_bytes(c, phase, base, len, m);
+		left -= len;
+	}
+}
+
+/* Write a single iovec, the usual case, with the data read in place of its address. */
+static void iov_emit_single(const struct arg *a, uint64_t base, uint64_t iov_len,
+			    struct sink *s)
+{
+	size_t len;
+	const uint8_t *p = call_bytes(a->call, AT_SYSCALL_EXIT, base, iov_len, &len);
+
+	s->ops->begin(s, arg_name(a), SINK_ARRAY);
+	s->ops->begin(s, NULL, SINK_OBJECT);
+	if (p)
+		emit_content(a, "iov_base", p, len, s);
+	else
+		s->ops->addr(s, "iov_base", base);
+	s->ops->uint(s, "iov_len", iov_len);
+	s->ops->end(s);
+	s->ops->end(s);
+}
+
+/* Join the buffers before decoding, as counts may be spread over them. */
+static void iov_emit_joined(const struct arg *a, struct sink *s)
+{
+	uint8_t joined[4096];
+	size_t n = 0;
+	uint64_t base, len;
+
+	for (uint64_t i = 0; i < iov_count(a) && iov_at(a, i, &base, &len); i++) {
+		size_t got;
+		const uint8_t *p = call_bytes(a->call, AT_SYSCALL_EXIT, base, len, &got);
+
+		if (!p)
+			continue;
+		if (got > sizeof(joined) - n)
+			got = sizeof(joined) - n;
+		memcpy(joined + n, p, got);
+		n += got;
+	}
+	emit_content(a, arg_name(a), joined, n, s);
+	sink_notef(s, "vectors", "from %u buffers", (uint32_t)a->call->args[a->i + 1]);
+}
+
+static void emit_read_iov(const struct arg *a, struct sink *s)
+{
+	uint64_t base, len, n = (uint32_t)a->call->args[a->i + 1], i;
+	uint64_t shown = s->full || iov_count(a) < SHORT_IOV ? iov_count(a) : SHORT_IOV;
+
+	if (n && !iov_at(a, 0, &base, &len)) {
+		call_emit_unreadable(arg_name(a), arg_value(a), s);
+		return;
+	}
+	if (!a->call->failed && a->call->returned && a->call->ret > 0) {
+		if (iov_count(a) == 1)
+			iov_emit_single(a, base, len, s);
+		else
+			iov_emit_joined(a, s);
+		return;
+	}
+	s->ops->begin(s, arg_name(a), SINK_ARRAY);
+	for (i = 0; i < shown && iov_at(a, i, &base, &len); i++) {
+		s->ops->begin(s, NULL, SINK_OBJECT);
+		s->ops->addr(s, "iov_base", base);
+		s->ops->uint(s, "iov_len", len);
+		s->ops->end(s);
+	}
+	if (i < shown)
+		sink_notef(s, "unreadable", "unreadable from entry %llu on", (unsigned long long)i);
+	else if (i < n)
+		sink_notef(s, "more", "%llu more", (unsigned long long)(n - i));
+	s->ops->end(s);
+}
+
+const struct arg_ops arg_read_iov = { capture_read_iov, emit_read_iov, NULL };
+
+/* fcntl --------------------------------------------------------------- */
+
+enum call_result fcntl_result(int cmd)
+{
+	switch (cmd) {
+	case ABI_F_DUPFD:
+	case ABI_F_DUPFD_CLOEXEC:
+		return RESULT_FD;
+	case ABI_F_GETFL:
+	case ABI_F_GETFD:
+		return RESULT_FLAGS;
+	default:
+		return RESULT_NUMBER;
+	}
+}
+
+static void emit_fcntl_cmd(const struct arg *a, struct sink *s)
+{
+	s->ops->enumeration(s, arg_name(a), arg_desc(a)->xlat, (uint32_t)arg_value(a));
+}
+
+const struct arg_ops arg_fcntl_cmd = { .emit = emit_fcntl_cmd };
+
+static bool takes_owner(int cmd)
+{
+	return cmd == ABI_F_SETOWN_EX || cmd == ABI_F_GETOWN_EX;
+}
+
+static void capture_fcntl_arg(const struct arg *a, struct call *c,
+			      enum call_phase phase, const struct mem *m)
+{
+	int cmd = call_int(c, 1);
+
+	if (takes_owner(cmd) && (phase == AT_SYSCALL_ENTER) == (cmd == ABI_F_SETOWN_EX))
+		capture_bytes(c, phase, arg_value(a), 8, m);
+}
+
+static void emit_owner(const struct arg *a, enum call_phase phase, struct sink *s)
+{
+	size_t len;
+	const uint8_t *p = call_bytes(a->call, phase, arg_value(a), 8, &len);
+
+	if (!p || len < 8) {
+		call_emit_unreadable(arg_name(a), arg_value(a), s);
+		return;
+	}
+	s->ops->begin(s, arg_name(a), SINK_OBJECT);
+	s->ops->enumeration(s, "type", &xlat_f_owner_type, load_uint(p, 4));
+	s->ops->sint(s, "pid", (int32_t)load_uint(p + 4, 4));
+	s->ops->end(s);
+}
+
+static void emit_fcntl_arg(const struct arg *a, struct sink *s)
+{
+	int cmd = call_int(a->call, 1);
+
+	switch (cmd) {
+	case ABI_F_GETFD:
+	case ABI_F_GETFL:
+	case ABI_F_GETOWN:
+	case ABI_F_GETSIG:
+		break; /* these ignore the argument */
+	case ABI_F_SETFL:
+		s->ops->flags(s, arg_name(a), &xlat_open_status_flags, (uint32_t)arg_value(a));
+		break;
+	case ABI_F_SETFD:
+		s->ops->flags(s, arg_name(a), &xlat_fd_flags, (uint32_t)arg_value(a));
+		break;
+	case ABI_F_DUPFD:
+	case ABI_F_DUPFD_CLOEXEC:
+	case ABI_F_SETOWN:
+		s->ops->sint(s, arg_name(a), call_int(a->call, a->i));
+		break;
+	case ABI_F_SETSIG:
+		emit_signal(arg_name(a), call_int(a->call, a->i), s);
+		if (!call_int(a->call, a->i))
+			s->ops->note(s, "signal", "SIGIO");
+		break;
+	case ABI_F_SETOWN_EX:
+		emit_owner(a, AT_SYSCALL_ENTER, s);
+		break;
+	case ABI_F_GETOWN_EX:
+		emit_owner(a, AT_SYSCALL_EXIT, s);
+		break;
+	default:
+		s->ops->hex(s, arg_name(a), arg_value(a));
+	}
+}
+
+static void result_fcntl_arg(const struct arg *a, struct sink *s)
+{
+	const struct xlat *x = call_int(a->call, 1) == ABI_F_GETFD ? &xlat_fd_flags :
+		call_int(a->call, 1) == ABI_F_GETFL ? &xlat_open_status_flags : NULL;
+
+	if (x && (a->call->ret || x == &xlat_open_status_flags))
+		s->ops->flags(s, "flags", x, (uint64_t)a->call->ret);
+}
+
+const struct arg_ops arg_fcntl_arg = {
+	capture_fcntl_arg, emit_fcntl_arg, result_fcntl_arg,
+};

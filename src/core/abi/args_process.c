@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Arguments of the calls that create processes and run programs. */
+#include "core/abi/args.h"
+
+#include <string.h>
+
+#include "core/abi/capture.h"
+#include "core/abi/layout.h"
+#include "core/abi/layout_emit.h"
+#include "core/abi/strings.h"
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+#define ARGV_MAX 32		/* strings worth copying */
+#define ENVP_MAX 1024		/* pointers worth counting */
+#define CLONE_ARGS_MAX 256
+#define SET_TID_MAX 32		/* the kernel's limit, MAX_PID_NS_LEVEL */
+
+/* Read the i-th pointer of the captured vector; return false if it was not captured. */
+static bool vector_at(const struct arg *a, size_t i, uint64_t *p)
+{
+	size_t len, word = a->call->arch->word;
+	const uint8_t *b = call_bytes(a->call, AT_SYSCALL_ENTER,
+				      arg_value(a) + i * word, word, &len);
+
+	if (!b || len < word)
+		return false;
+	*p = load_uint(b, word);
+	return true;
+}
+
+static void capture_argv(const struct arg *a, struct call *c,
+			 enum call_phase phase, const struct mem *m)
+{
+	uint64_t p;
+
+	if (phase != AT_SYSCALL_ENTER)
+		return;
+	capture_bytes(c, phase, arg_value(a), (ARGV_MAX + 1) * c->arch->word, m);
+	for (size_t i = 0; i < ARGV_MAX && vector_at(a, i, &p) && p; i++)
+		capture_string(c, phase, p, m);
+}
+
+static void emit_argv(const struct arg *a, struct sink *s)
+{
+	uint64_t p;
+	size_t i;
+
+	if (!vector_at(a, 0, &p)) {
+		call_emit_unreadable(arg_name(a), arg_value(a), s);
+		return;
+	}
+	s->ops->begin(s, arg_name(a), SINK_ARRAY);
+	for (i = 0; vector_at(a, i, &p) && p; i++) {
+		if (i == ARGV_MAX) {
+			s->ops->note(s, "more", "and more");
+			break;
+		}
+		call_emit_string(a->call, AT_SYSCALL_ENTER, NULL, p, s);
+	}
+	s->ops->end(s);
+}
+
+const struct arg_ops arg_argv = { capture_argv, emit_argv, NULL };
+
+/* Capture the pointers only, for their number: environments may hold secrets. */
+static void capture_envp(const struct arg *a, struct call *c,
+			 enum call_phase phase, const struct mem *m)
+{
+	if (phase == AT_SYSCALL_ENTER)
+		capture_bytes(c, phase, arg_value(a),
+			      (ENVP_MAX + 1) * c->arch->word, m);
+}
+
+static void emit_envp(const struct arg *a, struct sink *s)
+{
+	uint64_t p = 0;
+	size_t n = 0;
+	bool known = vector_at(a, 0, &p);
+
+	s->ops->addr(s, arg_name(a), arg_value(a));
+	while (n < ENVP_MAX && vector_at(a, n, &p) && p)
+		n++;
+	if (known)
+		sink_notef(s, "vars", "%zu%s var%s", n, n == ENVP_MAX ? "+" : "",
+			   n == 1 ? "" : "s");
+}
+
+const struct arg_ops arg_envp = { capture_envp, emit_envp, NULL };
+
+/* Write the exit signal in the low byte as one of the flags, as strace does. */
+static void emit_clone_flags(const struct arg *a, struct sink *s)
+{
+	struct xlat with_signal = *arg_desc(a)->xlat;
+	struct xlat_entry entries[64];
+	uint64_t signal = arg_word(a) & ABI_CSIGNAL;
+	char name[32];
+
+	if (signal && signal_name((int)signal, name, sizeof(name)) &&
+	    with_signal.n < sizeof(entries) / sizeof(*entries)) {
+		memcpy(entries, with_signal.entries, with_signal.n * sizeof(*entries));
+		entries[with_signal.n++] = (struct xlat_entry){
+			.value = signal, .mask = ABI_CSIGNAL, .name = name,
+		};
+		with_signal.entries = entries;
+	}
+	s->ops->flags(s, arg_name(a), &with_signal, arg_word(a));
+	if (signal && s->full && with_signal.entries == entries)
+		sink_notef(s, "exit_signal", "exit signal %s", name);
+}
+
+const struct arg_ops arg_clone_flags = { .emit = emit_clone_flags };
+
+static void capture_clone_args(const struct arg *a, struct call *c,
+			       enum call_phase phase, const struct mem *m)
+{
+	uint64_t size = c->args[a->i + 1], tids;
+	size_t len;
+	const uint8_t *p;
+
+	if (phase != AT_SYSCALL_ENTER)
+		return;
+	capture_bytes(c, phase, arg_value(a),
+		      size < CLONE_ARGS_MAX ? size : CLONE_ARGS_MAX, m);
+	p = call_bytes(c, phase, arg_value(a), CLONE_ARGS_MAX, &len);
+	tids = p ? layout_get(&layout_clone_args, CLONE_ARGS_SET_TID_SIZE, p, len) : 0;
+	if (tids)
+		capture_bytes(c, phase, layout_get(&layout_clone_args, CLONE_ARGS_SET_TID, p, len),
+			      4 * (tids < SET_TID_MAX ? tids : SET_TID_MAX), m);
+}
+
+static void emit_clone_args(const struct arg *a, struct sink *s)
+{
+	struct walk w = {
+		.layout = &layout_clone_args, .call = a->call,
+		.arch = a->call->arch, .names = a->names,
+	};
+
+	w.bytes = call_bytes(a->call, AT_SYSCALL_ENTER, arg_value(a), CLONE_ARGS_MAX, &w.len);
+	if (!w.bytes) {
+		call_emit_unreadable(arg_name(a), arg_value(a), s);
+		return;
+	}
+	s->ops->begin(s, arg_name(a), SINK_OBJECT);
+	layout_emit(&w, s);
+	layout_emit_tail(&w, s);
+	s->ops->end(s);
+}
+
+const struct arg_ops arg_clone_args = { capture_clone_args, emit_clone_args, NULL };

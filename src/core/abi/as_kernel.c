@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/abi/as_kernel.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/abi/layout.h"
+#include "core/lib/buf.h"
+#include "core/lib/die.h"
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+/*
+ * Privilege checks are left to the running kernel.  So are limits, which are the same in
+ * both kernels: checks behind them do not decide.
+ */
+static struct rule_machine of_anybody(const struct rule_machine *here)
+{
+	struct rule_machine m = *here;
+
+	m.paranoid = -1;
+	m.caps = ~0ULL;
+	m.caps_unread = 0;
+	return m;
+}
+
+void as_kernel_init(struct as_kernel *k, uint32_t release, const struct rule_machine *here)
+{
+	struct rule_machine *m = &k->then;
+
+	*k = (struct as_kernel){
+		.release = release, .then = of_anybody(here), .today = of_anybody(here),
+	};
+	k->pmus = xcalloc(here->npmus + 1, sizeof(*k->pmus));
+	m->pmus = k->pmus;
+	m->npmus = 0;
+	for (size_t i = 0; i < here->npmus; i++)
+		if (!here->pmus[i].desc || here->pmus[i].desc->since <= release)
+			k->pmus[m->npmus++] = here->pmus[i];
+	m->release = release;
+	m->attr_size = rules_attr_size(release);
+}
+
+void as_kernel_free(struct as_kernel *k)
+{
+	free(k->pmus);
+}
+
+/* Append "NAME (RELEASE)" for a feature newer than the older kernel. */
+static void add_newer(const struct as_kernel *k, const char *name, uint32_t since,
+		      struct buf *out)
+{
+	if (since <= k->release)
+		return;
+	buf_addf(out, "%s%s (%u.%u", out->len ? ", " : "", name, since >> 16, since >> 8 & 255);
+	buf_addf(out, since & 255 ? ".%u)" : ")", since & 255);
+}
+
+static void add_newer_value(const struct as_kernel *k, const struct xlat *x, uint64_t v,
+			    struct buf *out)
+{
+	const struct xlat_entry *e = xlat_find(x, v);
+
+	if (e)
+		add_newer(k, e->name, xlat_since(e, k->release), out);
+}
+
+static void add_newer_flags(const struct as_kernel *k, const struct xlat *x, uint64_t v,
+			    struct buf *out)
+{
+	const struct xlat_entry *e;
+
+	for (size_t at = 0; (e = xlat_next_flag(x, &v, &at));)
+		add_newer(k, e->name, xlat_since(e, k->release), out);
+}
+
+static bool is_about(const struct rule_desc *d, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (const char *at = d->fields; (at = strstr(at, name)); at += len)
+		if ((at == d->fields || at[-1] == ',') && (!at[len] || at[len] == ','))
+			return true;
+	return false;
+}
+
+/* Append the features of the call that the check is about and the older kernel lacks. */
+static void newer_than(const struct as_kernel *k, const struct rule_ask *ask,
+		       const struct rule_desc *d, struct buf *out)
+{
+	const struct layout *l = &layout_perf_event_attr;
+	bool members = d->id == RULE_RESERVED_BITS || d->id == RULE_SIZE_TAIL;
+
+	for (size_t i = 0; i < l->n; i++) {
+		const struct field *f = &l->fields[i];
+		uint64_t v = field_get(f, ask->attr, ask->len);
+
+		if (v && members && f->kind != FIELD_RESERVED)
+			add_newer(k, f->name, f->since, out);
+		if (!f->xlat || members || !is_about(d, f->name))
+			continue;
+		if (f->xlat->kind == XLAT_ENUM)
+			add_newer_value(k, f->xlat, v, out);
+		else if (f->xlat->kind == XLAT_FLAGS)
+			add_newer_flags(k, f->xlat, v, out);
+	}
+	if (d->id == RULE_SOFTWARE_CONFIG || d->id == RULE_SOFTWARE_NONE)
+		add_newer_value(k, &xlat_perf_sw_ids,
+				layout_get(l, ATTR_CONFIG, ask->attr, ask->len), out);
+	if (is_about(d, "flags"))
+		add_newer_flags(k, &xlat_perf_event_open_flags, ask->flags, out);
+}
+
+static struct as_refusal as_kernel_refusal(int error, const char *because)
+{
+	struct as_refusal r = { .error = error };
+
+	snprintf(r.because, sizeof(r.because), "%s", because);
+	return r;
+}
+
+static struct as_refusal refuses_open(const struct as_kernel *k, const struct call *c,
+				      const uint8_t *attr, size_t len,
+				      const struct rule_target *target)
+{
+	struct rule_facts then = { k->then, *target };
+	struct rule_facts now = { k->today, *target };
+	struct rule_ask ask = {
+		.attr = attr, .len = len, .pid = call_target(c), .cpu = call_int(c, 2),
+		.group_fd = call_int(c, 3), .flags = c->args[4], .facts = &then,
+	};
+	struct rule_verdict old, today;
+	struct buf newer = { 0 };
+	struct as_refusal r = { 0 };
+
+	rules_judge(&ask, &old);
+	if (!old.rule)
+		return r;
+	ask.facts = &now;
+	rules_judge(&ask, &today);
+	/* with E2BIG the kernels differ only in the size that they write back */
+	if (today.rule == old.rule && today.error == old.error && today.error != E2BIG)
+		return r;
+	newer_than(k, &ask, old.rule, &newer);
+	r = as_kernel_refusal(old.error, newer.len ? buf_str(&newer) : old.rule->meaning);
+	buf_free(&newer);
+	r.attr_size = r.error == E2BIG && (old.rule->id == RULE_SIZE_TAIL ||
+					   old.rule->id == RULE_SIZE_RANGE) ?
+		      k->then.attr_size : 0;
+	return r;
+}
+
+static struct as_refusal refuses_ioctl(const struct as_kernel *k, const struct call *c,
+				       const uint8_t *attr, size_t len)
+{
+	const struct ioctl_desc *d = ioctl_find((uint32_t)c->args[1], c->arch->word);
+	const struct walk w = { .layout = &layout_perf_event_attr, .bytes = attr, .len = len };
+
+	if (d && d->since > k->release)
+		return as_kernel_refusal(ENOTTY, "it does not know this ioctl");
+	for (const struct taker_desc *t = taker_descs; d && attr && t->meaning; t++)
+		if (t->request == d->request && t->since > k->release &&
+		    cond_holds(&w, &t->events))
+			return as_kernel_refusal(EINVAL, t->meaning);
+	return (struct as_refusal){ 0 };
+}
+
+struct as_refusal as_kernel_refuses(const struct as_kernel *k, const struct call *c,
+				    const uint8_t *attr, size_t len,
+				    const struct rule_target *target)
+{
+	if (c->desc->id == CALL_PERF_EVENT_OPEN)
+		return refuses_open(k, c, attr, len, target);
+	if (c->desc->id == CALL_IOCTL)
+		return refuses_ioctl(k, c, attr, len);
+	return (struct as_refusal){ 0 };
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/abi/attr.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/abi/attr_fields.h"
+#include "core/abi/capture.h"
+#include "core/abi/layout_emit.h"
+#include "core/abi/strings.h"
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+/* The bytes of type and size, which decoding requires. */
+#define ATTR_HEAD 8
+
+size_t attr_wanted(uint32_t size)
+{
+	if (!size)
+		return PERF_ATTR_SIZE_VER0;
+	if (size > ATTR_MAX_SIZE)
+		return layout_perf_event_attr.size;
+	return size < ATTR_HEAD ? ATTR_HEAD : size;
+}
+
+/* Copy the strings that members of the captured attr point to. */
+static void capture_strings(struct call *c, enum call_phase phase,
+			    const struct walk *w, const struct mem *m)
+{
+	const struct field *f;
+	size_t at = 0;
+
+	while ((f = layout_next(w, &at)))
+		if (f->kind == FIELD_STRING)
+			capture_string(c, phase,
+				       field_get(f, w->bytes, w->len), m);
+}
+
+void attr_capture(struct call *c, enum call_phase phase, uint64_t addr,
+		  const struct mem *m, const struct names *n)
+{
+	uint8_t bytes[ATTR_MAX_SIZE];
+	const size_t usual = layout_perf_event_attr.size;
+	struct walk w = {
+		.layout = &layout_perf_event_attr, .bytes = bytes, .names = n,
+	};
+	size_t want, len = addr ? m->read(m, addr, bytes, usual) : 0;
+
+	if (len < ATTR_HEAD) {
+		/* its first bytes may still be readable */
+		capture_bytes(c, phase, addr, ATTR_HEAD, m);
+		return;
+	}
+	want = attr_wanted((uint32_t)load_uint(bytes + 4, 4));
+	if (want > len && len == usual)
+		len += m->read(m, addr + len, bytes + len, want - len);
+	w.len = len = len < want ? len : want;
+	call_add_capture(c, phase, addr, (uint32_t)want, bytes, (uint32_t)len);
+	capture_strings(c, phase, &w, m);
+}
+
+void attr_emit(const struct call *c, enum call_phase phase, const char *key,
+	       uint64_t addr, const struct names *n, struct sink *s)
+{
+	struct walk w = {
+		.layout = &layout_perf_event_attr, .call = c, .arch = c->arch,
+		.names = n,
+	};
+	size_t want;
+
+	w.bytes = call_bytes(c, phase, addr, ATTR_MAX_SIZE, &w.len);
+	if (!w.bytes || w.len < 4) {
+		call_emit_unreadable(key, addr, s);
+		return;
+	}
+	if (c->before)
+		w.before = call_bytes(c->before, phase, c->before->args[0],
+				      ATTR_MAX_SIZE, &w.before_len);
+	s->ops->begin(s, key, SINK_OBJECT);
+	layout_emit(&w, s);
+	layout_emit_tail(&w, s);
+	want = attr_wanted((uint32_t)layout_get(w.layout, ATTR_SIZE, w.bytes, w.len));
+	if (w.len < want)
+		sink_notef(s, "unreadable", "unreadable from byte %zu on", w.len);
+	s->ops->end(s);
+}
+
+void attr_note_size(const struct call *c, uint64_t addr, struct sink *s)
+{
+	size_t before_len, after_len;
+	const uint8_t *before = call_bytes(c, AT_SYSCALL_ENTER, addr, 8, &before_len);
+	const uint8_t *after = call_bytes(c, AT_SYSCALL_EXIT, addr + 4, 4, &after_len);
+	uint64_t size;
+	const char *name;
+
+	if (!before || before_len < 8 || !after || after_len < 4)
+		return;
+	size = load_uint(after, 4);
+	if (size == load_uint(before + 4, 4))
+		return;
+	name = xlat_name(layout_perf_event_attr.fields[ATTR_SIZE].xlat, size);
+	sink_notef(s, "size", "kernel wrote back size=%llu%s%s",
+		   (unsigned long long)size, name ? ", " : "", name ? name : "");
+}

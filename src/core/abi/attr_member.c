@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/abi/attr_member.h"
+
+#include <string.h>
+
+#include "core/abi/attr.h"
+#include "core/abi/attr_value.h"
+#include "core/abi/layout.h"
+#include "core/abi/swap.h"
+#include "core/lib/nearest.h"
+#include "core/lib/scan_text.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+/* The first synthetic address of strings, below what programs can map. */
+#define STRINGS_AT 0x1000
+
+static const struct layout *const attr = &layout_perf_event_attr;
+
+void attr_member_offer(struct nearest *n)
+{
+	for (size_t i = 0; i < attr->n; i++)
+		nearest_try(n, attr->fields[i].name);
+}
+
+bool attr_member_unknown(struct text_cursor *c, const char *name, size_t len)
+{
+	struct nearest n;
+
+	nearest_start(&n, name, len);
+	attr_member_offer(&n);
+	text_cursor_note(c, "struct perf_event_attr has no member '%.*s'%s",
+			 len < 60 ? (int)len : 60, name, nearest_hint(&n));
+	return *n.best;
+}
+
+static unsigned int width_bits(const struct field *f)
+{
+	return f->nbits ? f->nbits : 8u * f->width;
+}
+
+static bool member_fits(const struct field *f, unsigned int bits, uint64_t v)
+{
+	int64_t sign = bits == 64 ? 0 : (int64_t)v >> (bits - 1);
+
+	/* a negative number fits if its sign bit does */
+	return bits == 64 || v <= (1ULL << bits) - 1 ||
+	       (f->nbits == 0 && sign == -1);
+}
+
+/*
+ * Set a number.  Of the members of a union at most one may be nonzero; zeros for the
+ * others have no effect.
+ */
+static bool member_set_number(struct text_cursor *c, const struct field *f, uint64_t v,
+			      struct attr_text *out)
+{
+	uint64_t before = field_get(f, out->bytes, ATTR_TEXT_MAX);
+	unsigned int bits = width_bits(f);
+
+	if (!member_fits(f, bits, v))
+		return text_cursor_fail(c, "%s has %u bit%s; 0x%llx requires more",
+					f->name, bits, bits == 1 ? "" : "s", (unsigned long long)v);
+	if (bits < 64)
+		v &= (1ULL << bits) - 1;
+	if (before && v && before != v)
+		return text_cursor_fail(c, "two values for %s or a member of its union: "
+					"0x%llx and 0x%llx", f->name,
+					(unsigned long long)before, (unsigned long long)v);
+	if (v)
+		field_set_bits(f, f->bit, bits, v, out->bytes);
+	return true;
+}
+
+/* Set the bits in strace's comment, which names the range of bits it does not know. */
+static bool member_set_range(struct text_cursor *c, const struct field *f,
+			     const struct text_cursor *bits, uint64_t v, struct attr_text *out)
+{
+	const char *at = bits->at;
+	uint64_t last, first;
+
+	if (!scan_number(&at, bits->end, SCAN_DECIMAL, &last) || bits->end - at < 2 ||
+	    memcmp(at, "..", 2) || (at += 2, !scan_number(&at, bits->end, SCAN_DECIMAL, &first)) ||
+	    last < first || last >= 8u * f->width)
+		return text_cursor_fail(c, "unknown range of bits of %s", f->name);
+	if (first && last - first < 63 && v >> (last - first + 1))
+		return text_cursor_fail(c, "%s has %u bit%s; 0x%llx requires more", f->name,
+					(unsigned int)(last - first + 1), last == first ? "" : "s",
+					(unsigned long long)v);
+	field_set_bits(f, (unsigned int)first, (unsigned int)(last - first + 1), v, out->bytes);
+	return true;
+}
+
+static bool member_add_string(struct text_cursor *c, const struct field *f,
+			      struct text_cursor *value, struct attr_text *out)
+{
+	size_t room = sizeof(out->pool) - out->pooled, n;
+	uint64_t addr = STRINGS_AT + out->pooled;
+
+	if (out->nstrings == ATTR_TEXT_STRINGS || room < 2)
+		return text_cursor_fail(c, "more strings than an attr can have");
+	if (!bytes_read_literal(value, out->pool + out->pooled, room - 1, &n))
+		return text_cursor_fail(c, "%s: %s", f->name, value->why);
+	out->pool[out->pooled + n] = 0;
+	out->strings[out->nstrings].addr = addr;
+	out->strings[out->nstrings].at = out->pooled;
+	out->strings[out->nstrings++].len = n + 1;
+	out->pooled += n + 1;
+	return member_set_number(c, f, addr, out);
+}
+
+/* Read a number that is a whole word, such as "144"; return false without one. */
+static bool member_take_number(struct text_cursor *c, uint64_t *v)
+{
+	const char *from = c->at;
+
+	for (*v = 0; c->at < c->end && *c->at >= '0' && *c->at <= '9'; c->at++)
+		if (*v < ATTR_TEXT_MAX)
+			*v = *v * 10 + (uint64_t)(*c->at - '0');
+	return c->at > from;
+}
+
+static bool member_take(struct text_cursor *c, const char *what)
+{
+	size_t n = strlen(what);
+
+	while (c->at < c->end && *c->at == ' ')
+		c->at++;
+	if ((size_t)(c->end - c->at) < n || memcmp(c->at, what, n))
+		return false;
+	c->at += n;
+	return true;
+}
+
+/* Read "{offset=144, bytes=0x0102}". */
+static bool take_run(struct text_cursor *c, struct attr_text *out)
+{
+	struct text_cursor hex = { .end = c->end };
+	uint64_t offset;
+	size_t n;
+
+	if (!member_take(c, "{offset=") || !member_take_number(c, &offset) ||
+	    !member_take(c, ", bytes="))
+		return text_cursor_fail(c, "expected {offset=..., bytes=...} at '%.*s'",
+					text_cursor_some(c), c->at);
+	if (offset < attr->size || offset >= ATTR_TEXT_MAX)
+		return text_cursor_fail(c, "unknown bytes are behind %u and before %d",
+					attr->size, ATTR_TEXT_MAX);
+	hex.at = c->at;
+	while (c->at < c->end && *c->at != '}')
+		c->at++;
+	hex.end = c->at;
+	if (!bytes_read(&hex, out->bytes + offset, ATTR_TEXT_MAX - offset, &n))
+		return text_cursor_fail(c, "unknown: %s", hex.why);
+	return member_take(c, "}") || text_cursor_fail(c, "unknown: expected a closing brace");
+}
+
+bool attr_member_tail(struct text_cursor *c, struct attr_text *out)
+{
+	if (!member_take(c, "["))
+		return text_cursor_fail(c, "unknown: expected a list in brackets");
+	do {
+		if (!take_run(c, out))
+			return false;
+	} while (member_take(c, ","));
+	return member_take(c, "]") || text_cursor_fail(c, "unknown: expected a closing bracket");
+}
+
+bool attr_member_set(struct text_cursor *c, const char *name, size_t len,
+		     const char *value, size_t value_len,
+		     const struct text_cursor *bits,
+		     struct attr_text *out)
+{
+	struct text_cursor v = { .at = value, .end = value + value_len };
+	const struct field *f = attr_member(name, len);
+	uint64_t n;
+
+	if (!f) {
+		attr_member_unknown(c, name, len);
+		return false;
+	}
+	if (f->kind == FIELD_STRING && value_len && *value == '"') {
+		if (!member_add_string(c, f, &v, out))
+			return false;
+		out->elided |= v.at < v.end; /* "..." follows an abbreviated string */
+		return true;
+	}
+	if (!value_read(&v, f->xlat, &n))
+		return text_cursor_fail(c, "%s: %s", f->name, v.why);
+	if (bits && f->kind == FIELD_RESERVED && f->nbits)
+		return member_set_range(c, f, bits, n, out);
+	return member_set_number(c, f, n, out);
+}
+
+void attr_member_done(struct attr_text *out)
+{
+	uint64_t size = layout_get(attr, ATTR_SIZE, out->bytes, ATTR_TEXT_MAX);
+
+	out->len = attr_wanted((uint32_t)size);
+	if (out->len > ATTR_TEXT_MAX)
+		out->len = ATTR_TEXT_MAX;
+}
+
+/* Set the length of an attr that was given as bytes. */
+static void attr_bytes_done(struct attr_text *out)
+{
+	attr_member_done(out);
+	if (out->len > out->given)
+		out->len = out->given;
+}
+
+bool attr_text_bytes(struct text_cursor *c, const uint8_t *bytes, size_t len,
+		     struct attr_text *out)
+{
+	memset(out, 0, sizeof(*out));
+	if (len < 8)
+		return text_cursor_fail(c, "%zu byte%s too few for an attr, which begins with "
+					"4 of type and 4 of size", len,
+					len == 1 ? " is" : "s are");
+	memcpy(out->bytes, bytes, len < ATTR_TEXT_MAX ? len : ATTR_TEXT_MAX);
+	out->given = len;
+	attr_bytes_done(out);
+	return true;
+}
+
+void attr_text_swap(struct attr_text *a)
+{
+	if (!a->given)
+		return;
+	swap_layout(attr, a->bytes, 0, a->given < ATTR_TEXT_MAX ? a->given : ATTR_TEXT_MAX);
+	attr_bytes_done(a);
+}
+
+void attr_text_capture(const struct attr_text *a, struct call *c, uint64_t addr)
+{
+	call_add_capture(c, AT_SYSCALL_ENTER, addr, (uint32_t)a->len, a->bytes, (uint32_t)a->len);
+	for (size_t i = 0; i < a->nstrings; i++)
+		call_add_capture(c, AT_SYSCALL_ENTER, a->strings[i].addr,
+				 (uint32_t)a->strings[i].len, a->pool + a->strings[i].at,
+				 (uint32_t)a->strings[i].len);
+}

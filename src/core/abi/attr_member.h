@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Setting members of struct perf_event_attr by name. */
+#pragma once
+
+#include "core/abi/attr_fields.h"
+#include "core/abi/attr_text.h"
+
+struct nearest;
+
+/* Offer the names of all members to n. */
+void attr_member_offer(struct nearest *n);
+
+/* Store the error that no member has that name; return whether it names a near one. */
+bool attr_member_unknown(struct text_cursor *c, const char *name, size_t len);
+
+/*
+ * Set a member to a value in text form; store an error in c.  bits: the text behind
+ * "Bits " in a comment that follows the value, such as "63..38", or NULL.
+ */
+bool attr_member_set(struct text_cursor *c, const char *name, size_t len,
+		     const char *value, size_t value_len,
+		     const struct text_cursor *bits,
+		     struct attr_text *out);
+
+/*
+ * Read the list that attr_emit() calls "unknown", bytes behind the last known member,
+ * and move behind it.
+ */
+bool attr_member_tail(struct text_cursor *c, struct attr_text *out);
+
+/* Set the length from the size member; call it after all members are set. */
+void attr_member_done(struct attr_text *out);

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/abi/ioctl.h"
+
+#include <errno.h>
+
+#include "core/abi/attr.h"
+#include "core/abi/bpf.h"
+#include "core/abi/capture.h"
+#include "core/abi/strings.h"
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+/* The kernel refuses more ids than this (BPF_TRACE_MAX_PROGS). */
+#define QUERY_BPF_MAX_IDS 64
+#define QUERY_BPF_HEAD 8
+
+const struct ioctl_desc *ioctl_of(const struct call *c)
+{
+	return ioctl_find((uint32_t)c->args[1], c->arch->word);
+}
+
+/* The direction is in bits 30 and 31 for most; in bits 29 to 31, one of them set, for some. */
+static const struct {
+	uint8_t two, three;
+	const char *name;
+} ioctl_directions[] = {
+	{ 0, 1, "_IOC_NONE" },
+	{ 1, 4, "_IOC_WRITE" },
+	{ 2, 2, "_IOC_READ" },
+	{ 3, 6, "_IOC_WRITE|_IOC_READ" },
+};
+
+uint32_t ioctl_native(const struct arch *arch, uint32_t request)
+{
+	if (!arch->ioctl_3bits)
+		return request;
+	return (request & 0x1fffffff) | (uint32_t)ioctl_directions[request >> 30].three << 29;
+}
+
+uint32_t ioctl_generic(const struct arch *arch, uint32_t request)
+{
+	for (size_t i = 0; i < 4 && arch->ioctl_3bits; i++)
+		if (ioctl_directions[i].three == request >> 29)
+			return (request & 0x1fffffff) | (uint32_t)ioctl_directions[i].two << 30;
+	return request;
+}
+
+/* Capture the header and ids; ids_len comes from the target and is limited. */
+static void capture_query(struct call *c, enum call_phase phase, uint64_t arg,
+			  const struct mem *m)
+{
+	size_t len, want = QUERY_BPF_HEAD;
+	const uint8_t *head = call_bytes(c, AT_SYSCALL_ENTER, arg, QUERY_BPF_HEAD, &len);
+
+	if (phase == AT_SYSCALL_EXIT && head && len == QUERY_BPF_HEAD) {
+		uint64_t ids = load_uint(head, 4);
+
+		if (ids > QUERY_BPF_MAX_IDS)
+			ids = QUERY_BPF_MAX_IDS;
+		want += 4 * ids;
+	}
+	capture_bytes(c, phase, arg, want, m);
+}
+
+void ioctl_capture(struct call *c, enum call_phase phase, uint64_t arg,
+		   const struct mem *m, const struct names *n)
+{
+	const struct ioctl_desc *d = ioctl_of(c);
+	bool in = phase == AT_SYSCALL_ENTER;
+
+	if (!d || d->dir == IOCTL_VALUE)
+		return;
+	if (d->arg == IOCTL_ARG_ATTR) {
+		if (in)
+			attr_capture(c, phase, arg, m, n);
+		else if (c->failed)
+			capture_bytes(c, phase, arg + 4, 4, m);
+		return;
+	}
+	if (!(in ? d->dir != IOCTL_OUT : d->dir != IOCTL_IN))
+		return;
+	if (d->arg == IOCTL_ARG_STRING)
+		capture_string(c, phase, arg, m);
+	else if (d->arg == IOCTL_ARG_QUERY_BPF)
+		capture_query(c, phase, arg, m);
+	else
+		capture_bytes(c, phase, arg, 8, m);
+}
+
+void ioctl_emit_request(const struct call *c, const char *key, struct sink *s)
+{
+	const struct ioctl_desc *d = ioctl_of(c);
+	const struct xlat_entry one = { .value = (uint32_t)c->args[1], .name = d ? d->name : NULL };
+	const struct xlat names = { .name = "ioctl", .kind = XLAT_ENUM,
+				    .prefix = "", .entries = &one, .n = 1 };
+
+	if (d) {
+		s->ops->enumeration(s, key, &names, one.value);
+		return;
+	}
+	s->ops->hex(s, key, one.value);
+	if (ioctl_is_perf(one.value))
+		sink_notef(s, "ioc", "_IOC(%s, '$', %u, %u)",
+			   ioctl_directions[one.value >> 30].name,
+			   (unsigned int)one.value & 0xff, (unsigned int)one.value >> 16 & 0x3fff);
+}
+
+/* Write a pointer to a u64 as the value in brackets, as strace does. */
+static void emit_u64(const struct call *c, enum call_phase phase,
+		     const char *key, uint64_t arg, struct sink *s)
+{
+	size_t len;
+	const uint8_t *p = call_bytes(c, phase, arg, 8, &len);
+
+	if (!p || len < 8) {
+		call_emit_unreadable(key, arg, s);
+		return;
+	}
+	s->ops->begin(s, key, SINK_ARRAY);
+	s->ops->uint(s, NULL, load_uint(p, 8));
+	s->ops->end(s);
+}
+
+/* Write the kernel's answer, or of a failed call only what the caller passed. */
+static void emit_query(const struct call *c, const char *key, uint64_t arg, struct sink *s)
+{
+	/* with ENOSPC the kernel has written as many ids as there is space for */
+	bool answered = c->returned && (!c->failed || c->ret == ENOSPC);
+	const uint8_t *p = NULL;
+	uint64_t count;
+	size_t len = 0;
+
+	if (answered)
+		p = call_bytes(c, AT_SYSCALL_EXIT, arg, SIZE_MAX, &len);
+	if (len < QUERY_BPF_HEAD)
+		p = call_bytes(c, AT_SYSCALL_ENTER, arg, SIZE_MAX, &len);
+	if (len < QUERY_BPF_HEAD) {
+		call_emit_unreadable(key, arg, s);
+		return;
+	}
+	s->ops->begin(s, key, SINK_OBJECT);
+	s->ops->uint(s, "ids_len", load_uint(p, 4));
+	if (answered) {
+		count = load_uint(p + 4, 4);
+		s->ops->uint(s, "prog_cnt", count);
+		if (count > (len - QUERY_BPF_HEAD) / 4)
+			count = (len - QUERY_BPF_HEAD) / 4;
+		s->ops->begin(s, "ids", SINK_ARRAY);
+		for (uint64_t i = 0; i < count; i++)
+			s->ops->uint(s, NULL, load_uint(p + QUERY_BPF_HEAD + 4 * i, 4));
+		s->ops->end(s);
+	}
+	s->ops->end(s);
+}
+
+static void emit_by_value(const struct call *c, const struct ioctl_desc *d,
+			  const char *key, uint64_t arg, const struct names *n,
+			  struct sink *s)
+{
+	/* the kernel reads 32 bits of a 32-bit program's argument */
+	uint64_t v = c->arch->word == 4 ? (uint32_t)arg : arg;
+	const char *label = NULL;
+
+	switch (d->arg) {
+	case IOCTL_ARG_FLAGS: /* _perf_ioctl() reads 32 bits */
+		s->ops->flags(s, key, d->xlat, (uint32_t)arg);
+		break;
+	case IOCTL_ARG_SINT:
+		s->ops->sint(s, key, (int32_t)arg);
+		break;
+	case IOCTL_ARG_FD:
+		if (n && n->fd)
+			label = n->fd(n, c, (int32_t)arg);
+		s->ops->fd(s, key, (int32_t)arg, label);
+		if (d->request == PERF_EVENT_IOC_SET_BPF)
+			bpf_note_program(c, n, (int32_t)arg, s);
+		/* SET_OUTPUT compares the whole word with -1 */
+		if (d->request == PERF_EVENT_IOC_SET_OUTPUT &&
+		    c->arch->word == 8 && v == UINT32_MAX)
+			s->ops->note(s, "words",
+				     "0xffffffff, not -1: pass -1L to detach");
+		break;
+	default:
+		s->ops->uint(s, key, v);
+	}
+}
+
+void ioctl_emit_arg(const struct call *c, const char *key, uint64_t arg,
+		    const struct names *n, struct sink *s)
+{
+	const struct ioctl_desc *d = ioctl_of(c);
+
+	if (!d) {
+		s->ops->hex(s, key, arg);
+		return;
+	}
+	if (d->dir == IOCTL_VALUE) {
+		emit_by_value(c, d, key, arg, n, s);
+		return;
+	}
+	switch (d->arg) {
+	case IOCTL_ARG_STRING:
+		call_emit_string(c, AT_SYSCALL_ENTER, key, arg, s);
+		break;
+	case IOCTL_ARG_ATTR:
+		attr_emit(c, AT_SYSCALL_ENTER, key, arg, n, s);
+		break;
+	case IOCTL_ARG_QUERY_BPF:
+		emit_query(c, key, arg, s);
+		break;
+	default:
+		if (d->dir == IOCTL_OUT && c->failed)
+			s->ops->addr(s, key, arg);
+		else
+			emit_u64(c, d->dir == IOCTL_OUT ? AT_SYSCALL_EXIT : AT_SYSCALL_ENTER,
+				 key, arg, s);
+	}
+}
+
+void ioctl_result_notes(const struct call *c, struct sink *s)
+{
+	const struct ioctl_desc *d = ioctl_of(c);
+
+	if (d && d->arg == IOCTL_ARG_ATTR)
+		attr_note_size(c, c->args[2], s);
+}

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/abi/layout_emit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/abi/attr_fields.h"
+#include "core/abi/bpf.h"
+#include "core/abi/strings.h"
+#include "xlat/layouts.h"
+
+/* Unknown bytes are shown in runs of at most RUN_MAX, separated by RUN_GAP zeros. */
+#define RUN_MAX 64
+#define RUN_GAP 8
+
+static int64_t sign_extend(uint64_t v, const struct field *f)
+{
+	unsigned int bits = f->nbits ? f->nbits : 8u * f->width;
+
+	return bits == 64 ? (int64_t)v : (int64_t)(v << (64 - bits)) >> (64 - bits);
+}
+
+/* Write a mask of perf registers as a number, with a note of their names. */
+static void field_emit_regs(const struct walk *w, const struct field *f, uint64_t v,
+			    struct sink *s)
+{
+	const struct xlat *regs = w->arch ? w->arch->regs : f->xlat;
+	const struct xlat_entry *e;
+	struct text_line names;
+	uint64_t rest = v;
+	size_t at = 0;
+
+	s->ops->hex(s, f->name, v);
+	if (!v || !regs)
+		return;
+	text_line_start(&names);
+	while ((e = xlat_next_flag(regs, &rest, &at)))
+		text_line_join(&names, "|", "%s", e->name + strlen(regs->prefix));
+	if (rest)
+		text_line_join(&names, "|", "0x%llx", (unsigned long long)rest);
+	s->ops->note(s, "registers", names.text);
+}
+
+/* Write a number with a note of its meaning in the table. */
+static void field_emit_words(const struct field *f, uint64_t v, struct sink *s)
+{
+	const struct xlat_entry *e = xlat_find(f->xlat, v);
+
+	s->ops->uint(s, f->name, v);
+	if (e)
+		s->ops->note(s, "words", e->meaning);
+}
+
+static void field_emit_string(const struct walk *w, const struct field *f,
+			      uint64_t v, struct sink *s)
+{
+	if (w->call)
+		call_emit_path(w->call, w->phase, f->name, v, s);
+	else if (w->string)
+		s->ops->string(s, f->name, w->string, strlen(w->string), false);
+	else
+		s->ops->addr(s, f->name, v);
+}
+
+static void field_emit_fd(const struct walk *w, const struct field *f, int64_t fd,
+			  struct sink *s)
+{
+	const char *label = NULL;
+
+	if (w->call && w->names && w->names->fd)
+		label = w->names->fd(w->names, w->call, fd);
+	s->ops->fd(s, f->name, fd, label);
+}
+
+static void field_emit_pids(const struct walk *w, const struct field *f, uint64_t addr,
+			    struct sink *s)
+{
+	uint64_t n = field_get(f + 1, w->bytes, w->len);
+	const uint8_t *p = NULL;
+	size_t len = 0;
+
+	if (w->call)
+		p = call_bytes(w->call, AT_SYSCALL_ENTER, addr, SIZE_MAX, &len);
+	if (len < 4 || len / 4 < n) {
+		call_emit_unreadable(f->name, addr, s);
+		return;
+	}
+	s->ops->begin(s, f->name, SINK_ARRAY);
+	for (uint64_t i = 0; i < n; i++)
+		s->ops->sint(s, NULL, (int32_t)load_uint(p + 4 * i, 4));
+	s->ops->end(s);
+}
+
+static void field_emit(const struct walk *w, const struct field *f, uint64_t v,
+		       struct sink *s)
+{
+	switch (f->kind) {
+	case FIELD_UINT:
+	case FIELD_BOOL:
+		s->ops->uint(s, f->name, v);
+		break;
+	case FIELD_SINT:
+	case FIELD_PID:
+		s->ops->sint(s, f->name, sign_extend(v, f));
+		break;
+	case FIELD_HEX:
+	case FIELD_CONFIGX:
+	case FIELD_RESERVED:
+		s->ops->hex(s, f->name, v);
+		break;
+	case FIELD_ADDR:
+		s->ops->addr(s, f->name, v);
+		break;
+	case FIELD_ENUM:
+		s->ops->enumeration(s, f->name, f->xlat, f->xlat->is_signed ?
+				    (uint64_t)sign_extend(v, f) : v);
+		break;
+	case FIELD_FLAGS:
+		s->ops->flags(s, f->name, f->xlat, v);
+		break;
+	case FIELD_WORDS:
+		field_emit_words(f, v, s);
+		break;
+	case FIELD_REGS:
+		field_emit_regs(w, f, v, s);
+		break;
+	case FIELD_STRING:
+		field_emit_string(w, f, v, s);
+		break;
+	case FIELD_FD:
+		field_emit_fd(w, f, sign_extend(v, f), s);
+		break;
+	case FIELD_PROGRAM:
+		field_emit_fd(w, f, sign_extend(v, f), s);
+		if (w->call)
+			bpf_note_program(w->call, w->names, sign_extend(v, f), s);
+		break;
+	case FIELD_PIDS:
+		field_emit_pids(w, f, v, s);
+		break;
+	case FIELD_SIGNAL:
+		if (v > INT32_MAX)
+			s->ops->uint(s, f->name, v);
+		else
+			emit_signal(f->name, (int)v, s);
+		break;
+	case FIELD_PMU:
+		attr_emit_type(w, f, (uint32_t)v, s);
+		break;
+	case FIELD_CONFIG:
+		attr_emit_config(w, f, v, s);
+		break;
+	case FIELD_SIZE:
+		attr_emit_size(f, v, s);
+		break;
+	}
+}
+
+void layout_emit_member(const struct walk *w, unsigned int index, struct sink *s)
+{
+	const struct field *f = &w->layout->fields[index];
+
+	field_emit(w, f, field_get(f, w->bytes, w->len), s);
+}
+
+/* "ignored: needs sample_type&PERF_SAMPLE_BRANCH_STACK" */
+static void note_ignored(const struct walk *w, const struct field *of, uint64_t v,
+			 struct sink *s)
+{
+	const struct cond *c = &of->needs;
+	static const char *const ops[] = {
+		[COND_EQ] = "=", [COND_NE] = "!=", [COND_MASK] = "&",
+	};
+	const struct field *f = &w->layout->fields[c->field];
+	const char *name = f->xlat ? xlat_name(f->xlat, c->value) : NULL;
+
+	if (of->kind == FIELD_REGS && w->arch && v & w->arch->regs_extended)
+		/* perf_event_open() checks these bits whatever sample_type says */
+		s->ops->note(s, "checked", "not ignored: extended registers require "
+			     "a PMU that has them");
+	else if (w->call && w->call->failed)
+		return; /* a kernel that does not know the member refuses it instead */
+	else if (c->op == COND_PMU)
+		sink_notef(s, "ignored", "ignored: needs the %s PMU", c->pmu);
+	else if (name)
+		sink_notef(s, "ignored", "ignored: needs %s%s%s", f->name,
+			   ops[c->op], name);
+	else
+		sink_notef(s, "ignored", "ignored: needs %s%s%llu", f->name,
+			   ops[c->op], (unsigned long long)c->value);
+}
+
+/* Return whether members of that kind are written in decimal. */
+static bool is_number(enum field_kind kind)
+{
+	return kind == FIELD_UINT || kind == FIELD_BOOL || kind == FIELD_WORDS ||
+	       kind == FIELD_SIZE || kind == FIELD_PMU;
+}
+
+/* "was PERF_SAMPLE_IP|PERF_SAMPLE_TID" */
+static void note_was(const struct walk *w, const struct field *f, struct sink *s)
+{
+	uint64_t v = field_get(f, w->before, w->before_len);
+	const struct xlat *x = f->xlat;
+	const struct xlat_entry *e;
+	struct text_line names;
+	size_t at = 0;
+
+	if (f->kind == FIELD_CONFIG)
+		x = attr_config_values(layout_get(w->layout, ATTR_TYPE, w->before,
+						  w->before_len));
+	text_line_start(&names);
+	if (f->kind == FIELD_FLAGS) {
+		while ((e = xlat_next_flag(f->xlat, &v, &at)))
+			text_line_join(&names, "|", "%s", e->name);
+		if (v || !names.len)
+			text_line_join(&names, "|", "0x%llx", (unsigned long long)v);
+	} else if (f->kind != FIELD_WORDS && x && xlat_name(x, v)) {
+		text_line_join(&names, "", "%s", xlat_name(x, v));
+	} else if (f->kind == FIELD_STRING) {
+		text_line_join(&names, "", "another");
+	} else if (f->kind == FIELD_SINT || f->kind == FIELD_ENUM) {
+		text_line_join(&names, "", "%lld", (long long)sign_extend(v, f));
+	} else {
+		text_line_join(&names, "", is_number(f->kind) ? "%llu" : "0x%llx",
+			       (unsigned long long)v);
+	}
+	sink_notef(s, "was", "was %s", names.text);
+}
+
+/* Return whether the member differs from w->before. */
+static bool changed(const struct walk *w, const struct field *f, uint64_t v)
+{
+	return w->before && field_get(f, w->before, w->before_len) != v;
+}
+
+void layout_emit(const struct walk *w, struct sink *s)
+{
+	const struct field *f;
+	size_t at = 0;
+
+	while ((f = layout_next(w, &at))) {
+		uint64_t v = field_get(f, w->bytes, w->len);
+		bool marked = changed(w, f, v);
+
+		if (!v && !f->always && !marked &&
+		    !(s->full && f->kind != FIELD_RESERVED))
+			continue;
+		field_emit(w, f, v, s);
+		if (marked)
+			note_was(w, f, s);
+		if (v && !cond_holds(w, &f->needs))
+			note_ignored(w, f, v, s);
+	}
+}
+
+/* Write one run of unknown bytes in hexadecimal. */
+static void emit_run(const uint8_t *bytes, size_t from, size_t to, struct sink *s)
+{
+	char hex[2 * RUN_MAX + 3] = "0x";
+
+	s->ops->begin(s, NULL, SINK_OBJECT);
+	s->ops->uint(s, "offset", from);
+	for (size_t i = from; i < to; i++)
+		snprintf(hex + 2 + 2 * (i - from), 3, "%02x", bytes[i]);
+	s->ops->symbol(s, "bytes", hex);
+	s->ops->end(s);
+}
+
+/*
+ * Find the next run of bytes that are not zero, with short gaps of zeros, from *at to
+ * *end.  Return false when only zeros follow.
+ */
+static bool find_run(const uint8_t *bytes, size_t len, size_t *at, size_t *end)
+{
+	while (*at < len && !bytes[*at])
+		++*at;
+	*end = *at;
+	for (size_t i = *at; i < len && i - *end < RUN_GAP && i - *at < RUN_MAX; i++)
+		if (bytes[i])
+			*end = i + 1;
+	return *at < len;
+}
+
+void layout_emit_tail(const struct walk *w, struct sink *s)
+{
+	size_t at = w->layout->size, end;
+
+	if (w->len <= at)
+		return;
+	if (!find_run(w->bytes, w->len, &at, &end)) {
+		if (s->full)
+			sink_notef(s, "tail", "bytes %u to %zu are zero", w->layout->size,
+				   w->len - 1);
+		return;
+	}
+	s->ops->begin(s, "unknown", SINK_ARRAY);
+	for (; find_run(w->bytes, w->len, &at, &end); at = end)
+		emit_run(w->bytes, at, end, s);
+	s->ops->end(s);
+}

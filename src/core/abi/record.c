@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Records as a whole: header, identifying values, and bytes left over. */
+#include "core/abi/record.h"
+
+#include "core/abi/layout.h"
+#include "core/abi/record_walk.h"
+#include "core/abi/swap.h"
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+/* Types from here on are the perf tool's, never the kernel's. */
+#define USER_TYPE_START 64
+
+static uint64_t record_attr_get(unsigned int field, const uint8_t *attr, size_t len)
+{
+	return layout_get(&layout_perf_event_attr, field, attr, len);
+}
+
+void record_format_of(struct record_format *f, const uint8_t *attr, size_t len,
+		      const struct arch *arch)
+{
+	size_t size = record_attr_get(ATTR_SIZE, attr, len);
+
+	if (!size)
+		size = PERF_ATTR_SIZE_VER0;
+	if (len > size)
+		len = size;
+	*f = (struct record_format){
+		.sample_type = record_attr_get(ATTR_SAMPLE_TYPE, attr, len),
+		.read_format = record_attr_get(ATTR_READ_FORMAT, attr, len),
+		.branch_sample_type = record_attr_get(ATTR_BRANCH_SAMPLE_TYPE, attr, len),
+		.sample_regs_user = record_attr_get(ATTR_SAMPLE_REGS_USER, attr, len),
+		.sample_regs_intr = record_attr_get(ATTR_SAMPLE_REGS_INTR, attr, len),
+		.sample_id_all = record_attr_get(ATTR_SAMPLE_ID_ALL, attr, len),
+		.no_build_id = len && !record_attr_get(ATTR_BUILD_ID, attr, len),
+		.arch = arch,
+	};
+}
+
+static uint64_t header_get(unsigned int field, const uint8_t *bytes)
+{
+	return layout_get(&layout_perf_event_header, field, bytes, RECORD_HEADER);
+}
+
+/* Return the size of the sample_id at the end of a record of this type. */
+static size_t trailer_size(uint32_t type, const struct record_format *f)
+{
+	size_t n = 0;
+
+	if (!f->sample_id_all || !type || type == PERF_RECORD_SAMPLE ||
+	    type >= USER_TYPE_START)
+		return 0;
+	for (const struct slot *t = sample_id_slots; t->bits; t++)
+		n += f->sample_type & t->bits ? 8 : 0;
+	return n;
+}
+
+/*
+ * Return the offset of a sample_id of trailer bytes.  It follows the body; where the body's
+ * length is not known it ends the record.
+ */
+static size_t trailer_offset(uint32_t type, const uint8_t *bytes, size_t len, size_t size,
+			     size_t trailer)
+{
+	size_t last = size - trailer, body = record_body_end(type, bytes, len < size ? len : size);
+
+	return body < last ? body : last;
+}
+
+/* Read one part of a sample or sample_id, eight bytes. */
+static void identify_part(uint64_t bit, const uint8_t *p, struct record_id *out)
+{
+	switch (bit) {
+	case PERF_SAMPLE_IDENTIFIER:
+	case PERF_SAMPLE_ID:
+		out->has_id = true;
+		out->id = load_uint(p, 8);
+		break;
+	case PERF_SAMPLE_TIME:
+		out->has_time = true;
+		out->time = load_uint(p, 8);
+		break;
+	case PERF_SAMPLE_TID:
+		out->has_tid = true;
+		out->pid = (int32_t)layout_get(&layout_perf_sample_tid,
+					       PERF_SAMPLE_TID_PID, p, 8);
+		out->tid = (int32_t)layout_get(&layout_perf_sample_tid,
+					       PERF_SAMPLE_TID_TID, p, 8);
+		break;
+	case PERF_SAMPLE_CPU:
+		out->has_cpu = true;
+		out->cpu = (uint32_t)layout_get(&layout_perf_sample_cpu,
+						PERF_SAMPLE_CPU_CPU, p, 8);
+		break;
+	}
+}
+
+bool record_identify(const uint8_t *bytes, size_t len,
+		     const struct record_format *f, struct record_id *out)
+{
+	const struct slot *slot = sample_slots;
+	size_t at = RECORD_HEADER, trailer;
+
+	*out = (struct record_id){ .pid = -1, .tid = -1 };
+	if (len < RECORD_HEADER)
+		return false;
+	out->type = (uint32_t)header_get(PERF_EVENT_HEADER_TYPE, bytes);
+	out->misc = (uint16_t)header_get(PERF_EVENT_HEADER_MISC, bytes);
+	out->size = (uint16_t)header_get(PERF_EVENT_HEADER_SIZE, bytes);
+	if (out->size < RECORD_HEADER || out->size > len)
+		return false;
+	if (out->type != PERF_RECORD_SAMPLE) {
+		trailer = trailer_size(out->type, f);
+		if (!trailer || trailer > out->size - at)
+			return true;
+		slot = sample_id_slots;
+		at = trailer_offset(out->type, bytes, len, out->size, trailer);
+	}
+	/* the identifying parts have eight bytes and precede all others */
+	for (; slot->bits && slot->layout && out->size - at >= 8; slot++) {
+		if (!(f->sample_type & slot->bits))
+			continue;
+		identify_part(slot->bits, bytes + at, out);
+		at += 8;
+	}
+	return true;
+}
+
+/*
+ * Write the CPU mode, then the flags.  Mode 0 has no meaning in records without a
+ * CPU mode.
+ */
+static void emit_misc(struct record *r)
+{
+	const struct xlat *own = record_misc_flags(r->type);
+	uint64_t mode = r->misc & PERF_RECORD_MISC_CPUMODE_MASK;
+	uint64_t rest = r->misc & ~(uint64_t)PERF_RECORD_MISC_CPUMODE_MASK;
+	struct sink_part parts[18];
+	size_t n = 0, at = 0;
+	const struct xlat_entry *e;
+
+	if (mode || r->type == PERF_RECORD_SAMPLE)
+		parts[n++] = (struct sink_part){ &xlat_perf_record_misc_cpumode,
+						 mode, 0 };
+	while (own && (e = xlat_next_flag(own, &rest, &at)))
+		parts[n++] = (struct sink_part){ own, e->value, 0 };
+	at = 0;
+	while ((e = xlat_next_flag(&xlat_perf_record_misc, &rest, &at)))
+		parts[n++] = (struct sink_part){ &xlat_perf_record_misc, e->value, 0 };
+	if (rest || !n)
+		parts[n++] = (struct sink_part){ NULL, rest, 0 };
+	r->s->ops->packed(r->s, layout_perf_event_header
+				.fields[PERF_EVENT_HEADER_MISC].name,
+			  r->misc, parts, n);
+}
+
+static void emit_header(struct record *r, size_t len)
+{
+	const struct field *fields = layout_perf_event_header.fields;
+	const struct sink_ops *to = r->s->ops;
+
+	to->enumeration(r->s, fields[PERF_EVENT_HEADER_TYPE].name,
+			&xlat_perf_event_type, r->type);
+	emit_misc(r);
+	to->uint(r->s, fields[PERF_EVENT_HEADER_SIZE].name, r->size);
+	if (r->size < RECORD_HEADER)
+		to->note(r->s, "bounds", "less than a header");
+	else if (len < r->size)
+		sink_notef(r->s, "bounds", "truncated after %zu byte%s", len, len == 1 ? "" : "s");
+}
+
+/* Write the bytes before end that no field accounts for, and note missing ones. */
+static void record_emit_rest(struct record *r)
+{
+	struct sink *s = r->s;
+
+	if (r->at < r->end) {
+		s->ops->bytes(s, "rest", r->bytes + r->at, r->end - r->at, false);
+		if (!r->wants)
+			sink_notef(s, "bounds", "%zu byte%s that no field accounts for",
+				   r->end - r->at, r->end - r->at == 1 ? "" : "s");
+	}
+	if (r->wants == SIZE_MAX)
+		s->ops->note(s, "bounds", "a count exceeds the size of any record");
+	else if (r->wants)
+		sink_notef(s, "bounds", "the next field would end at %zu, not by %zu",
+			   r->wants, r->end);
+}
+
+/* Write the sample_id, which follows the body. */
+static void emit_trailer(struct record *r, size_t trailer)
+{
+	struct record t = *r;
+
+	t.wants = 0;
+	t.at = r->end;
+	t.end = r->end + trailer;
+	r->s->ops->begin(r->s, "sample_id", SINK_OBJECT);
+	record_slots(&t, sample_id_slots);
+	r->s->ops->end(r->s);
+	r->at += trailer;
+	if (r->wants && r->wants != SIZE_MAX)
+		r->wants += trailer;
+}
+
+/*
+ * Write the bytes after the sample_id.  perf_event_ksymbol_output(), perf_event_bpf_output()
+ * and perf_event_text_poke_output() in the kernel add the size of the sample_id to the same
+ * header for one event after another, so that the record of each later event is longer.
+ */
+static void emit_surplus(struct record *r, size_t at)
+{
+	size_t n = r->size - at;
+
+	r->s->ops->bytes(r->s, "surplus", r->bytes + at, n, false);
+	sink_notef(r->s, "bounds", "%zu bytes too long: the kernel counted the sample_id of other events",
+		   n);
+}
+
+/* Read the task from the sample_id, as symbols before it depend on it. */
+static int32_t trailer_pid(const struct record *r, size_t len)
+{
+	struct record_id id;
+
+	if (!record_identify(r->bytes, len, r->format, &id) || !id.has_tid)
+		return -1;
+	return id.pid;
+}
+
+static size_t emit_all(struct record *r, size_t len)
+{
+	size_t trailer = trailer_size(r->type, r->format);
+	bool whole = len >= r->size;
+	size_t after;
+
+	emit_header(r, len);
+	if (r->size < RECORD_HEADER)
+		return RECORD_HEADER;
+	if (trailer > (size_t)r->size - RECORD_HEADER) {
+		r->wants = RECORD_HEADER + trailer;
+		trailer = 0;
+	}
+	r->end = trailer_offset(r->type, r->bytes, len, r->size, trailer);
+	after = r->end + trailer;
+	if (r->end > len)
+		r->end = len;
+	r->pid = trailer_pid(r, len);
+	record_body(r);
+	record_emit_rest(r);
+	if (trailer && whole)
+		emit_trailer(r, trailer);
+	if (after < r->size && whole)
+		emit_surplus(r, after);
+	return whole && r->wants ? r->wants : r->at;
+}
+
+static void record_head_get(struct record *r)
+{
+	r->type = (uint32_t)header_get(PERF_EVENT_HEADER_TYPE, r->bytes);
+	r->misc = (uint16_t)header_get(PERF_EVENT_HEADER_MISC, r->bytes);
+	r->size = (uint16_t)header_get(PERF_EVENT_HEADER_SIZE, r->bytes);
+}
+
+size_t record_emit(const uint8_t *bytes, size_t len,
+		   const struct record_format *f, const struct names *n,
+		   struct sink *s, const struct record_hooks *hooks)
+{
+	static const struct record_hooks none;
+	struct record r = {
+		.bytes = bytes, .at = RECORD_HEADER, .pid = -1, .format = f,
+		.names = n, .hooks = hooks ? hooks : &none, .s = s,
+	};
+	size_t used = 0;
+
+	s->ops->begin(s, NULL, SINK_OBJECT);
+	if (len < RECORD_HEADER) {
+		s->ops->bytes(s, "rest", bytes, len, false);
+		s->ops->note(s, "bounds", "less than a header");
+	} else {
+		record_head_get(&r);
+		used = emit_all(&r, len);
+	}
+	s->ops->end(s);
+	return used;
+}
+
+/* The walk of the decoder finds the parts; what it reads is converted before. */
+void swap_record(uint8_t *bytes, size_t len, const struct record_format *f,
+		 const struct record_hooks *hooks)
+{
+	static const struct record_hooks none;
+	struct sink s = { .ops = &sink_null_ops };
+	struct record r = {
+		.bytes = bytes, .swap = bytes, .at = RECORD_HEADER, .pid = -1, .format = f,
+		.hooks = hooks ? hooks : &none, .s = &s,
+	};
+	const struct layout *fixed;
+
+	if (len < RECORD_HEADER)
+		return;
+	swap_layout(&layout_perf_event_header, bytes, 0, RECORD_HEADER);
+	record_head_get(&r);
+	/* the place of the sample_id may depend on it */
+	fixed = record_layout(r.type);
+	if (fixed)
+		swap_layout(fixed, bytes, 0, len < r.size ? len : r.size);
+	emit_all(&r, len);
+}

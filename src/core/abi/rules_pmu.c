@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The selection of a PMU, its own checks, and the kernel's checks on its behalf. */
+#include "core/abi/rules_internal.h"
+
+static bool rule_is_type(const struct rule_input *in, uint64_t type)
+{
+	return rule_get(in, ATTR_TYPE) == type;
+}
+
+static bool branches(const struct rule_input *in)
+{
+	return rule_samples(in, PERF_SAMPLE_BRANCH_STACK);
+}
+
+/* Return whether the config of a generic event names a known PMU that is no core PMU. */
+static bool rule_names_other(const struct rule_input *in)
+{
+	uint64_t named = rule_get(in, ATTR_CONFIG) >> PERF_PMU_TYPE_SHIFT;
+
+	for (size_t i = 0; i < in->machine->npmus; i++)
+		if (in->machine->pmus[i].type == named)
+			return in->machine->pmus[i].desc;
+	return false;
+}
+
+/* A PMU without description may accept events that no other one does. */
+int rule_no_pmu(const struct rule_input *in)
+{
+	bool generic = rule_is_type(in, PERF_TYPE_HARDWARE) || rule_is_type(in, PERF_TYPE_HW_CACHE);
+
+	if (in->pmu)
+		return RULE_PASSES;
+	if (in->machine->pmus_known != FACT_YES)
+		return RULE_UNKNOWN;
+	if (!(generic && !rule_names_other(in)) && !rule_is_type(in, PERF_TYPE_RAW))
+		return RULE_REFUSES;
+	for (size_t i = 0; i < in->machine->npmus; i++)
+		if (!in->machine->pmus[i].desc)
+			return RULE_UNKNOWN;
+	return RULE_REFUSES;
+}
+
+/* software and the two clocks ----------------------------------------------------- */
+
+static bool rule_is_clock(const struct rule_input *in)
+{
+	return rule_is_pmu(in, "cpu_clock") || rule_is_pmu(in, "task_clock");
+}
+
+int rule_clock_config(const struct rule_input *in)
+{
+	return refuses_if(rule_is_clock(in) && rule_get(in, ATTR_CONFIG) !=
+			  (rule_is_pmu(in, "cpu_clock") ? PERF_COUNT_SW_CPU_CLOCK :
+							  PERF_COUNT_SW_TASK_CLOCK));
+}
+
+int rule_software_branch(const struct rule_input *in)
+{
+	return refuses_if(branches(in) && (rule_is_clock(in) ||
+					    rule_is_type(in, PERF_TYPE_SOFTWARE)));
+}
+
+/* Software events had no separate PMU in these releases. */
+int rule_software_none(const struct rule_input *in)
+{
+	return rule_software_config(in);
+}
+
+int rule_software_config(const struct rule_input *in)
+{
+	uint64_t config = rule_get(in, ATTR_CONFIG);
+	const struct xlat_entry *e = xlat_find(&xlat_perf_sw_ids, config);
+
+	if (!rule_is_type(in, PERF_TYPE_SOFTWARE))
+		return RULE_PASSES;
+	if (!e)
+		return refuses_unnamed(in);
+	return refuses_if(in->machine->release && e->since > in->machine->release);
+}
+
+/* tracepoint ----------------------------------------------------------------------- */
+
+/* Return whether the event is that tracepoint, "system:name". */
+static enum fact is_tracepoint(const struct rule_input *in, const char *name)
+{
+	const char *is = in->target->tracepoint_name;
+
+	if (!rule_is_type(in, PERF_TYPE_TRACEPOINT) || in->target->tracepoint == FACT_NO)
+		return FACT_NO;
+	return is ? fact_of(!strcmp(is, name)) : FACT_UNKNOWN;
+}
+
+int rule_tracepoint_branch(const struct rule_input *in)
+{
+	return refuses_if(branches(in) && rule_is_type(in, PERF_TYPE_TRACEPOINT));
+}
+
+int rule_tracepoint_id(const struct rule_input *in)
+{
+	return rule_is_type(in, PERF_TYPE_TRACEPOINT) ? refuses_unless(in->target->tracepoint) :
+						   RULE_PASSES;
+}
+
+int rule_tracepoint_sampling(const struct rule_input *in)
+{
+	return refuses_where(rule_get(in, ATTR_SAMPLE_PERIOD),
+			     is_tracepoint(in, "irq_vectors:irq_work_exit"));
+}
+
+static enum fact is_function(const struct rule_input *in)
+{
+	return is_tracepoint(in, "ftrace:function");
+}
+
+int rule_function_privilege(const struct rule_input *in)
+{
+	return refuses_where(true, fact_and(is_function(in), rule_paranoid(in, -1)));
+}
+
+int rule_function_callchain(const struct rule_input *in)
+{
+	return refuses_where(rule_get(in, ATTR_SAMPLE_PERIOD) &&
+			     !rule_get(in, ATTR_EXCLUDE_CALLCHAIN_USER), is_function(in));
+}
+
+int rule_function_stack(const struct rule_input *in)
+{
+	return refuses_where(rule_get(in, ATTR_SAMPLE_PERIOD) &&
+			     rule_samples(in, PERF_SAMPLE_STACK_USER), is_function(in));
+}
+
+/* Return whether the kernel lets every user open the tracepoint on a task. */
+static enum fact everybodys(const struct rule_input *in)
+{
+	const char *name = in->target->tracepoint_name;
+
+	if (!in->task)
+		return FACT_NO;
+	if (!name)
+		return FACT_UNKNOWN;
+	return !strncmp(name, "syscalls:sys_", 13) || !strncmp(name, "raw_syscalls:sys_", 17) ?
+	       FACT_YES : FACT_NO;
+}
+
+int rule_raw_privilege(const struct rule_input *in)
+{
+	enum fact mine = everybodys(in), others = mine == FACT_YES ? FACT_NO :
+			 mine == FACT_NO ? FACT_YES : FACT_UNKNOWN;
+
+	return refuses_where(rule_is_type(in, PERF_TYPE_TRACEPOINT) &&
+			     rule_samples(in, PERF_SAMPLE_RAW),
+			     fact_and(others, rule_paranoid(in, -1)));
+}
+
+int rule_function_start(const struct rule_input *in)
+{
+	return is_function(in) == FACT_NO ? RULE_PASSES : RULE_UNKNOWN;
+}
+
+/* msr and those that are not described ---------------------------------------------- */
+
+int rule_msr_sampling(const struct rule_input *in)
+{
+	return refuses_if(rule_is_pmu(in, "msr") && rule_get(in, ATTR_SAMPLE_PERIOD));
+}
+
+bool rule_pmu_lists(const struct rule_input *in, uint64_t config)
+{
+	for (size_t i = 0; i < in->pmu->nconfigs; i++)
+		if (in->pmu->configs[i] == config)
+			return true;
+	return false;
+}
+
+int rule_msr_config(const struct rule_input *in)
+{
+	/* events/ lists exactly the registers of the CPU */
+	if (!rule_is_pmu(in, "msr") || rule_pmu_lists(in, rule_get(in, ATTR_CONFIG)))
+		return RULE_PASSES;
+	return in->pmu->nconfigs ? RULE_REFUSES : RULE_UNKNOWN;
+}
+
+int rule_arm_branches(const struct rule_input *in)
+{
+	uint32_t release = in->machine->release;
+
+	if (!branches(in) || !in->pmu || rule_trait(in, PMU_TRAIT_NO_BRANCHES) != FACT_YES)
+		return RULE_PASSES;
+	return !release || release >= KVER(6, 17, 0) ? RULE_UNKNOWN : RULE_REFUSES;
+}
+
+int rule_arm_idle(const struct rule_input *in)
+{
+	return refuses_if(rule_get(in, ATTR_EXCLUDE_IDLE) && in->pmu &&
+			  rule_trait(in, PMU_TRAIT_NO_IDLE) == FACT_YES);
+}
+
+int rule_pmu_event(const struct rule_input *in)
+{
+	return in->pmu && in->target->pmu_event == FACT_NO ? in->target->pmu_error : RULE_PASSES;
+}
+
+int rule_pmu_own(const struct rule_input *in)
+{
+	if (!in->pmu)
+		return in->machine->pmus_known == FACT_YES ? RULE_PASSES : RULE_UNKNOWN;
+	return !in->pmu->desc || in->pmu->desc->traits & PMU_TRAIT_OWN_CHECKS ?
+	       RULE_UNKNOWN : RULE_PASSES;
+}
+
+/* What the kernel's core checks for all -------------------------------------------- */
+
+/* Refuse the feature unless the PMU has checks of its own. */
+static int unless_pmu_can(const struct rule_input *in, bool asked)
+{
+	if (!asked || !in->pmu)
+		return RULE_PASSES;
+	return rule_pmu_own(in) == RULE_UNKNOWN ? RULE_UNKNOWN : RULE_REFUSES;
+}
+
+/* Refuse the event if the PMU has the trait. */
+static int unless_not(const struct rule_input *in, uint64_t trait)
+{
+	enum fact f = in->pmu ? rule_trait(in, trait) : FACT_NO;
+
+	return f == FACT_NO ? RULE_PASSES : f == FACT_YES ? RULE_REFUSES : RULE_UNKNOWN;
+}
+
+int rule_no_exclude(const struct rule_input *in)
+{
+	static const unsigned int flags[] = {
+		ATTR_EXCLUDE_USER, ATTR_EXCLUDE_KERNEL, ATTR_EXCLUDE_HV,
+		ATTR_EXCLUDE_IDLE, ATTR_EXCLUDE_HOST, ATTR_EXCLUDE_GUEST,
+	};
+
+	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++)
+		if (rule_get(in, flags[i]))
+			return unless_not(in, PMU_TRAIT_NO_EXCLUDE);
+	return RULE_PASSES;
+}
+
+/* Return the registers that a PMU may not have; arm64 before 6.1 knew none, and checked none. */
+static uint64_t extended_regs(const struct rule_machine *m)
+{
+	const struct xlat *x = &xlat_perf_regs_masks;
+
+	for (size_t i = 0; i < x->n; i++)
+		if (x->entries[i].value == m->arch->regs_extended &&
+		    !rule_in_release(x->entries[i].since, m->release))
+			return 0;
+	return m->arch->regs_extended;
+}
+
+int rule_extended_regs(const struct rule_input *in)
+{
+	static const uint32_t updates[] = { KVER(6, 12, 31), 0 };
+	uint64_t regs = rule_get(in, ATTR_SAMPLE_REGS_USER) |
+			rule_get(in, ATTR_SAMPLE_REGS_INTR);
+	int says = unless_pmu_can(in, regs & extended_regs(in->machine));
+	uint32_t release = in->machine->release;
+	int updated;
+
+	/* until 6.15 and some earlier updates, no_exclude was checked instead */
+	if (says == RULE_PASSES || !release || release >= KVER(6, 15, 0) ||
+	    rule_no_exclude(in) != RULE_REFUSES)
+		return says;
+	if (release < KVER(6, 12, 0))
+		return RULE_PASSES;
+	updated = rule_if_updated(in, updates);
+	return updated == RULE_REFUSES ? says : updated;
+}
+
+int rule_cpu_pmu_task(const struct rule_input *in)
+{
+	return in->task || in->cgroup ? unless_not(in, PMU_TRAIT_CPU_ONLY) : RULE_PASSES;
+}
+
+/* Refuse a feature of AUX data unless the PMU has checks of its own and may have AUX data. */
+static int unless_pmu_aux(const struct rule_input *in, bool asked)
+{
+	if (asked && in->pmu && rule_trait(in, PMU_TRAIT_NO_AUX) == FACT_YES)
+		return RULE_REFUSES;
+	return unless_pmu_can(in, asked);
+}
+
+int rule_aux_output(const struct rule_input *in)
+{
+	return unless_pmu_aux(in, rule_get(in, ATTR_AUX_OUTPUT));
+}
+
+int rule_aux_pause_resume(const struct rule_input *in)
+{
+	return refuses_if(rule_get(in, ATTR_AUX_PAUSE) && rule_get(in, ATTR_AUX_RESUME));
+}
+
+int rule_aux_start_paused(const struct rule_input *in)
+{
+	return unless_pmu_aux(in, rule_get(in, ATTR_AUX_START_PAUSED));
+}
+
+int rule_no_interrupt(const struct rule_input *in)
+{
+	return rule_get(in, ATTR_SAMPLE_PERIOD) ? unless_not(in, PMU_TRAIT_NO_INTERRUPT) :
+						  RULE_PASSES;
+}

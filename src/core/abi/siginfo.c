@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/abi/siginfo.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "core/abi/arch.h"
+#include "core/abi/strings.h"
+#include "core/abi/swap.h"
+#include "xlat/constants.h"
+#include "xlat/tables.h"
+
+void status_text(int status, char *text, size_t size)
+{
+	char name[32];
+
+	if (WIFEXITED(status)) {
+		snprintf(text, size, "exited with %d", WEXITSTATUS(status));
+		return;
+	}
+	signal_name(WTERMSIG(status), name, sizeof(name));
+	snprintf(text, size, "killed by %s%s", name, WCOREDUMP(status) ? " (core dumped)" : "");
+}
+
+/* Codes from -60 to 0 and SI_KERNEL mean the same for every signal. */
+static const struct xlat *codes_of(const siginfo_t *i)
+{
+	if (i->si_code <= 0 || i->si_code == 0x80)
+		return &xlat_si_code;
+	switch (i->si_signo) {
+	case SIGCHLD:
+		return &xlat_si_code_chld;
+	case SIGTRAP:
+		return &xlat_si_code_trap;
+	case SIGILL:
+		return &xlat_si_code_ill;
+	case SIGFPE:
+		return &xlat_si_code_fpe;
+	case SIGSYS:
+		return &xlat_si_code_sys;
+	case SIGSEGV:
+		return &xlat_si_code_segv;
+	case SIGBUS:
+		return &xlat_si_code_bus;
+	default:
+		/* F_SETSIG lets any signal carry what SIGIO does */
+		return &xlat_si_code_poll;
+	}
+}
+
+/*
+ * si_perf_data, si_perf_type and si_perf_flags (since 5.13) follow si_addr;
+ * the system's siginfo_t need not know them.
+ */
+static void emit_perf(const siginfo_t *i, struct sink *s)
+{
+	const uint8_t *p = (const uint8_t *)&i->si_addr + sizeof(void *);
+	unsigned long data;
+	uint32_t word[2];
+
+	memcpy(&data, p, sizeof(data));
+	memcpy(word, p + sizeof(data), sizeof(word));
+	s->ops->addr(s, "si_addr", (uintptr_t)i->si_addr);
+	s->ops->hex(s, "si_perf_data", data);
+	s->ops->enumeration(s, "si_perf_type", &xlat_perf_type_id, word[0]);
+	s->ops->flags(s, "si_perf_flags", &xlat_si_perf_flags, word[1]);
+}
+
+static void emit_sender(const siginfo_t *i, struct sink *s)
+{
+	s->ops->sint(s, "si_pid", i->si_pid);
+	s->ops->uint(s, "si_uid", i->si_uid);
+}
+
+static void emit_child(const siginfo_t *i, struct sink *s)
+{
+	char name[32];
+
+	emit_sender(i, s);
+	s->ops->sint(s, "si_status", i->si_status);
+	if (i->si_code != CLD_EXITED) {
+		signal_name(i->si_status, name, sizeof(name));
+		s->ops->note(s, "status", name);
+	}
+	s->ops->sint(s, "si_utime", i->si_utime);
+	s->ops->sint(s, "si_stime", i->si_stime);
+}
+
+/* The call that a seccomp filter refused, by its number in that ABI. */
+static void emit_refused_call(const siginfo_t *i, struct sink *s)
+{
+	const struct arch *arch = arch_find(i->si_arch, (uint32_t)i->si_syscall);
+
+	s->ops->addr(s, "si_call_addr", (uintptr_t)i->si_call_addr);
+	s->ops->sint(s, "si_syscall", i->si_syscall);
+	s->ops->hex(s, "si_arch", i->si_arch);
+	if (arch)
+		s->ops->note(s, "arch", arch->name);
+}
+
+static bool is_poll_code(const siginfo_t *i)
+{
+	return codes_of(i) == &xlat_si_code_poll && xlat_name(&xlat_si_code_poll, (uint64_t)i->si_code);
+}
+
+static void emit_rest(const siginfo_t *i, struct sink *s)
+{
+	if (i->si_code <= 0) {
+		emit_sender(i, s);
+		if (i->si_code == SI_QUEUE)
+			s->ops->addr(s, "si_value", (uintptr_t)i->si_value.sival_ptr);
+		return;
+	}
+	if (i->si_signo == SIGTRAP && i->si_code == 6) {
+		emit_perf(i, s); /* TRAP_PERF */
+	} else if (i->si_signo == SIGSEGV || i->si_signo == SIGBUS ||
+		   i->si_signo == SIGILL || i->si_signo == SIGFPE ||
+		   i->si_signo == SIGTRAP) {
+		s->ops->addr(s, "si_addr", (uintptr_t)i->si_addr);
+	} else if (i->si_code == SI_KERNEL) {
+		return;
+	} else if (i->si_signo == SIGCHLD) {
+		emit_child(i, s);
+	} else if (i->si_signo == SIGSYS) {
+		emit_refused_call(i, s);
+	} else if (is_poll_code(i)) {
+		s->ops->sint(s, "si_band", i->si_band);
+		s->ops->fd(s, "si_fd", i->si_fd, NULL);
+	}
+}
+
+void siginfo_emit(const siginfo_t *i, struct sink *s)
+{
+	const struct xlat *codes = codes_of(i);
+	char name[32];
+
+	signal_name(i->si_signo, name, sizeof(name));
+	s->ops->begin(s, NULL, SINK_OBJECT);
+	s->ops->symbol(s, "si_signo", name);
+	if (xlat_name(codes, (uint64_t)(int64_t)i->si_code))
+		s->ops->enumeration(s, "si_code", codes, (uint64_t)(int64_t)i->si_code);
+	else
+		s->ops->sint(s, "si_code", i->si_code);
+	emit_rest(i, s);
+	s->ops->end(s);
+}
+
+void swap_siginfo(siginfo_t *i)
+{
+	uint8_t *p = (uint8_t *)i;
+
+	swap_words(p, 12, 4);	/* si_signo, si_errno, si_code */
+	if (i->si_code <= 0 || i->si_signo == SIGCHLD) {
+		swap_words(p + 16, 8, 4);	/* si_pid, si_uid */
+		if (i->si_code <= 0)
+			swap_words(p + 24, 8, 8);	/* si_value */
+		else
+			swap_words(p + 24, 4, 4);	/* si_status */
+		swap_words(p + 32, 16, 8);	/* si_utime, si_stime */
+		return;
+	}
+	swap_words(p + 16, 8, 8);	/* si_addr or si_band */
+	if (is_poll_code(i)) {
+		swap_words(p + 24, 4, 4);	/* si_fd */
+	} else if (i->si_signo == SIGSYS) {
+		swap_words(p + 24, 8, 4);	/* si_syscall, si_arch */
+	} else {
+		swap_words(p + 24, 8, 8);	/* si_perf_data */
+		swap_words(p + 32, 8, 4);	/* si_perf_type, si_perf_flags */
+	}
+}
+
+/* Return whether the kernel turns the result into a restart; a target never sees it. */
+static bool is_restart(int64_t error)
+{
+	return error == ABI_ERESTARTSYS || error == ABI_ERESTARTNOINTR ||
+	       error == ABI_ERESTARTNOHAND || error == ABI_ERESTART_RESTARTBLOCK;
+}
+
+void error_name_text(int64_t error, struct buf *out)
+{
+	const char *name = error > 0 && error <= ERRNO_MAX ? error_name((int)error) : NULL;
+
+	if (name)
+		buf_addf(out, "%s (%s)", name, error_meaning((int)error));
+	else
+		buf_addf(out, "errno %lld", (long long)error);
+}
+
+void error_text(int64_t error, struct buf *out)
+{
+	buf_adds(out, is_restart(error) ? "? " : "-1 ");
+	error_name_text(error, out);
+}

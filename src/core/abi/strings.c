@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/abi/strings.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "core/lib/libc.h"
+#include "core/lib/nearest.h"
+#include "core/lib/scan_text.h"
+#include "xlat/tables.h"
+
+/* libc keeps the first two of the kernel's real-time signals for itself. */
+enum { KERNEL_RTMIN = 32, SIGNAL_MAX = 64 };
+
+void text_line_start(struct text_line *l)
+{
+	l->text[0] = '\0';
+	l->len = 0;
+}
+
+void text_line_join(struct text_line *l, const char *sep, const char *fmt, ...)
+{
+	size_t room = sizeof(l->text) - l->len;
+	va_list ap;
+	int n = 0;
+
+	if (l->len)
+		n = snprintf(l->text + l->len, room, "%s", sep);
+	l->len += (size_t)n < room ? (size_t)n : room - 1;
+	room = sizeof(l->text) - l->len;
+	va_start(ap, fmt);
+	n = vsnprintf(l->text + l->len, room, fmt, ap);
+	va_end(ap);
+	if (n > 0)
+		l->len += (size_t)n < room ? (size_t)n : room - 1;
+}
+
+const char *call_string(const struct call *c, enum call_phase phase,
+			uint64_t addr, size_t *len, bool *cut)
+{
+	const char *p = (const char *)call_bytes(c, phase, addr, SIZE_MAX, len);
+	const char *nul;
+
+	if (!p)
+		return NULL;
+	nul = memchr(p, '\0', *len);
+	*cut = !nul;
+	if (nul)
+		*len = (size_t)(nul - p);
+	return p;
+}
+
+void call_emit_unreadable(const char *key, uint64_t addr, struct sink *s)
+{
+	s->ops->addr(s, key, addr);
+	if (addr)
+		s->ops->note(s, "unreadable", "unreadable");
+}
+
+void call_emit_string(const struct call *c, enum call_phase phase,
+		      const char *key, uint64_t addr, struct sink *s)
+{
+	size_t len;
+	bool cut;
+	const char *p = call_string(c, phase, addr, &len, &cut);
+
+	if (p)
+		s->ops->string(s, key, p, len, cut);
+	else
+		call_emit_unreadable(key, addr, s);
+}
+
+bool signal_name(int sig, char *text, size_t size)
+{
+	/* the C library has SIGPOLL; the kernel, its manual pages and strace have SIGIO */
+	const char *name = sig == SIGIO ? "IO" : sigabbrev_np(sig);
+
+	if (name)
+		snprintf(text, size, "SIG%s", name);
+	else if (sig == KERNEL_RTMIN)
+		snprintf(text, size, "SIGRTMIN");
+	else if (sig > KERNEL_RTMIN && sig <= SIGNAL_MAX)
+		snprintf(text, size, "SIGRT_%d", sig - KERNEL_RTMIN);
+	else
+		snprintf(text, size, "%d", sig);
+	return *text == 'S';
+}
+
+int signal_by_name(const char *name)
+{
+	static const struct {
+		const char *name;
+		int sig;
+	} also[] = {
+		{ "POLL", SIGPOLL }, { "CLD", SIGCHLD }, { "IOT", SIGIOT },
+		{ "RT_0", KERNEL_RTMIN },
+	};
+	char known[32];
+	uint64_t n;
+
+	if (scan_whole(name, SCAN_DECIMAL, 1, SIGNAL_MAX, &n))
+		return (int)n;
+	if (!strncasecmp(name, "SIG", 3))
+		name += 3;
+	for (int sig = 1; sig <= SIGNAL_MAX; sig++)
+		if (signal_name(sig, known, sizeof(known)) && !strcasecmp(known + 3, name))
+			return sig;
+	for (size_t i = 0; i < sizeof(also) / sizeof(*also); i++)
+		if (!strcasecmp(also[i].name, name))
+			return also[i].sig;
+	return 0;
+}
+
+void call_emit_path(const struct call *c, enum call_phase phase, const char *key, uint64_t addr,
+		    struct sink *s)
+{
+	size_t max = s->max_string;
+
+	s->max_string = SIZE_MAX;
+	call_emit_string(c, phase, key, addr, s);
+	s->max_string = max;
+}
+
+static const struct xlat_entry *inner_error(int error)
+{
+	const struct xlat_entry *e = xlat_find(&xlat_kernel_errno, (uint64_t)error);
+
+	return e ? e : xlat_find(&xlat_perf_open_errno, (uint64_t)error);
+}
+
+const char *error_name(int error)
+{
+	const struct xlat_entry *e;
+
+	if (strerrorname_np(error))
+		return strerrorname_np(error);
+	e = inner_error(error);
+	return e ? e->name : NULL;
+}
+
+const char *error_meaning(int error)
+{
+	const struct xlat_entry *e = strerrorname_np(error) ? NULL : inner_error(error);
+
+	return e ? e->meaning : strerror(error);
+}
+
+void error_offer(struct nearest *n)
+{
+	for (int e = 1; e <= ERRNO_MAX; e++)
+		if (error_name(e))
+			nearest_try(n, error_name(e));
+}
+
+int error_by_name(const char *name, struct nearest *n)
+{
+	for (int e = 1; e <= ERRNO_MAX; e++)
+		if (error_name(e) && !strcasecmp(error_name(e), name))
+			return e;
+	nearest_start(n, name, strlen(name));
+	error_offer(n);
+	return 0;
+}
+
+void emit_signal(const char *key, int sig, struct sink *s)
+{
+	char name[32];
+
+	if (signal_name(sig, name, sizeof(name)))
+		s->ops->symbol(s, key, name);
+	else
+		s->ops->sint(s, key, sig);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Strings of a bounded length, strings that calls captured, and signals by name. */
+#pragma once
+
+#include "core/abi/call.h"
+
+struct nearest;
+
+/* A line of bounded length; text beyond it is truncated. */
+struct text_line {
+	char text[640];
+	size_t len;
+};
+
+void text_line_start(struct text_line *l);
+
+/* Append text, preceded by sep unless the line is empty. */
+void text_line_join(struct text_line *l, const char *sep, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/*
+ * Return the captured string at addr and its length without the NUL, or NULL if nothing
+ * of it was readable.  *cut is set if no NUL was found.
+ */
+const char *call_string(const struct call *c, enum call_phase phase,
+			uint64_t addr, size_t *len, bool *cut);
+
+/* Write the string at addr, or the address with a note if it was not readable. */
+void call_emit_string(const struct call *c, enum call_phase phase,
+		      const char *key, uint64_t addr, struct sink *s);
+
+/* Write a path, or the name of a function, whole: sinks cut other strings. */
+void call_emit_path(const struct call *c, enum call_phase phase, const char *key, uint64_t addr,
+		    struct sink *s);
+
+/* Write "SIGIO" or "SIGRT_2" into text; return false and write the number without a name. */
+bool signal_name(int sig, char *text, size_t size);
+
+/* Return the signal of that name or number, with or without SIG, in any case; 0: none. */
+int signal_by_name(const char *name);
+
+enum { ERRNO_MAX = 4095 };	/* MAX_ERRNO of the kernel */
+
+/*
+ * Return the name of an errno, NULL if it has none; and what it means.  Also of those that
+ * have no name in errno(3), which the kernel uses inside itself (include/linux/errno.h).
+ */
+const char *error_name(int error);
+const char *error_meaning(int error);
+
+/*
+ * Return the errno of that name, in upper or lower case, or 0; then n holds the nearest name.
+ */
+int error_by_name(const char *name, struct nearest *n);
+
+/* Offer the names of all errors. */
+void error_offer(struct nearest *n);
+
+/* Write a signal by name, such as SIGCHLD; 0 and unknown ones as numbers. */
+void emit_signal(const char *key, int sig, struct sink *s);
+
+/* Write an address with the note that its memory was not readable. */
+void call_emit_unreadable(const char *key, uint64_t addr, struct sink *s);

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/abi/when.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/abi/attr_member.h"
+#include "core/abi/attr_value.h"
+#include "core/abi/layout.h"
+#include "core/lib/die.h"
+#include "core/lib/nearest.h"
+#include "core/lib/scan_text.h"
+#include "xlat/tables.h"
+
+enum { WHEN_DEPTH = 64 };	/* nested brackets and ! */
+
+enum when_op {
+	WHEN_AND, WHEN_OR, WHEN_NOT,
+	WHEN_TRUE,	/* not zero */
+	WHEN_EQ, WHEN_NE, WHEN_LT, WHEN_LE, WHEN_GT, WHEN_GE, WHEN_BITS,
+};
+
+struct when {
+	enum when_op op;
+	struct when *a, *b;		/* of AND and OR; NOT has a only */
+	const struct field *field;	/* NULL: an argument */
+	char name[32];			/* of it */
+	uint64_t value;
+};
+
+struct reader {
+	struct text_cursor *c;
+	const struct call_desc *const *calls;
+	size_t ncalls;
+	unsigned int depth;
+};
+
+void when_free(struct when *w)
+{
+	if (!w)
+		return;
+	when_free(w->a);
+	when_free(w->b);
+	free(w);
+}
+
+static struct when *when_node(enum when_op op, struct when *a, struct when *b)
+{
+	struct when *w = xcalloc(1, sizeof(*w));
+
+	w->op = op;
+	w->a = a;
+	w->b = b;
+	return w;
+}
+
+/* Reading ---------------------------------------------------------------------- */
+
+static void when_skip_blanks(struct text_cursor *c)
+{
+	c->at = scan_blanks(c->at, c->end);
+}
+
+/* Skip the word if it is next. */
+static bool when_take(struct text_cursor *c, const char *word)
+{
+	size_t len = strlen(word);
+
+	when_skip_blanks(c);
+	if ((size_t)(c->end - c->at) < len || memcmp(c->at, word, len))
+		return false;
+	c->at += len;
+	return true;
+}
+
+static const struct arg_desc *find_arg(const struct call_desc *d, const char *name)
+{
+	for (size_t i = 0; i < d->nargs; i++)
+		if (!strcmp(d->args[i].name, name))
+			return &d->args[i];
+	return NULL;
+}
+
+static bool signed_arg(enum arg_kind kind)
+{
+	return kind == ARG_SINT || kind == ARG_FD || kind == ARG_PID || kind == ARG_CPU ||
+	       kind == ARG_EVENT_PID || kind == ARG_GROUP_FD || kind == ARG_MSEC || kind == ARG_DIRFD ||
+	       kind == ARG_LOFF;
+}
+
+/* Return the text up to && or || or an unmatched bracket, without trailing blanks. */
+static struct text_cursor slice_value(struct text_cursor *c)
+{
+	struct text_cursor part = { .at = c->at };
+	int open = 0;
+
+	for (; c->at < c->end; c->at++) {
+		bool pair = c->end - c->at > 1 && c->at[1] == c->at[0];
+
+		open += *c->at == '(';
+		if ((*c->at == ')' && open-- == 0) || (pair && strchr("&|", *c->at)))
+			break;
+	}
+	part.end = c->at;
+	while (part.end > part.at && scan_is_blank(part.end[-1]))
+		part.end--;
+	return part;
+}
+
+/* Read the name of an ioctl, which is in no table of constants. */
+static bool ioctl_value(const struct text_cursor *part, uint64_t *v)
+{
+	const struct ioctl_desc *d = ioctl_by_name(part->at, (size_t)(part->end - part->at));
+
+	if (d)
+		*v = d->request;
+	return d;
+}
+
+/* Store an error if the value is almost the name of an ioctl. */
+static bool ioctl_unknown(struct text_cursor *c, const struct text_cursor *part)
+{
+	size_t len = (size_t)(part->end - part->at);
+	struct nearest n;
+
+	nearest_start(&n, part->at, len);
+	ioctl_offer(&n);
+	if (*n.best)
+		text_cursor_note(c, "unknown ioctl '%.*s'%s", len < 60 ? (int)len : 60, part->at,
+				 nearest_hint(&n));
+	return *n.best;
+}
+
+static bool read_value(struct reader *r, struct when *w, const struct arg_desc *arg)
+{
+	struct text_cursor part;
+
+	when_skip_blanks(r->c);
+	part = slice_value(r->c);
+	if (part.at == part.end)
+		return text_cursor_fail(r->c, "expected a value behind '%s'", w->name);
+	if (arg && arg->kind == ARG_IOCTL_REQUEST && ioctl_value(&part, &w->value))
+		return true;
+	if (arg && arg->kind == ARG_IOCTL_REQUEST && ioctl_unknown(r->c, &part))
+		return false;
+	if (!value_read(&part, arg ? arg->xlat : w->field->xlat, &w->value))
+		return text_cursor_fail(r->c, "%s", part.why);
+	return true;
+}
+
+static enum when_op take_op(struct text_cursor *c)
+{
+	static const struct {
+		const char *text;
+		enum when_op op;
+	} ops[] = {
+		{ "==", WHEN_EQ }, { "!=", WHEN_NE }, { "<=", WHEN_LE }, { ">=", WHEN_GE },
+		{ "=", WHEN_EQ }, { "<", WHEN_LT }, { ">", WHEN_GT },
+	};
+
+	for (size_t i = 0; i < sizeof(ops) / sizeof(*ops); i++)
+		if (when_take(c, ops[i].text))
+			return ops[i].op;
+	/* a single &: && joins comparisons */
+	if (when_take(c, "&")) {
+		if (c->at == c->end || *c->at != '&')
+			return WHEN_BITS;
+		c->at--;
+	}
+	return WHEN_TRUE;
+}
+
+/* Store the error of a word that is no name, with the nearest. */
+static void unknown_name(struct reader *r, const char *word, size_t len)
+{
+	struct nearest n;
+
+	nearest_start(&n, word, len);
+	attr_member_offer(&n);
+	for (size_t i = 0; i < r->ncalls; i++)
+		for (size_t k = 0; k < r->calls[i]->nargs; k++)
+			nearest_try(&n, r->calls[i]->args[k].name);
+	text_cursor_fail(r->c, len ? "'%.*s' is neither a member of struct perf_event_attr nor "
+			 "an argument of the call%s" :
+			 "expected a member of struct perf_event_attr or an argument",
+			 (int)(len < 64 ? len : 64), word, nearest_hint(&n));
+}
+
+/* Parse NAME, or NAME OP VALUE. */
+static struct when *comparison(struct reader *r)
+{
+	struct when *w = when_node(WHEN_TRUE, NULL, NULL);
+	const struct arg_desc *arg = NULL;
+	const char *start;
+	size_t len;
+
+	when_skip_blanks(r->c);
+	start = r->c->at;
+	len = scan_word(start, r->c->end);
+	r->c->at += len;
+	if (len && len < sizeof(w->name)) {
+		memcpy(w->name, start, len);
+		w->field = attr_member(start, len);
+		for (size_t i = 0; !w->field && !arg && i < r->ncalls; i++)
+			arg = find_arg(r->calls[i], w->name);
+	}
+	if (!w->field && !arg) {
+		unknown_name(r, start, len);
+		when_free(w);
+		return NULL;
+	}
+	w->op = take_op(r->c);
+	if (w->op != WHEN_TRUE && !read_value(r, w, arg)) {
+		when_free(w);
+		return NULL;
+	}
+	return w;
+}
+
+static struct when *any_of(struct reader *r);
+
+static struct when *one(struct reader *r)
+{
+	struct when *w;
+
+	if (r->depth == WHEN_DEPTH) {
+		text_cursor_fail(r->c, "too many brackets");
+		return NULL;
+	}
+	r->depth++;
+	if (when_take(r->c, "!")) {
+		w = one(r);
+		w = w ? when_node(WHEN_NOT, w, NULL) : NULL;
+	} else if (when_take(r->c, "(")) {
+		w = any_of(r);
+		if (w && !when_take(r->c, ")")) {
+			text_cursor_fail(r->c, "expected ')'");
+			when_free(w);
+			w = NULL;
+		}
+	} else {
+		w = comparison(r);
+	}
+	r->depth--;
+	return w;
+}
+
+/* Parse operands with next(), joined by word. */
+static struct when *chain(struct reader *r, const char *word, enum when_op op,
+			  struct when *(*next)(struct reader *r))
+{
+	struct when *w = next(r), *more;
+
+	while (w && when_take(r->c, word)) {
+		more = next(r);
+		if (!more) {
+			when_free(w);
+			return NULL;
+		}
+		w = when_node(op, w, more);
+	}
+	return w;
+}
+
+static struct when *all_of(struct reader *r)
+{
+	return chain(r, "&&", WHEN_AND, one);
+}
+
+static struct when *any_of(struct reader *r)
+{
+	return chain(r, "||", WHEN_OR, all_of);
+}
+
+struct when *when_read(struct text_cursor *c, const struct call_desc *const *calls,
+		       size_t n)
+{
+	struct reader r = { .c = c, .calls = calls, .ncalls = n };
+	struct when *w = any_of(&r);
+
+	when_skip_blanks(c);
+	if (w && c->at != c->end) {
+		text_cursor_fail(c, "'%.*s' is neither a comparison nor && or ||",
+				 text_cursor_some(c), c->at);
+		when_free(w);
+		return NULL;
+	}
+	/* cppcheck-suppress returnDanglingLifetime ; w is allocated, and holds nothing of r */
+	return w;
+}
+
+/* Asking ----------------------------------------------------------------------- */
+
+/* Read the value to compare; return false if the call does not have it. */
+static bool operand(const struct when *w, const struct call *c, const uint8_t *attr,
+		    size_t len, uint64_t *v, bool *is_signed)
+{
+	const struct arg_desc *arg;
+	unsigned int i;
+
+	if (w->field) {
+		/* members beyond a shorter struct are zero, as in the kernel */
+		*v = attr ? field_get(w->field, attr, len) : 0;
+		*is_signed = w->field->kind == FIELD_SINT;
+		return attr;
+	}
+	arg = find_arg(c->desc, w->name);
+	if (!arg)
+		return false;
+	i = (unsigned int)(arg - c->desc->args);
+	*is_signed = signed_arg(arg->kind);
+	*v = *is_signed ? (uint64_t)(int64_t)call_int(c, i) :
+	     arg->kind == ARG_IOCTL_REQUEST ? (uint32_t)c->args[i] : c->args[i];
+	return true;
+}
+
+static bool compares(const struct when *w, uint64_t v, bool is_signed)
+{
+	bool less = is_signed ? (int64_t)v < (int64_t)w->value : v < w->value;
+
+	switch (w->op) {
+	case WHEN_EQ: return v == w->value;
+	case WHEN_NE: return v != w->value;
+	case WHEN_LT: return less;
+	case WHEN_LE: return less || v == w->value;
+	case WHEN_GT: return !less && v != w->value;
+	case WHEN_GE: return !less;
+	case WHEN_BITS: return v & w->value;
+	default: return v;
+	}
+}
+
+bool when_holds(const struct when *w, const struct call *c, const uint8_t *attr,
+		size_t len)
+{
+	bool is_signed;
+	uint64_t v;
+
+	switch (w->op) {
+	case WHEN_AND:
+		return when_holds(w->a, c, attr, len) && when_holds(w->b, c, attr, len);
+	case WHEN_OR:
+		return when_holds(w->a, c, attr, len) || when_holds(w->b, c, attr, len);
+	case WHEN_NOT:
+		return !when_holds(w->a, c, attr, len);
+	default:
+		return operand(w, c, attr, len, &v, &is_signed) && compares(w, v, is_signed);
+	}
+}

@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Parsing of an event's name: breakpoints, tracepoints, generic events, ... */
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/abi/arch.h"
+#include "core/abi/attr_member.h"
+#include "core/abi/attr_value.h"
+#include "core/host/event_reading.h"
+#include "core/lib/die.h"
+#include "core/lib/scan_text.h"
+
+static const struct layout *const attr = &layout_perf_event_attr;
+
+/* Breakpoints ---------------------------------------------------------------------- */
+
+static bool breakpoint_number(struct reading *r, unsigned int index, const char *stop)
+{
+	const char *from = r->c.at, *end = from + syntax_reach(from, r->c.end, stop);
+
+	if (from == end)
+		return FAIL_AT(r, from, "%s is missing", attr->fields[index].name);
+	r->first = r->list->n - 1;
+	if (!syntax_set_member(r, &attr->fields[index], from, end))
+		return false;
+	r->c.at = end;
+	return true;
+}
+
+/* Parse ":rw" after the address; return false if the letters are no accesses. */
+static bool accesses(struct reading *r, uint64_t *type)
+{
+	const char *from = r->c.at + 1;
+	size_t len = syntax_reach(from, r->c.end, ":,}");
+
+	if (r->c.at == r->c.end || *r->c.at != ':' || !len)
+		return false;
+	for (size_t i = 0; i < len; i++) {
+		uint64_t one = from[i] == 'r' ? HW_BREAKPOINT_R : from[i] == 'w' ?
+			       HW_BREAKPOINT_W : from[i] == 'x' ? HW_BREAKPOINT_X : 0;
+
+		if (!one || *type & one)
+			return false;
+		*type |= one;
+	}
+	r->c.at = from + len;
+	return true;
+}
+
+/* Parse "mem:ADDR[/LEN][:ACCESS]". */
+static bool breakpoint(struct reading *r)
+{
+	const struct event_code code = { .type = PERF_TYPE_BREAKPOINT };
+	size_t at = r->list->n, first = r->first;
+	struct event_spec *e = syntax_add(r, &code);
+	uint64_t type = 0;
+	bool len_given;
+
+	if (!e)
+		return false;
+	e->given[ATTR_CONFIG] = false;
+	r->c.at += strlen("mem:");
+	if (!breakpoint_number(r, ATTR_BP_ADDR, "/:,}"))
+		return false;
+	len_given = r->c.at < r->c.end && *r->c.at == '/';
+	if (len_given) {
+		r->c.at++;
+		if (!breakpoint_number(r, ATTR_BP_LEN, ":,}"))
+			return false;
+	}
+	r->first = first;
+	e = &r->list->events[at];
+	if (!accesses(r, &type))
+		type = HW_BREAKPOINT_RW;
+	event_set(e, ATTR_BP_TYPE, type);
+	if (!len_given)
+		event_set(e, ATTR_BP_LEN, type == HW_BREAKPOINT_X ? arch_native()->word :
+			  HW_BREAKPOINT_LEN_4);
+	e->given[ATTR_BP_TYPE] = e->given[ATTR_BP_LEN] = true;
+	return syntax_may_modify(r, at, false);
+}
+
+/* Tracepoints ------------------------------------------------------------------------ */
+
+struct glob {
+	struct { uint64_t id; const char *name; } *found;
+	size_t n;
+	char pattern[256];
+	struct nearest *near;
+	size_t system;		/* bytes of the word that suggestions begin with */
+};
+
+static void match_tracepoint(void *ctx, uint64_t id, const char *name)
+{
+	struct glob *g = ctx;
+
+	if (g->near) {
+		if (!strncmp(name, g->near->word, g->system))
+			nearest_try(g->near, name);
+		return;
+	}
+	if (fnmatch(g->pattern, name, 0))
+		return;
+	g->found = xrealloc(g->found, (g->n + 1) * sizeof(*g->found));
+	g->found[g->n].id = id;
+	g->found[g->n++].name = name;
+}
+
+static int by_id(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b; /* the first member */
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+static bool syntax_add_tracepoint(struct reading *r, uint64_t id, const char *name)
+{
+	struct event_code code = { PERF_TYPE_TRACEPOINT, id };
+	struct event_spec *e = syntax_add(r, &code);
+
+	if (e)
+		syntax_label(e, name, strlen(name));
+	return e;
+}
+
+static bool no_tracepoint(struct reading *r, const char *at, const char *name, int error)
+{
+	struct nearest n;
+	struct glob g = { .near = &n };
+
+	if (error == -EACCES || error == -EPERM)
+		return FAIL_AT(r, at, "'%s' may be a tracepoint, but tracefs is not readable: "
+			       "run as root, or as root run 'mount -o remount,mode=755 "
+			       "/sys/kernel/tracing'", name);
+	if (error == -ENODEV)
+		return FAIL_AT(r, at, "unknown event '%s', and tracepoints cannot be listed: "
+			       "tracefs is not mounted; as root run 'mount -t tracefs tracefs "
+			       "/sys/kernel/tracing'", name);
+	nearest_start(&n, name, strlen(name));
+	host_each_tracepoint(r->host, match_tracepoint, &g);
+	if (!*n.best) { /* try all names of the same system */
+		g.system = strcspn(n.word, ":") + 1;
+		nearest_start_any(&n, name, strlen(name));
+		host_each_tracepoint(r->host, match_tracepoint, &g);
+	}
+	return syntax_unknown(r, at, "unknown event or tracepoint", &n,
+		       "available_events in tracefs lists the tracepoints");
+}
+
+static bool glob_tracepoints(struct reading *r, const char *at, struct glob *g)
+{
+	bool ok = true;
+
+	host_each_tracepoint(r->host, match_tracepoint, g);
+	if (!g->n)
+		return no_tracepoint(r, at, g->pattern, -ENOENT);
+	qsort(g->found, g->n, sizeof(*g->found), by_id);
+	for (size_t i = 0; ok && i < g->n; i++)
+		ok = syntax_add_tracepoint(r, g->found[i].id, g->found[i].name);
+	free(g->found);
+	return ok;
+}
+
+static bool pfm_event(struct reading *r, const char *name, size_t len)
+{
+	struct event_spec *e;
+	char text[256];
+	uint8_t bytes[sizeof(e->attr.bytes)] = { 0 };
+
+	if (len >= sizeof(text))
+		return false;
+	memcpy(text, name, len);
+	text[len] = '\0';
+	if (!event_word_pfm(text, bytes, sizeof(bytes)))
+		return false;
+	e = syntax_add(r, NULL);
+	if (!e)
+		return false;
+	memcpy(e->attr.bytes, bytes, sizeof(bytes));
+	field_set(&attr->fields[ATTR_SIZE], attr->size, e->attr.bytes);
+	e->given[ATTR_TYPE] = e->given[ATTR_CONFIG] = true;
+	syntax_label(e, text, len);
+	r->c.at = name + len;
+	return true;
+}
+
+/* Parse a tracepoint or a pattern: "sched:sched_switch", "sched:*". */
+static bool tracepoint(struct reading *r, size_t len)
+{
+	const char *from = r->c.at;
+	size_t whole = len + 1 + syntax_reach(from + len + 1, r->c.end, ":,}/"), first = r->list->n;
+	struct glob g = { 0 };
+	uint64_t id;
+	int error;
+
+	if (whole == len + 1) /* libpfm4 parses "pmu::event" */
+		whole = syntax_item_reach(r, from);
+	if (whole >= sizeof(g.pattern))
+		return FAIL_AT(r, from, "the name is too long for a tracepoint");
+	memcpy(g.pattern, from, whole);
+	if (strpbrk(g.pattern, "*?[")) {
+		if (!glob_tracepoints(r, from, &g))
+			return false;
+	} else {
+		error = host_tracepoint_id(r->host, g.pattern, &id);
+		if (error)
+			return pfm_event(r, from, syntax_item_reach(r, from)) ||
+			       no_tracepoint(r, from, g.pattern, error);
+		if (!syntax_add_tracepoint(r, id, g.pattern))
+			return false;
+	}
+	r->c.at = from + whole;
+	if (r->c.at < r->c.end && *r->c.at == '/')
+		return FAIL_AT(r, r->c.at, "a tracepoint has no terms; write members after a "
+			       "comma");
+	return syntax_may_modify(r, first, false);
+}
+
+/* Names ------------------------------------------------------------------------------- */
+
+/* Parse a raw event: "r1a8". */
+static bool raw(const char *word, size_t len, struct event_code *out)
+{
+	const char *end = word + len, *at = word + 1;
+
+	*out = (struct event_code){ .type = PERF_TYPE_RAW };
+	if (len < 2 || *word != 'r')
+		return false;
+	if (len > 3 && at[0] == '0' && (at[1] | ' ') == 'x')
+		at += 2;
+	return end - at <= 16 && scan_number(&at, end, SCAN_HEX, &out->config) && at == end;
+}
+
+static void near_tracepoint_name(void *ctx, uint64_t id, const char *name)
+{
+	struct nearest *n = ctx;
+	const char *colon = strchr(name, ':');
+
+	(void)id;
+	if (colon && !strcmp(colon + 1, n->word)) {
+		n->distance = 0;
+		snprintf(n->best, sizeof(n->best), "%s", name);
+	}
+}
+
+static bool unknown_event(struct reading *r, const char *word, size_t len)
+{
+	struct nearest n;
+
+	if (pmu_find(host_pmus(r->host), word, len))
+		return FAIL_AT(r, word, "%.*s is a PMU; write its terms after a slash, as in "
+			       "%.*s/config=1/", (int)len, word, (int)len, word);
+	if (syntax_absent_pmu(r, word, len))
+		return false;
+	if (syntax_is(word, len, "duration_time") || syntax_is(word, len, "user_time") ||
+	    syntax_is(word, len, "system_time"))
+		return FAIL_AT(r, word, "%.*s is measured by perf stat itself, not an event of the "
+			       "kernel; task-clock:u and :k are similar", (int)len, word);
+	nearest_start(&n, word, len);
+	event_words_near(&n);
+	attr_member_offer(&n);
+	for (const struct pmu *p = host_pmus(r->host); p; p = p->next)
+		for (size_t i = 0; i < p->naliases; i++)
+			nearest_try(&n, p->aliases[i].name);
+	host_each_tracepoint(r->host, near_tracepoint_name, &n);
+	if (*word == 'r' && !*n.best)
+		return FAIL_AT(r, word, "unknown event '%s'; a raw event is r and up to "
+			       "16 hexadecimal digits, as in r1a8", n.word);
+	return syntax_unknown(r, word, "unknown event", &n,
+			      "pevtrace list shows those of this machine");
+}
+
+/* Add the event that PMUs name in events/: "tsc". */
+static bool alias_events(struct reading *r, const char *word, size_t len)
+{
+	size_t first = r->list->n;
+
+	for (const struct pmu *p = host_pmus(r->host); p; p = p->next) {
+		const struct pmu_alias *a = pmu_alias(p, word, len);
+		struct event_code code = { .type = p->type };
+		struct event_spec *e;
+
+		if (!a)
+			continue;
+		e = syntax_add(r, &code);
+		if (!e)
+			return false;
+		syntax_alias(e, a);
+	}
+	return r->list->n > first;
+}
+
+/* Parse type and config: "1:3". */
+static bool by_numbers(struct reading *r, size_t len)
+{
+	const char *word = r->c.at, *config = word + len + 1;
+	size_t n = syntax_reach(config, r->c.end, ":,}");
+	struct text_cursor type = { .at = word, .end = word + len };
+	struct text_cursor c = { .at = config, .end = config + n };
+	uint64_t t, v;
+	struct event_code code;
+
+	if (!value_read(&type, NULL, &t) || t > UINT32_MAX)
+		return FAIL_AT(r, word, "a type is a 32-bit number");
+	if (!value_read(&c, NULL, &v))
+		return FAIL_AT(r, config, "config: %s", c.why);
+	code = (struct event_code){ (uint32_t)t, v };
+	if (!syntax_add(r, &code))
+		return false;
+	r->c.at = config + n;
+	return true;
+}
+
+/* Parse "L1D:READ:MISS", as pevtrace writes it; return its length, or 0 if invalid. */
+static size_t cache_triple(const struct reading *r, size_t len, struct event_code *code)
+{
+	const char *word = r->c.at, *second = word + len + 1;
+	size_t n;
+
+	if (second >= r->c.end)
+		return 0;
+	n = syntax_reach(second, r->c.end, ":,}");
+	if (second + n < r->c.end && second[n] == ':')
+		n += 1 + syntax_reach(second + n + 1, r->c.end, ":,}");
+	return event_word_cache(word, len + 1 + n, code) ? len + 1 + n : 0;
+}
+
+/* Parse an event other than a breakpoint or a PMU's terms. */
+static bool syntax_named(struct reading *r, size_t len)
+{
+	const char *word = r->c.at;
+	bool colon = word + len < r->c.end && word[len] == ':';
+	size_t first = r->list->n, triple;
+	struct event_code code;
+
+	if (colon && scan_is_digit(*word)) {
+		if (!by_numbers(r, len))
+			return false;
+		return syntax_may_modify(r, first, false);
+	}
+	triple = colon ? cache_triple(r, len, &code) : 0;
+	if (triple || event_word_generic(word, len, &code) ||
+	    event_word_cache(word, len, &code) || raw(word, len, &code)) {
+		if (!syntax_add(r, &code))
+			return false;
+	} else if (!alias_events(r, word, len)) {
+		if (*r->c.why)
+			return false;
+		if (colon)
+			return tracepoint(r, len);
+		return pfm_event(r, word, syntax_item_reach(r, word)) ||
+		       unknown_event(r, word, len);
+	}
+	r->c.at = word + (triple ? triple : len);
+	return syntax_may_modify(r, first, false);
+}
+
+bool syntax_event(struct reading *r, size_t len)
+{
+	const char *from = r->c.at;
+	char next = from + len < r->c.end ? from[len] : '\0';
+	size_t first = r->list->n;
+	bool ok;
+
+	r->first = first;
+	if (syntax_is(from, len, "mem") && next == ':')
+		ok = breakpoint(r);
+	else if (next == '/')
+		ok = syntax_with_terms(r, len);
+	else
+		ok = syntax_named(r, len);
+	r->first = first;
+	for (size_t i = first; ok && i < r->list->n; i++)
+		if (!*r->list->events[i].attr.label)
+			syntax_label(&r->list->events[i], from, (size_t)(r->c.at - from));
+	return ok;
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/host/event_syntax.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/abi/attr_member.h"
+#include "core/host/event_reading.h"
+
+static bool syntax_items(struct reading *r);
+
+static bool syntax_group(struct reading *r)
+{
+	const char *brace = r->c.at++;
+	size_t leader = r->list->n;
+
+	if (r->grouped)
+		return FAIL_AT(r, brace, "groups cannot be nested");
+	r->grouped = true;
+	r->first = leader;
+	if (!syntax_items(r))
+		return false;
+	r->grouped = false;
+	if (syntax_peek(r) != '}')
+		return FAIL_AT(r, brace, "expected } after the group");
+	r->c.at++;
+	for (size_t i = leader; i < r->list->n; i++)
+		r->list->events[i].leader = leader;
+	r->first = leader;
+	return syntax_may_modify(r, leader, true);
+}
+
+static bool syntax_item(struct reading *r)
+{
+	char ch = syntax_peek(r);
+	const char *end;
+	size_t len;
+
+	if (ch == '{')
+		return syntax_group(r);
+	len = syntax_reach(r->c.at, r->c.end, ",:/={}\" \t\n");
+	end = syntax_skip_blanks(r->c.at + len, r->c.end);
+	if (!len)
+		return ch && !strchr(",}", ch) ?
+		       FAIL_AT(r, r->c.at, "an event cannot begin with '%c'", ch) :
+		       FAIL_AT(r, r->c.at, "expected an event");
+	if (end < r->c.end && *end == '=')
+		return syntax_member(r, len);
+	if (attr_member(r->c.at, len) && (end == r->c.end || strchr(",}", *end)))
+		return syntax_member(r, len);
+	return syntax_event(r, len);
+}
+
+static bool syntax_items(struct reading *r)
+{
+	do {
+		if (!syntax_item(r))
+			return false;
+	} while (syntax_peek(r) == ',' && r->c.at++);
+	return true;
+}
+
+bool event_grouped(const struct event_list *l, size_t i)
+{
+	size_t leader = l->events[i].leader;
+
+	return leader != i || (i + 1 < l->n && l->events[i + 1].leader == i);
+}
+
+/* Complete an event: with :S, the counts in its samples have ids, which identify the events. */
+static void syntax_finish(struct event_list *l, size_t i)
+{
+	struct event_spec *e = &l->events[i];
+
+	if (e->reads && !e->given[ATTR_READ_FORMAT])
+		event_set(e, ATTR_READ_FORMAT, PERF_FORMAT_ID |
+			  (event_grouped(l, i) ? PERF_FORMAT_GROUP : 0));
+	attr_member_done(&e->attr);
+}
+
+bool event_list_add(struct event_list *l, struct host *h, const char *text)
+{
+	size_t before = l->n;
+	struct reading r = {
+		.list = l, .host = h, .first = before,
+		.c = { .at = text, .end = text + strlen(text) },
+	};
+	bool ok = syntax_items(&r);
+
+	if (ok && r.c.at < r.c.end)
+		ok = FAIL_AT(&r, r.c.at, "unexpected '%.*s'; separate events by commas",
+			     text_cursor_some(&r.c), r.c.at);
+	for (size_t i = before; ok && i < l->n; i++)
+		syntax_finish(l, i);
+	if (ok)
+		return true;
+	l->n = before;
+	l->at = (size_t)(r.c.at - text);
+	snprintf(l->why, sizeof(l->why), "%s", r.c.why);
+	return false;
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/host/host.h"
+
+#include <errno.h>
+#include <linux/magic.h>
+#include <mntent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/vfs.h>
+#include <time.h>
+
+#include "core/host/pmu.h"
+#include "core/host/tracepoint.h"
+#include "core/lib/buf.h"
+#include "core/lib/die.h"
+#include "core/lib/map.h"
+
+/* Where tracefs is sought without /proc. */
+#define USUAL_TRACEFS "/sys/kernel/tracing"
+
+struct host {
+	const char *sysfs, *tracefs;
+	char *mounted;		/* tracefs, if found in /proc/self/mounts; owned */
+	bool pmus_known;	/* pmus and all_pmus are read */
+	bool all_pmus;
+	struct pmu *pmus;
+	time_t looked;		/* last scan of the tracepoints, CLOCK_MONOTONIC seconds */
+	struct map tracepoints;	/* id to name */
+	bool partial;		/* some tracepoints could not be read */
+	struct map formats;	/* id to text; "" for one that cannot be read */
+	struct buf terms;
+};
+
+struct host *host_new(const char *sysfs, const char *tracefs)
+{
+	struct host *h = xcalloc(1, sizeof(*h));
+
+	if (!h)
+		return NULL;
+	h->sysfs = sysfs;
+	h->tracefs = tracefs;
+	return h;
+}
+
+void host_free(struct host *h)
+{
+	if (!h)
+		return;
+	map_free_values(&h->tracepoints);
+	map_free_values(&h->formats);
+	pmus_free(h->pmus);
+	buf_free(&h->terms);
+	free(h->mounted);
+	free(h);
+}
+
+const struct pmu *host_pmus(struct host *h)
+{
+	if (!h->pmus_known) {
+		h->pmus = pmus_read(h->sysfs, &h->all_pmus);
+		h->pmus_known = true;
+	}
+	return h->pmus;
+}
+
+bool host_has_pmus(struct host *h)
+{
+	host_pmus(h);
+	return h->all_pmus;
+}
+
+static const struct pmu *find_pmu(struct host *h, uint32_t type)
+{
+	const struct pmu *p = host_pmus(h);
+
+	while (p && p->type != type)
+		p = p->next;
+	return p;
+}
+
+const char *host_pmu(struct host *h, uint32_t type)
+{
+	const struct pmu *p = find_pmu(h, type);
+
+	return p ? p->name : NULL;
+}
+
+/* Return where tracefs is: given by the caller or mounted, or NULL. */
+static const char *mounted_tracefs(struct host *h)
+{
+	struct statfs fs;
+	struct mntent m;
+	char line[4096];
+	FILE *f;
+
+	if (h->tracefs)
+		return h->tracefs;
+	f = setmntent("/proc/self/mounts", "re");
+	while (f && getmntent_r(f, &m, line, sizeof(line))) {
+		if (strcmp(m.mnt_type, "tracefs"))
+			continue;
+		h->tracefs = h->mounted = xstrdup(m.mnt_dir);
+		break;
+	}
+	if (f)
+		endmntent(f);
+	if (!h->tracefs && !statfs(USUAL_TRACEFS, &fs) && fs.f_type == TRACEFS_MAGIC)
+		h->tracefs = USUAL_TRACEFS;
+	return h->tracefs;
+}
+
+/*
+ * Scan the tracepoints again: tracefs or the event may be new.  Limit this to once a second,
+ * as a tracee may use any number of invalid ids.
+ */
+static void read_tracepoints(struct host *h)
+{
+	const char *tracefs;
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (h->looked && now.tv_sec == h->looked)
+		return;
+	h->looked = now.tv_sec;
+	tracefs = mounted_tracefs(h);
+	if (tracefs)
+		h->partial = !tracepoints_read(tracefs, &h->tracepoints);
+}
+
+const char *host_tracepoint(struct host *h, uint64_t id)
+{
+	const char *name = map_get(&h->tracepoints, id);
+
+	if (name)
+		return name;
+	read_tracepoints(h);
+	return map_get(&h->tracepoints, id);
+}
+
+bool host_has_tracepoints(struct host *h)
+{
+	if (!h->tracepoints.len)
+		read_tracepoints(h);
+	return h->tracepoints.len && !h->partial;
+}
+
+int64_t host_pmu_type(struct host *h, const char *name)
+{
+	const struct pmu *p = pmu_find(host_pmus(h), name, strlen(name));
+
+	return p ? (int64_t)p->type : -1;
+}
+
+int host_tracepoint_id(struct host *h, const char *name, uint64_t *id)
+{
+	const char *tracefs = mounted_tracefs(h);
+
+	return tracefs ? tracepoint_id(tracefs, name, id) : -ENODEV;
+}
+
+void host_each_tracepoint(struct host *h,
+			  void (*hook)(void *ctx, uint64_t id, const char *name),
+			  void *ctx)
+{
+	const struct map_slot *slot;
+	size_t at = 0;
+
+	read_tracepoints(h);
+	while ((slot = map_next(&h->tracepoints, &at)))
+		hook(ctx, slot->key, slot->value);
+}
+
+const char *host_format(struct host *h, uint64_t id)
+{
+	const char *name = host_tracepoint(h, id);
+	char *text = map_get(&h->formats, id);
+
+	if (!text && name) {
+		text = tracepoint_format(mounted_tracefs(h), name);
+		if (!text)
+			text = xstrdup("");
+		if (text && map_set(&h->formats, id, text)) {
+			free(text);
+			text = NULL;
+		}
+	}
+	return text && *text ? text : NULL;
+}
+
+const char *host_terms(struct host *h, uint32_t type, const uint64_t *config,
+		       size_t nconfigs)
+{
+	const struct pmu *p = find_pmu(h, type);
+
+	if (!p || !p->nterms)
+		return NULL;
+	buf_reset(&h->terms);
+	pmu_describe(p, config, nconfigs, &h->terms);
+	return buf_str(&h->terms);
+}

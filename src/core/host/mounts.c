@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/host/mounts.h"
+
+#include <linux/magic.h>
+#include <stddef.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "core/host/proc.h"
+#include "core/lib/die.h"
+
+#define MOUNT_PROC "; as root run 'mount -t proc proc /proc'"
+
+const char *mounts_proc_missing(void)
+{
+	if (!proc_has("/proc"))
+		return "/proc is not mounted" MOUNT_PROC;
+	if (!proc_is_ours())
+		return "/proc is that of another PID namespace" MOUNT_PROC;
+	return NULL;
+}
+
+const char *mounts_sys_missing(void)
+{
+	struct statfs fs;
+
+	return !statfs("/sys", &fs) && fs.f_type == SYSFS_MAGIC ? NULL :
+	       "/sys is not mounted; as root run 'mount -t sysfs sysfs /sys'";
+}
+
+void mounts_warn(void)
+{
+	const char *const missing[] = { mounts_proc_missing(), mounts_sys_missing() };
+
+	for (size_t i = 0; i < sizeof(missing) / sizeof(*missing); i++)
+		if (missing[i])
+			warn("%s", missing[i]);
+}
+
+void mounts_warn_facts(void)
+{
+	mounts_warn();
+	if (!mounts_proc_missing() && access("/proc/sys/kernel", F_OK))
+		warn("/proc/sys is hidden, as by the option subset=pid" MOUNT_PROC);
+}

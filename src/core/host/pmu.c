@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/host/pmu.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/host/sysfile.h"
+#include "core/lib/die.h"
+#include "core/lib/scan_text.h"
+
+/* Return the index of the word "config", "config1" ..., and what follows it. */
+static int parse_word(const char *text, const char **rest)
+{
+	uint64_t i = 0;
+
+	if (strncmp(text, "config", 6))
+		return -1;
+	*rest = text + 6;
+	if (scan_is_digit(**rest) && !scan_number(rest, NULL, SCAN_DECIMAL, &i))
+		return -1;
+	return i < ATTR_CONFIGS ? (int)i : -1;
+}
+
+/* Parse the bits of a term in one word: "config:0-7,32-35". */
+static bool parse_format(const char *text, struct pmu_term *t)
+{
+	uint64_t first, last;
+	const char *p;
+	int word = parse_word(text, &p);
+
+	if (word < 0 || *p++ != ':')
+		return false;
+	t->config = (unsigned int)word;
+	while (*p) {
+		if (!scan_range(&p, &first, &last) || last > 63)
+			return false;
+		t->mask |= (~0ULL >> (63 - (last - first))) << first;
+	}
+	return t->mask;
+}
+
+/* Distribute the low bits of v over the set bits of mask. */
+static uint64_t scatter(uint64_t v, uint64_t mask)
+{
+	uint64_t out = 0;
+
+	for (unsigned int bit = 0; bit < 64; bit++) {
+		if (!(mask >> bit & 1))
+			continue;
+		out |= (v & 1) << bit;
+		v >>= 1;
+	}
+	return out;
+}
+
+static uint64_t gather(uint64_t word, uint64_t mask)
+{
+	uint64_t out = 0;
+	unsigned int n = 0;
+
+	for (unsigned int bit = 0; bit < 64; bit++)
+		if (mask >> bit & 1)
+			out |= (word >> bit & 1) << n++;
+	return out;
+}
+
+uint64_t pmu_term_max(const struct pmu_term *t)
+{
+	return gather(~0ULL, t->mask);
+}
+
+void pmu_term_set(const struct pmu_term *t, uint64_t v, uint64_t *config)
+{
+	config[t->config] = (config[t->config] & ~t->mask) | scatter(v, t->mask);
+}
+
+static bool is_called(const char *name, const char *word, size_t len)
+{
+	return strlen(name) == len && !memcmp(name, word, len);
+}
+
+const struct pmu *pmu_find(const struct pmu *list, const char *name, size_t len)
+{
+	while (list && !is_called(list->name, name, len))
+		list = list->next;
+	return list;
+}
+
+const struct pmu_term *pmu_term(const struct pmu *p, const char *name, size_t len)
+{
+	for (size_t i = 0; i < p->nterms; i++)
+		if (is_called(p->terms[i].name, name, len))
+			return &p->terms[i];
+	return NULL;
+}
+
+const struct pmu_alias *pmu_alias(const struct pmu *p, const char *name, size_t len)
+{
+	for (size_t i = 0; i < p->naliases; i++)
+		if (is_called(p->aliases[i].name, name, len))
+			return &p->aliases[i];
+	return NULL;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	/* struct pmu_term and struct pmu_alias both start with their name */
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Add a term.  Return false if memory is exhausted (in libpevtrace), as all below. */
+static bool add_term(struct pmu *p, const char *name, const struct pmu_term *t)
+{
+	struct pmu_term *more = xrealloc(p->terms, (p->nterms + 1) * sizeof(*more));
+
+	if (!more)
+		return false;
+	p->terms = more;
+	more[p->nterms] = *t;
+	more[p->nterms].name = xstrdup(name);
+	return more[p->nterms++].name;
+}
+
+static bool add_alias(struct pmu *p, const char *name, const struct pmu_alias *a)
+{
+	struct pmu_alias *more = xrealloc(p->aliases, (p->naliases + 1) * sizeof(*more));
+
+	if (!more)
+		return false;
+	p->aliases = more;
+	more[p->naliases] = *a;
+	more[p->naliases].name = xstrdup(name);
+	return more[p->naliases++].name;
+}
+
+static bool read_terms(struct pmu *p, int pmu_dir)
+{
+	DIR *d = sysfile_dir(pmu_dir, "format");
+	const char *name;
+	bool good = true;
+	char text[256];
+
+	while (d && good && (name = sysfile_next(d))) {
+		struct pmu_term t = { 0 };
+
+		if (sysfile_read(dirfd(d), name, text, sizeof(text)) && parse_format(text, &t))
+			good = add_term(p, name, &t);
+	}
+	if (d)
+		closedir(d);
+	if (good && p->nterms)
+		qsort(p->terms, p->nterms, sizeof(*p->terms), by_name);
+	return good;
+}
+
+/* Parse "event=0x3c,umask=0x1" or "config=0x7"; a bare "edge" is edge=1. */
+static bool parse_alias(const struct pmu *p, char *text, struct pmu_alias *a)
+{
+	char *save;
+
+	for (char *term = strtok_r(text, ",", &save); term;
+	     term = strtok_r(NULL, ",", &save)) {
+		char *value = strchr(term, '=');
+		const struct pmu_term *known;
+		uint64_t v = 1;
+		const char *rest;
+		int word;
+
+		if (value) {
+			*value++ = '\0';
+			if (!scan_whole(value, SCAN_C, 0, UINT64_MAX, &v))
+				return false; /* "?": the user must supply it */
+		}
+		known = pmu_term(p, term, strlen(term));
+		if (known) {
+			pmu_term_set(known, v, a->config);
+			continue;
+		}
+		word = parse_word(term, &rest);
+		if (word < 0 || *rest)
+			return false;
+		a->config[word] |= v;
+	}
+	return true;
+}
+
+static bool read_aliases(struct pmu *p, int pmu_dir)
+{
+	DIR *d = sysfile_dir(pmu_dir, "events");
+	const char *name;
+	bool good = true;
+	char text[512];
+
+	while (d && good && (name = sysfile_next(d))) {
+		struct pmu_alias a = { 0 };
+
+		/* tsc.unit, tsc.scale and the like describe the event tsc */
+		if (strchr(name, '.'))
+			continue;
+		if (sysfile_read(dirfd(d), name, text, sizeof(text)) && *text &&
+		    parse_alias(p, text, &a))
+			good = add_alias(p, name, &a);
+		else
+			p->partial = true;
+	}
+	if (d)
+		closedir(d);
+	if (good && p->naliases)
+		qsort(p->aliases, p->naliases, sizeof(*p->aliases), by_name);
+	return good;
+}
+
+/*
+ * Put a PMU before *list, or clear *all if it cannot be read.  Return false if memory is
+ * exhausted.
+ */
+static bool read_pmu(int devices, const char *name, struct pmu **list, bool *all)
+{
+	int fd = openat(devices, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	bool good = true;
+	int64_t type;
+	struct pmu *p;
+
+	if (fd >= 0 && sysfile_number(fd, "type", &type)) {
+		p = xcalloc(1, sizeof(*p));
+		good = p;
+		if (p) {
+			*p = (struct pmu){ .next = *list, .name = xstrdup(name),
+					   .type = (uint32_t)type };
+			*list = p;
+			good = p->name && read_terms(p, fd) && read_aliases(p, fd);
+		}
+	} else {
+		*all = false;
+	}
+	if (fd >= 0)
+		close(fd);
+	return good;
+}
+
+struct pmu *pmus_read(const char *sysfs, bool *all)
+{
+	char path[4096];
+	struct pmu *list = NULL;
+	const char *name;
+	bool good = true;
+	DIR *d;
+
+	*all = true;
+	snprintf(path, sizeof(path), "%s/bus/event_source/devices", sysfs);
+	d = sysfile_dir(AT_FDCWD, path);
+	while (d && good && (name = sysfile_next(d)))
+		good = read_pmu(dirfd(d), name, &list, all);
+	if (d)
+		closedir(d);
+	*all &= good && list;
+	if (good)
+		return list;
+	pmus_free(list);
+	return NULL;
+}
+
+void pmus_free(struct pmu *list)
+{
+	while (list) {
+		struct pmu *next = list->next;
+
+		for (size_t i = 0; i < list->nterms; i++)
+			free(list->terms[i].name);
+		for (size_t i = 0; i < list->naliases; i++)
+			free(list->aliases[i].name);
+		free(list->terms);
+		free(list->aliases);
+		free(list->name);
+		free(list);
+		list = next;
+	}
+}
+
+/* Compare the words that the format uses: others may be pointers. */
+static bool alias_fits(const struct pmu *p, const struct pmu_alias *a,
+		       const uint64_t *config, size_t nconfigs)
+{
+	for (size_t i = 0; i < p->nterms; i++) {
+		unsigned int w = p->terms[i].config;
+
+		if (w < nconfigs && config[w] != a->config[w])
+			return false;
+	}
+	return true;
+}
+
+void pmu_describe(const struct pmu *p, const uint64_t *config, size_t nconfigs,
+		  struct buf *out)
+{
+	const char *sep = "";
+
+	buf_addf(out, "%s/", p->name);
+	for (size_t i = 0; i < p->naliases; i++) {
+		if (alias_fits(p, &p->aliases[i], config, nconfigs)) {
+			buf_addf(out, "%s/", p->aliases[i].name);
+			return;
+		}
+	}
+	for (size_t i = 0; i < p->nterms; i++) {
+		const struct pmu_term *t = &p->terms[i];
+		uint64_t v = t->config < nconfigs ? gather(config[t->config], t->mask) : 0;
+
+		if (!v)
+			continue;
+		buf_addf(out, "%s%s=0x%llx", sep, t->name, (unsigned long long)v);
+		sep = ",";
+	}
+	buf_addc(out, '/');
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A running process as perf records need it: the names of its threads, its executable mappings. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#include "core/lib/buf.h"
+
+#include "core/host/proc.h"
+
+enum { PROC_IMAGE_TAG = 8 };	/* bytes that identify the code of a BPF program */
+
+struct proc_image_thread {
+	pid_t tid;
+	pid_t here;		/* in pevtrace's PID namespace; 0 if it is not read from /proc */
+	char comm[16];
+};
+
+/* An executable mapping, as in PERF_RECORD_MMAP2. */
+struct proc_image_map {
+	uint64_t start, end, pgoff;
+	uint64_t inode;
+	uint32_t major, minor;	/* of its device */
+	uint32_t prot, flags;	/* as of mmap(2) */
+	char *path;		/* "//anon" if it is of no file */
+};
+
+/* A function of a BPF program, or code of the kernel for BPF programs, such as a trampoline. */
+struct proc_image_function {
+	uint64_t start;
+	uint32_t size;		/* bytes */
+	uint32_t program;	/* id; 0: none */
+	uint8_t tag[PROC_IMAGE_TAG]; /* of the program */
+	char *name;
+};
+
+/* Zero-initialised is empty. */
+struct proc_image {
+	pid_t pid, parent;	/* as records have them; pid -1: the kernel, which has no threads */
+	pid_t here;		/* the process in our PID namespace */
+	uint64_t time_ns;	/* of the sample that it is read for, if it is other than before; else 0 */
+	struct proc_image_thread *threads; /* the first one is the leader */
+	size_t nthreads;
+	struct proc_image_map *maps;
+	size_t nmaps;
+	struct proc_image_function *functions; /* of the kernel; those of a program together */
+	size_t nfunctions;
+	struct buf records;	/* NAMESPACES and CGROUP records, without a sample_id */
+};
+
+enum { PROC_IMAGE_MAPS = 1 << 16 }; /* the kernel's default limit, vm.max_map_count */
+
+/* Return the process of a task, and its parent unless that is NULL; 0 if it has ended. */
+pid_t proc_group_of(pid_t tid, pid_t *parent);
+
+/*
+ * Read the process from /proc, with or without its mappings.  Its ids are those in the namespace ns.
+ * Return false, with nothing to free, if it has ended or is not in that.
+ */
+bool proc_image_read(pid_t pid, bool maps, const struct pidns *ns, struct proc_image *p);
+
+/*
+ * Read the addresses of the kernel and its modules from /proc/kallsyms and /proc/modules; return
+ * false if they are concealed (kptr_restrict).
+ */
+bool proc_image_read_kernel(struct proc_image *p);
+
+/* Add the executable mappings that f, in the format of /proc/PID/maps, lists. */
+void proc_image_add_maps(struct proc_image *p, FILE *f);
+
+/* Return a new thread, mapping or function at the end of the list. */
+struct proc_image_thread *proc_image_add_thread(struct proc_image *p, pid_t tid, const char *comm);
+struct proc_image_map *proc_image_add_map(struct proc_image *p, const char *path);
+struct proc_image_function *proc_image_add_function(struct proc_image *p, const char *name);
+
+/*
+ * Append a NAMESPACES record of each thread; a CGROUP record of each cgroup in the hierarchy of perf
+ * events.
+ */
+void proc_image_add_namespaces(struct proc_image *p);
+void proc_image_add_cgroups(struct proc_image *p);
+
+void proc_image_free(struct proc_image *p);

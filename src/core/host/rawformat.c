@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/host/rawformat.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/lib/die.h"
+#include "core/lib/scan_text.h"
+
+/* More than any event has: a format with more is rejected. */
+enum { MAX_FIELDS = 4096 };
+
+/*
+ * The sizes of C types of array elements: the length of a __data_loc array is in bytes, and
+ * the format names only the type of its elements.
+ */
+static const struct {
+	const char *name;
+	uint32_t size;
+} types[] = {
+	{ "char", 1 }, { "bool", 1 }, { "u8", 1 }, { "s8", 1 }, { "__u8", 1 },
+	{ "__s8", 1 }, { "uint8_t", 1 }, { "int8_t", 1 },
+	{ "short", 2 }, { "u16", 2 }, { "s16", 2 }, { "__u16", 2 },
+	{ "__s16", 2 }, { "uint16_t", 2 }, { "int16_t", 2 },
+	{ "long long", 8 }, { "long", sizeof(long) }, { "size_t", sizeof(long) },
+	{ "cpumask_t", sizeof(long) },
+	{ "u64", 8 }, { "s64", 8 }, { "__u64", 8 }, { "__s64", 8 },
+	{ "uint64_t", 8 }, { "int64_t", 8 },
+	{ "u32", 4 }, { "s32", 4 }, { "__u32", 4 }, { "__s32", 4 },
+	{ "uint32_t", 4 }, { "int32_t", 4 },
+	/* last: "int" may follow short and long */
+	{ "int", 4 }, { "unsigned", 4 }, { "signed", 4 },
+};
+
+/* Return whether type contains word as a whole word. */
+static bool format_has_word(const char *type, const char *word)
+{
+	size_t len = strlen(word);
+
+	for (const char *p = type; (p = strstr(p, word)); p += len)
+		if ((p == type || !scan_is_word(p[-1])) && !scan_is_word(p[len]))
+			return true;
+	return false;
+}
+
+static uint32_t size_of_type(const char *type)
+{
+	if (strchr(type, '*'))
+		return sizeof(void *);
+	if (format_has_word(type, "struct") || format_has_word(type, "union"))
+		return 0;
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		if (format_has_word(type, types[i].name))
+			return types[i].size;
+	return 0;
+}
+
+static bool is_number_size(uint64_t size)
+{
+	return size == 1 || size == 2 || size == 4 || size == 8;
+}
+
+/*
+ * Return how many bytes of a field have a meaning, or 0 for all: the arguments of a system
+ * call are recorded as registers, of which the call reads only the width of their type.
+ */
+static uint32_t narrow_to(const struct raw_field *f, const char *type,
+			  bool *is_signed)
+{
+	static const char *const ints[] = {
+		"int", "pid_t", "key_t", "clockid_t", "const clockid_t",
+		"timer_t", "mqd_t", "qid_t", "rwf_t",
+	};
+	static const char *const unsigneds[] = {
+		"unsigned int", "unsigned", "uid_t", "gid_t", "u32", "uint32_t",
+		"__u32",
+	};
+
+	if (f->size != 8 || f->array || f->dynamic)
+		return 0;
+	for (size_t i = 0; i < sizeof(ints) / sizeof(ints[0]); i++)
+		if (!strcmp(type, ints[i])) {
+			*is_signed = true;
+			return 4;
+		}
+	for (size_t i = 0; i < sizeof(unsigneds) / sizeof(unsigneds[0]); i++)
+		if (!strcmp(type, unsigneds[i]))
+			return 4;
+	return 0;
+}
+
+static void classify_many(struct raw_field *f, const char *type,
+			  unsigned long count)
+{
+	bool is_char = format_has_word(type, "char") && !format_has_word(type, "unsigned") &&
+		       !format_has_word(type, "signed") && !strchr(type, '*');
+
+	f->elem = count && f->size % count == 0 ? f->size / count :
+						  size_of_type(type);
+	/* cpumask_t *[] is the mask itself, not pointers to it */
+	if (format_has_word(type, "cpumask_t"))
+		f->base = RAW_HEX;
+	else if (strchr(type, '*'))
+		f->base = RAW_ADDR;
+	f->kind = is_char ? RAW_STRING :
+		  f->elem > 1 && is_number_size(f->elem) ? RAW_NUMBER :
+							   RAW_BYTES;
+}
+
+static void classify_one(struct raw_field *f, const char *type)
+{
+	f->elem = f->size;
+	f->narrow = narrow_to(f, type, &f->is_signed);
+	f->kind = is_number_size(f->size) ? RAW_NUMBER : RAW_BYTES;
+	if (strchr(type, '*'))
+		f->base = RAW_ADDR;
+}
+
+void raw_format_add(struct raw_format *f, struct raw_field field,
+		    const char *type, unsigned long count)
+{
+	field.relative = format_has_word(type, "__rel_loc");
+	field.dynamic = field.relative || format_has_word(type, "__data_loc");
+	field.common = !strncmp(field.name, "common_", 7);
+	if (field.dynamic || field.array)
+		classify_many(&field, type, field.dynamic ? 0 : count);
+	else
+		classify_one(&field, type);
+	f->fields = xrealloc(f->fields, (f->nfields + 1) * sizeof(field));
+	f->fields[f->nfields++] = field;
+}
+
+void raw_format_free(struct raw_format *f)
+{
+	for (size_t i = 0; i < f->nfields; i++)
+		free(f->fields[i].name);
+	free(f->fields);
+	*f = (struct raw_format){ 0 };
+}
+
+static char *cut_spaces(char *s)
+{
+	size_t len;
+
+	s += strspn(s, " \t");
+	for (len = strlen(s); len && strchr(" \t", s[len - 1]); len--)
+		;
+	s[len] = '\0';
+	return s;
+}
+
+/* Read the number after word in "offset:8;	size:16;	signed:0;". */
+static bool number_of(const char *line, const char *word, uint32_t *v)
+{
+	const char *p = strstr(line, word);
+	uint64_t n;
+
+	if (!p)
+		return false;
+	p += strlen(word);
+	if (!scan_number(&p, NULL, SCAN_DECIMAL, &n))
+		return false;
+	*v = (uint32_t)n;
+	return *p == ';' && n == *v;
+}
+
+/* Split "type name[count]"; return false if there is no name. */
+static bool format_split(char *decl, char **type, char **name, unsigned long *count,
+			 bool *array)
+{
+	char *end, *p;
+
+	decl = cut_spaces(decl);
+	*count = 0;
+	*array = false;
+	end = decl + strlen(decl);
+	while (end > decl && end[-1] == ']') {
+		while (end > decl && *--end != '[')
+			;
+		*array = true;
+		*count = strtoul(end + 1, &p, 0);
+		if (*p != ']')
+			*count = 0;
+		*end = '\0';
+		decl = cut_spaces(decl);
+		end = decl + strlen(decl);
+	}
+	for (p = end; p > decl && scan_is_word(p[-1]); p--)
+		;
+	if (p == end || p == decl)
+		return false;
+	*name = xstrdup(p);
+	*p = '\0';
+	*type = cut_spaces(decl);
+	return true;
+}
+
+static bool format_has_field(const struct raw_format *f, const char *name)
+{
+	for (size_t i = 0; i < f->nfields; i++)
+		if (!strcmp(f->fields[i].name, name))
+			return true;
+	return false;
+}
+
+/* Parse the rest of a line after "field:". */
+static bool format_add_line(struct raw_format *f, char *line)
+{
+	struct raw_field field = { 0 };
+	char *semicolon = strchr(line, ';');
+	unsigned long count;
+	uint32_t is_signed;
+	char *type;
+
+	if (!semicolon || f->nfields >= MAX_FIELDS)
+		return false;
+	if (!number_of(semicolon, "offset:", &field.offset) ||
+	    !number_of(semicolon, "size:", &field.size))
+		return false;
+	/* missing before Linux 2.6.32 */
+	if (number_of(semicolon, "signed:", &is_signed))
+		field.is_signed = is_signed;
+	*semicolon = '\0';
+	if (!format_split(line, &type, &field.name, &count, &field.array))
+		return false;
+	if (format_has_field(f, field.name)) {	/* the kernel refuses such an event */
+		free(field.name);
+		return false;
+	}
+	raw_format_add(f, field, type, count);
+	return true;
+}
+
+bool raw_format_parse(struct raw_format *f, const char *text, size_t len)
+{
+	char *copy = xstrndup(text, len), *save, *line;
+	bool good = true;
+
+	*f = (struct raw_format){ 0 };
+	for (line = strtok_r(copy, "\n", &save); line && good;
+	     line = strtok_r(NULL, "\n", &save)) {
+		line += strspn(line, " \t");
+		if (!strncmp(line, "print fmt:", 10))
+			break;
+		if (!strncmp(line, "field:", 6))
+			good = format_add_line(f, line + 6);
+	}
+	free(copy);
+	if (!good)
+		raw_format_free(f);
+	return f->nfields;
+}

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/host/symbols.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/host/resolver.h"
+#include "core/host/symtab.h"
+#include "core/lib/buf.h"
+#include "core/lib/clock.h"
+#include "core/lib/die.h"
+#include "core/lib/map.h"
+#include "core/lib/maps.h"
+
+enum { MAX_SPACES = 1024, MAX_SHOWN = 1024 };
+
+static const uint64_t second = 1000000000;
+
+/* The address space of one process. */
+struct space {
+	struct maps maps;
+	uint64_t read_s;	/* clock_ns() of symbols_read_maps(), in seconds; 0: never */
+	uint64_t used;
+};
+
+struct symbols {
+	const char *proc;
+	bool kernel_known;
+	struct symtab kernel;
+	struct map spaces;	/* pid to struct space */
+	struct resolver *resolver;
+	uint64_t clock;		/* counts uses, to find the oldest */
+	struct buf text;
+};
+
+struct symbols *symbols_new(const char *proc)
+{
+	struct symbols *y = xcalloc(1, sizeof(*y));
+
+	y->proc = proc ? proc : "/proc";
+	y->resolver = resolver_new(y->proc);
+	return y;
+}
+
+static void space_free(struct space *space)
+{
+	if (!space)
+		return;
+	maps_free(&space->maps);
+	free(space);
+}
+
+void symbols_free(struct symbols *y)
+{
+	struct map_slot *slot;
+	size_t at = 0;
+
+	if (!y)
+		return;
+	while ((slot = map_next(&y->spaces, &at)))
+		space_free(slot->value);
+	map_free(&y->spaces);
+	resolver_free(y->resolver);
+	symtab_free(&y->kernel);
+	buf_free(&y->text);
+	free(y);
+}
+
+void symbols_forget(struct symbols *y, pid_t pid)
+{
+	space_free(map_del(&y->spaces, (uint64_t)pid));
+}
+
+static void symbols_forget_oldest(struct symbols *y)
+{
+	struct map_slot *slot;
+	uint64_t oldest = UINT64_MAX;
+	pid_t pid = -1;
+	size_t at = 0;
+
+	while ((slot = map_next(&y->spaces, &at))) {
+		const struct space *space = slot->value;
+
+		if (space->used >= oldest)
+			continue;
+		oldest = space->used;
+		pid = (pid_t)slot->key;
+	}
+	symbols_forget(y, pid);
+}
+
+static struct space *symbols_space(struct symbols *y, pid_t pid)
+{
+	struct space *space = map_get(&y->spaces, (uint64_t)pid);
+
+	if (!space) {
+		if (y->spaces.len >= MAX_SPACES)
+			symbols_forget_oldest(y);
+		space = xcalloc(1, sizeof(*space));
+		map_set(&y->spaces, (uint64_t)pid, space);
+	}
+	space->used = ++y->clock;
+	return space;
+}
+
+/*
+ * Read /proc/PID/maps.  A mapping that is no longer there remains until another covers
+ * it, because samples are decoded later than they are taken.
+ */
+static void symbols_read_maps(struct symbols *y, struct space *space, pid_t pid)
+{
+	struct buf path = { 0 };
+	FILE *f;
+
+	space->read_s = clock_ns() / second;
+	buf_addf(&path, "%s/%d/maps", y->proc, (int)pid);
+	f = fopen(buf_str(&path), "re");
+	buf_free(&path);
+	if (!f)
+		return;
+	maps_read(&space->maps, f);
+	fclose(f);
+}
+
+void symbols_look(struct symbols *y, pid_t pid)
+{
+	if (pid > 0)
+		symbols_read_maps(y, symbols_space(y, pid), pid);
+}
+
+void symbols_map(struct symbols *y, pid_t pid, uint64_t start, uint64_t len,
+		 uint64_t pgoff, const char *path)
+{
+	if (pid > 0 && len <= UINT64_MAX - start)
+		maps_add(&symbols_space(y, pid)->maps, start, start + len, pgoff,
+			 path);
+}
+
+void symbols_fork(struct symbols *y, pid_t parent, pid_t child)
+{
+	const struct space *from = map_get(&y->spaces, (uint64_t)parent);
+	struct maps copy = { 0 };
+
+	/* a thread shares the mappings of its process */
+	if (!from || parent == child || child <= 0)
+		return;
+	maps_copy(&copy, &from->maps);
+	symbols_forget(y, child);
+	symbols_space(y, child)->maps = copy;
+}
+
+static struct mapping *symbols_mapping(struct symbols *y, pid_t pid, uint64_t ip)
+{
+	struct space *space = symbols_space(y, pid);
+	struct mapping *m = maps_find(&space->maps, ip);
+
+	if (m || (space->read_s == clock_ns() / second))
+		return m;
+	symbols_read_maps(y, space, pid);
+	return maps_find(&space->maps, ip);
+}
+
+/* Add a name, which may contain anything. */
+static void symbols_put_word(struct buf *b, const char *word)
+{
+	size_t shown = 0;
+
+	for (; *word && shown < MAX_SHOWN; word++, shown++) {
+		unsigned char c = (unsigned char)*word;
+
+		if (c < 0x20 || c >= 0x7f)
+			buf_addf(b, "\\%03o", c);
+		else
+			buf_addc(b, (char)c);
+	}
+	if (*word)
+		buf_adds(b, "...");
+}
+
+static const char *symbols_base_name(const char *path)
+{
+	const char *slash = path[0] == '/' ? strrchr(path, '/') : NULL;
+
+	return slash ? slash + 1 : path;
+}
+
+static void symbols_add_symbol(struct buf *b, const char *symbol, uint64_t offset,
+			       const char *module)
+{
+	symbols_put_word(b, symbol);
+	buf_addf(b, "+0x%" PRIx64 " (", offset);
+	symbols_put_word(b, module);
+	buf_addc(b, ')');
+}
+
+static void symbols_add_line(struct buf *b, const struct code_line *line)
+{
+	const char *slash = strrchr(line->file, '/');
+
+	symbols_put_word(b, slash ? slash + 1 : line->file);
+	buf_addf(b, ":%" PRIu32, line->line);
+}
+
+/* " foo.c:12 (inner inlined at foo.c:42)" */
+static void symbols_add_lines(struct buf *b, const struct code *c)
+{
+	struct code_line list[CODE_LINES];
+	size_t n = code_get_lines(c, list);
+
+	if (!n)
+		return;
+	buf_addc(b, ' ');
+	symbols_add_line(b, &list[0]);
+	for (size_t i = 0; i + 1 < n; i++) {
+		buf_adds(b, i ? ", " : " (");
+		symbols_put_word(b, list[i].function);
+		buf_adds(b, " inlined at ");
+		symbols_add_line(b, &list[i + 1]);
+	}
+	if (n > 1)
+		buf_addc(b, ')');
+}
+
+static const char *symbols_name_kernel(struct symbols *y, uint64_t ip, bool after_call)
+{
+	const struct symtab_entry *e;
+	const char *module;
+	struct buf path = { 0 };
+
+	if (!y->kernel_known) {
+		buf_addf(&path, "%s/kallsyms", y->proc);
+		symtab_read_kallsyms(&y->kernel, buf_str(&path));
+		buf_free(&path);
+		y->kernel_known = true;
+	}
+	e = symtab_find(&y->kernel, ip - after_call);
+	if (!e)
+		e = symtab_find(&y->kernel, ip);
+	if (!e)
+		return NULL;
+	module = symtab_module(&y->kernel, e);
+	symbols_add_symbol(&y->text, symtab_name(&y->kernel, e), ip - e->addr,
+		   module ? module : "kernel");
+	return buf_str(&y->text);
+}
+
+static const char *symbols_name_user(struct symbols *y, pid_t pid, uint64_t ip, bool after_call)
+{
+	struct mapping *m = symbols_mapping(y, pid, ip);
+	uint64_t offset;
+	const struct code *c;
+
+	if (!m || !m->path[0])
+		return NULL;
+	offset = ip - m->start + m->pgoff;
+	c = resolver_find(y->resolver, pid, m, offset, after_call);
+	if (c && code_symbol(c)) {
+		symbols_add_symbol(&y->text, code_symbol(c), c->offset, symbols_base_name(m->path));
+	} else {
+		symbols_put_word(&y->text, symbols_base_name(m->path));
+		buf_addf(&y->text, "+0x%" PRIx64, offset);
+	}
+	if (c)
+		symbols_add_lines(&y->text, c);
+	return buf_str(&y->text);
+}
+
+const char *symbols_name(struct symbols *y, pid_t pid, uint64_t ip, bool kernel,
+			 bool after_call)
+{
+	buf_reset(&y->text);
+	if (kernel)
+		return symbols_name_kernel(y, ip, after_call);
+	return pid > 0 ? symbols_name_user(y, pid, ip, after_call) : NULL;
+}
+
+const struct code *symbols_code(struct symbols *y, pid_t pid, uint64_t ip, bool after_call)
+{
+	struct mapping *m = pid > 0 ? symbols_mapping(y, pid, ip) : NULL;
+
+	return m ? resolver_find(y->resolver, pid, m, ip - m->start + m->pgoff, after_call) :
+	       NULL;
+}
+
+bool symbols_of_files(void)
+{
+#ifdef HAVE_LIBDW
+	return true;
+#else
+	return false;
+#endif
+}

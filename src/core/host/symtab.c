@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/host/symtab.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/lib/die.h"
+
+enum {
+	MAX_ENTRIES = 1 << 20,
+	MAX_TEXT = 128 << 20,
+	MAX_NAME = 4096,
+	/* how many symbols before an address are tried */
+	MAX_BACK = 32,
+};
+
+/* Limit of the code that a symbol without a size covers. */
+static const uint64_t max_unsized = 1 << 20;
+
+static uint32_t symtab_keep(struct symtab *t, const char *s, size_t max)
+{
+	uint32_t at;
+
+	if (!t->text.len)
+		buf_addc(&t->text, '\0');	/* offset 0 is no name */
+	at = (uint32_t)t->text.len;
+	buf_add(&t->text, s, strnlen(s, max));
+	buf_addc(&t->text, '\0');
+	return at;
+}
+
+/* Return the offset of the module's name.  kallsyms lists the symbols of a module together. */
+static uint32_t symtab_keep_module(struct symtab *t, const char *module)
+{
+	if (!t->module_at || strcmp(t->module, module)) {
+		snprintf(t->module, sizeof(t->module), "%s", module);
+		t->module_at = symtab_keep(t, t->module, sizeof(t->module));
+	}
+	return t->module_at;
+}
+
+void symtab_add(struct symtab *t, uint64_t addr, uint64_t size, bool global,
+		const char *name, const char *module)
+{
+	struct symtab_entry *e;
+
+	if (t->n >= MAX_ENTRIES || t->text.len >= MAX_TEXT)
+		return;
+	if (t->n == t->cap) {
+		t->cap = t->cap ? 2 * t->cap : 256;
+		t->entries = xrealloc(t->entries, t->cap * sizeof(*e));
+	}
+	e = &t->entries[t->n++];
+	*e = (struct symtab_entry){ .addr = addr, .size = size, .global = global };
+	while (name[e->underscores] == '_' && e->underscores < UINT8_MAX)
+		e->underscores++;
+	e->name = symtab_keep(t, name, MAX_NAME);
+	e->len = (uint16_t)(t->text.len - e->name - 1);
+	e->module = module ? symtab_keep_module(t, module) : 0;
+}
+
+/*
+ * Sort the best of several names for an address last: ioctl, which is weak, after __ioctl, and
+ * __libc_start_main after __libc_start_main_impl.  The names themselves are not compared: that
+ * would take minutes for a file with a million long ones.
+ */
+static int symtab_compare(const void *left, const void *right)
+{
+	const struct symtab_entry *a = left, *b = right;
+
+	if (a->addr != b->addr)
+		return a->addr < b->addr ? -1 : 1;
+	if (!a->size != !b->size)
+		return a->size ? 1 : -1;
+	if (a->global != b->global)
+		return a->global ? 1 : -1;
+	if (a->underscores != b->underscores)
+		return a->underscores < b->underscores ? 1 : -1;
+	if (a->len != b->len)
+		return a->len < b->len ? 1 : -1;
+	return a->name < b->name ? 1 : -1;
+}
+
+void symtab_sort(struct symtab *t)
+{
+	if (t->n)
+		qsort(t->entries, t->n, sizeof(*t->entries), symtab_compare);
+}
+
+static bool symtab_covers(const struct symtab_entry *e, uint64_t addr)
+{
+	return addr - e->addr < (e->size ? e->size : max_unsized);
+}
+
+const struct symtab_entry *symtab_find(const struct symtab *t, uint64_t addr)
+{
+	size_t low = 0, high = t->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (t->entries[middle].addr <= addr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (size_t back = 0; back < MAX_BACK && back < low; back++) {
+		const struct symtab_entry *e = &t->entries[low - 1 - back];
+
+		if (symtab_covers(e, addr))
+			return e;
+	}
+	return NULL;
+}
+
+const char *symtab_name(const struct symtab *t, const struct symtab_entry *e)
+{
+	return t->text.data + e->name;
+}
+
+const char *symtab_module(const struct symtab *t, const struct symtab_entry *e)
+{
+	return e->module ? t->text.data + e->module : NULL;
+}
+
+void symtab_free(struct symtab *t)
+{
+	free(t->entries);
+	buf_free(&t->text);
+	*t = (struct symtab){ 0 };
+}
+
+/* Add the symbol of a line like "ffffffffc0001000 t ext4_sync_fs	[ext4]", if it is code. */
+static bool symtab_add_line(struct symtab *t, char *line)
+{
+	char *name, *module, *end;
+	uint64_t addr = strtoull(line, &end, 16);
+
+	if (end == line || *end != ' ' || !end[1] || end[2] != ' ' || !addr ||
+	    !strchr("tTwW", end[1]))
+		return false;
+	name = end + 3;
+	name[strcspn(name, "\n")] = '\0';
+	module = strchr(name, '\t');
+	if (module) {
+		*module++ = '\0';
+		module += *module == '[';
+		module[strcspn(module, "]")] = '\0';
+	}
+	symtab_add(t, addr, 0, isupper((unsigned char)end[1]), name, module);
+	return true;
+}
+
+void symtab_read_kallsyms(struct symtab *t, const char *path)
+{
+	FILE *f = fopen(path, "re");
+	char *line = NULL;
+	size_t size = 0;
+
+	while (f && getline(&line, &size, f) > 0)
+		symtab_add_line(t, line);
+	free(line);
+	if (f)
+		fclose(f);
+	symtab_sort(t);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A hash map from 64-bit numbers (pids, fds, ids, addresses) to pointers. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct map_slot {
+	uint64_t key;
+	void *value; /* NULL: free */
+};
+
+/* Zero-initialised is empty.  The map owns its slots, never the values. */
+struct map {
+	struct map_slot *slots;
+	size_t cap; /* a power of two, or 0 */
+	size_t len;
+};
+
+void *map_get(const struct map *m, uint64_t key);
+
+/*
+ * Store value (not NULL) under key; return the previous value or NULL.  In libpevtrace, if memory is
+ * exhausted, store nothing and return value.
+ */
+void *map_set(struct map *m, uint64_t key, void *value);
+
+/* Remove the key; return its value or NULL. */
+void *map_del(struct map *m, uint64_t key);
+
+/*
+ * Iterate over all entries in no order: start with *at = 0; NULL at the end.
+ * The map must not change between the calls.
+ */
+struct map_slot *map_next(const struct map *m, size_t *at);
+
+void map_free(struct map *m);
+
+/* The same, and free(3) each value. */
+void map_free_values(struct map *m);

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Numbers, words and ranges at the front of a text. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Bases of numbers.  SCAN_C: as in C, decimal, 0x1f or 017. */
+enum { SCAN_C = 0, SCAN_DECIMAL = 10, SCAN_HEX = 16 };
+
+/*
+ * Read digits at *at, up to end or, where that is NULL, up to the NUL, and move
+ * *at behind them.  Return false without a digit (*at does not move) or if
+ * the value exceeds 64 bits.  Neither blanks nor signs are skipped.
+ */
+bool scan_number(const char **at, const char *end, unsigned int base, uint64_t *v);
+
+/* Read a text that is one number from least to most, and nothing else. */
+bool scan_whole(const char *text, unsigned int base, uint64_t least, uint64_t most,
+		uint64_t *v);
+
+/* Do the same for a number that may have a minus sign. */
+bool scan_signed(const char *text, unsigned int base, int64_t least, int64_t most,
+		 int64_t *v);
+
+/*
+ * Read the first range of a list such as "0-3,8" in the format of sysfs, and the
+ * comma behind it.  *at is at the NUL after the last one.
+ */
+bool scan_range(const char **at, uint64_t *first, uint64_t *last);
+
+static inline bool scan_is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static inline bool scan_is_blank(char c)
+{
+	return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+/* Return whether c may be in an identifier of C. */
+static inline bool scan_is_word(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || scan_is_digit(c) || c == '_';
+}
+
+/* Return the length of the word at the front of a text that ends at end, or (NULL) at a NUL. */
+size_t scan_word(const char *at, const char *end);
+
+/* Skip blanks; return the first other character, or end. */
+const char *scan_blanks(const char *at, const char *end);

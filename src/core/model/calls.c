@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The effect of each call on the model. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/abi/bpf.h"
+#include "core/abi/ioctl.h"
+#include "core/abi/layout.h"
+#include "core/lib/die.h"
+#include "core/model/calls.h"
+#include "xlat/constants.h"
+#include "xlat/tables.h"
+
+static void duplicate(struct task *t, const struct call *c, bool cloexec)
+{
+	struct file *f = fdtab_file(t->files, call_int(c, 0));
+
+	if (c->ret == call_int(c, 0))
+		return; /* dup2 onto itself changes nothing */
+	if (f)
+		fdtab_set(t->files, (int)c->ret, f, cloexec);
+	else
+		fdtab_close(t->files, (int)c->ret); /* no longer a descriptor of an event */
+}
+
+static void after_fcntl(struct task *t, const struct call *c)
+{
+	switch (call_int(c, 1)) {
+	case ABI_F_DUPFD:
+	case ABI_F_DUPFD_CLOEXEC:
+		duplicate(t, c, call_int(c, 1) == ABI_F_DUPFD_CLOEXEC);
+		break;
+	case ABI_F_SETFD:
+		fdtab_set_cloexec(t->files, call_int(c, 0), c->args[2] & ABI_FD_CLOEXEC);
+		break;
+	}
+}
+
+static void enable(struct event *e, bool on, enum event_start how)
+{
+	e->enabled = on;
+	if (on && e->start == START_NEVER)
+		e->start = how;
+}
+
+/* Enable or disable an event, with PERF_IOC_FLAG_GROUP all events of its group. */
+static void event_control(struct model *m, struct event *e, const struct call *c, bool on)
+{
+	struct event *leader = e->leader ? e->leader : e;
+
+	e->controls++;
+	enable(e, on, START_IOCTL);
+	if (!(c->args[2] & PERF_IOC_FLAG_GROUP))
+		return;
+	for (size_t i = group_begins(leader); i < m->events.n; i++) {
+		struct event *member = m->events.items[i];
+
+		if (member && (member == leader || member->leader == leader))
+			enable(member, on, START_IOCTL);
+	}
+}
+
+static void set_filter(struct event *e, const struct call *c)
+{
+	size_t len;
+	const uint8_t *text = call_bytes(c, AT_SYSCALL_ENTER, call_word(c, 2), SIZE_MAX, &len);
+
+	if (!text || !memchr(text, '\0', len))
+		return;
+	free(e->filter);
+	e->filter = xstrdup((const char *)text);
+}
+
+static void set_program(struct model *m, struct event *e, const struct call *c, int fd,
+			enum event_bpf how)
+{
+	const struct bpf_program *p = m->names->program ? m->names->program(m->names, c, fd) : NULL;
+
+	e->bpf = how;
+	e->program = p ? *p : (struct bpf_program){ 0 };
+}
+
+static void perf_ioctl(struct model *m, struct task *t, struct event *e,
+		       const struct ioctl_desc *d, const struct call *c)
+{
+	size_t len;
+	const uint8_t *id;
+
+	switch (d->request) {
+	case PERF_EVENT_IOC_ENABLE:
+	case PERF_EVENT_IOC_REFRESH:
+		event_control(m, e, c, true);
+		break;
+	case PERF_EVENT_IOC_DISABLE:
+		event_control(m, e, c, false);
+		break;
+	case PERF_EVENT_IOC_RESET:
+		e->controls++;
+		break;
+	case PERF_EVENT_IOC_SET_OUTPUT:
+		event_redirect(e, fdtab_event(t->files, call_int(c, 2)));
+		break;
+	case PERF_EVENT_IOC_SET_FILTER:
+		set_filter(e, c);
+		break;
+	case PERF_EVENT_IOC_SET_BPF:
+		set_program(m, e, c, call_int(c, 2), BPF_SET);
+		break;
+	case PERF_EVENT_IOC_ID:
+		id = call_bytes(c, AT_SYSCALL_EXIT, call_word(c, 2), 8, &len);
+		if (id && len == 8)
+			model_set_id(m, e, load_uint(id, 8));
+		break;
+	}
+}
+
+static void after_ioctl(struct model *m, struct task *t, const struct call *c)
+{
+	const struct ioctl_desc *d = ioctl_of(c);
+	struct event *e = fdtab_event(t->files, call_int(c, 0));
+	uint32_t request = (uint32_t)c->args[1];
+
+	if (request == ABI_FIOCLEX || request == ABI_FIONCLEX)
+		fdtab_set_cloexec(t->files, call_int(c, 0), request == ABI_FIOCLEX);
+	else if (d && e)
+		perf_ioctl(m, t, e, d, c);
+}
+
+/* Follow a link: closing it detaches the program, unless it was pinned. */
+static void after_bpf(struct model *m, struct task *t, const struct call *c)
+{
+	struct bpf_command b;
+	struct file *link;
+	struct event *e;
+
+	if (!bpf_command(c, &b))
+		return;
+	e = fdtab_event(t->files, b.fd);
+	link = fdtab_file(t->files, b.fd);
+	if (b.cmd == ABI_BPF_LINK_CREATE && e) {
+		set_program(m, e, c, b.program, BPF_LINKED);
+		fdtab_set(t->files, (int)c->ret, file_new_link(e), true);
+	} else if (b.cmd == ABI_BPF_OBJ_PIN && link) {
+		link->pinned = true;
+	}
+}
+
+/* Enable or disable all events that the process opened (perf_event_task_enable). */
+static void after_prctl(struct model *m, const struct call *c)
+{
+	bool on = call_int(c, 0) == ABI_PR_TASK_PERF_EVENTS_ENABLE;
+
+	if (!on && call_int(c, 0) != ABI_PR_TASK_PERF_EVENTS_DISABLE)
+		return;
+	for (size_t i = 0; i < m->events.n; i++) {
+		struct event *e = m->events.items[i];
+
+		if (!e || e->opener != c->tid || e->closed)
+			continue;
+		e->prctl_offs += !on && e->enabled;
+		enable(e, on, START_PRCTL);
+	}
+}
+
+static void after_close_range(struct task *t, const struct call *c)
+{
+	uint32_t first = (uint32_t)c->args[0], last = (uint32_t)c->args[1];
+
+	if (c->args[2] & ABI_CLOSE_RANGE_UNSHARE)
+		task_own_files(t);
+	if (c->args[2] & ABI_CLOSE_RANGE_CLOEXEC)
+		fdtab_cloexec_range(t->files, first, last);
+	else
+		fdtab_close_range(t->files, first, last);
+}
+
+static void after_epoll_ctl(struct task *t, const struct call *c)
+{
+	struct file *ep = fdtab_file(t->files, call_int(c, 0));
+	uint64_t fd = (uint32_t)c->args[2];
+
+	if (call_int(c, 1) == ABI_EPOLL_CTL_ADD && fdtab_event(t->files, (int)fd)) {
+		if (!ep && call_int(c, 0) < 0)
+			return;
+		if (!ep) { /* created before the process had any event */
+			ep = file_new(NULL);
+			fdtab_set(t->files, call_int(c, 0), ep, false);
+		}
+		map_set(&ep->watched, fd, ep);
+	} else if (call_int(c, 1) == ABI_EPOLL_CTL_DEL && ep) {
+		map_del(&ep->watched, fd);
+	}
+}
+
+/* Round a length up as the kernel does. */
+static uint64_t whole_pages(const struct model *m, uint64_t len)
+{
+	uint64_t page = m->names->page_size;
+
+	return page ? (len + page - 1) / page * page : len;
+}
+
+/*
+ * Add a mapping.  An event has one buffer, or shares that of the event that it writes to,
+ * until its last mapping is gone (perf_mmap() and perf_mmap_close()).
+ */
+static void mapped(struct model *m, struct task *t, struct event *e,
+		   const struct call *c)
+{
+	uint64_t start = (uint64_t)c->ret, end = start + whole_pages(m, call_word(c, 1));
+	bool aux = call_word(c, 5) != 0;
+	struct event *owner = e->output && e->output->buffer[0] ? e->output : e;
+	struct ring *first, *r;
+
+	first = owner->buffer[aux];
+	/* the kernel gives a buffer of another size only after something covered this one */
+	if (first && first->end - first->start != end - start) {
+		space_remove(t->space, first->start, first->end);
+		first = owner->buffer[aux];
+	}
+	r = ring_new(m, e, first);
+	if (!first)
+		e->buffer[aux] = r;
+	r->pid = t->pid;
+	r->start = start;
+	r->end = end;
+	r->aux = aux;
+	r->overwrite = !(c->args[2] & ABI_PROT_WRITE);
+	e->maps++;
+	space_add(t->space, r);
+}
+
+static void after_mremap(const struct model *m, struct task *t, const struct call *c)
+{
+	uint64_t start = call_word(c, 0), onto, end;
+	struct ring *r = space_find(t->space, start, start + call_word(c, 1));
+
+	if (model_covers(c, 1, &onto, &end))
+		space_remove(t->space, onto, end);
+	if (!r)
+		return;
+	r->start = (uint64_t)c->ret;
+	r->end = r->start + whole_pages(m, call_word(c, 2));
+}
+
+static void after_memory(struct model *m, struct task *t, const struct call *c)
+{
+	uint64_t start, end;
+	struct event *e;
+
+	if (c->desc->id == CALL_MREMAP) {
+		after_mremap(m, t, c);
+		return;
+	}
+	if (model_covers(c, 0, &start, &end))
+		space_remove(t->space, start, end);
+	e = c->desc->id == CALL_MMAP || c->desc->id == CALL_MMAP2 ?
+		fdtab_event(t->files, call_int(c, 4)) : NULL;
+	if (e)
+		mapped(m, t, e, c);
+}
+
+/*
+ * Remove a descriptor when its close begins: another thread may open an event with the
+ * same number before the return of the close is seen.
+ */
+static void enter_close(struct task *t, const struct call *c)
+{
+	const struct event *e = fdtab_event(t->files, call_int(c, 0));
+
+	/* another thread's open has returned the same number meanwhile */
+	if (!e || e->opened_ns <= c->enter_ns)
+		fdtab_close(t->files, call_int(c, 0));
+}
+
+static void mark_leaving(struct task *t, const struct call *c, bool leaving)
+{
+	uint64_t start, end;
+
+	for (unsigned int i = 0; model_covers(c, i, &start, &end); i++)
+		space_leave(t->space, start, end, leaving);
+}
+
+void model_enter(struct model *m, const struct call *c)
+{
+	struct task *t = model_task(m, c->tid);
+
+	m->now_ns = c->enter_ns;
+	/* the kernel does not execute an injected call */
+	if (!t || c->inject.injected)
+		return;
+	if (c->desc->id == CALL_CLOSE)
+		enter_close(t, c);
+	else if (c->desc->class == CLASS_MEMORY)
+		mark_leaving(t, c, true);
+	else if (c->desc->id == CALL_SENDMSG)
+		model_sent(m, t, c); /* it may be received before this call returns */
+	else if (c->desc->class == CLASS_POLL && c->desc->id != CALL_EPOLL_CTL &&
+		 model_concerns(m, c))
+		model_wait_begins(t, c);
+}
+
+static void after_desc(struct task *t, const struct call *c)
+{
+	switch (c->desc->id) {
+	case CALL_DUP:
+	case CALL_DUP2:
+		duplicate(t, c, false);
+		break;
+	case CALL_DUP3:
+		duplicate(t, c, c->args[2] & ABI_O_CLOEXEC);
+		break;
+	case CALL_FCNTL:
+	case CALL_FCNTL64:
+		after_fcntl(t, c);
+		break;
+	case CALL_CLOSE_RANGE:
+		after_close_range(t, c);
+		break;
+	default:
+		break;
+	}
+}
+
+static void after_success(struct model *m, struct task *t, const struct call *c)
+{
+	switch (c->desc->class) {
+	case CLASS_OPEN:
+		if (!c->no_event)
+			model_after_open(m, t, c);
+		break;
+	case CLASS_IOCTL:
+		after_ioctl(m, t, c);
+		break;
+	case CLASS_BPF:
+		after_bpf(m, t, c);
+		break;
+	case CLASS_MEMORY:
+		after_memory(m, t, c);
+		break;
+	case CLASS_POLL:
+		if (c->desc->id == CALL_EPOLL_CTL)
+			after_epoll_ctl(t, c);
+		break;
+	case CLASS_READ:
+		model_after_read(m, t, c);
+		break;
+	case CLASS_DESC:
+		after_desc(t, c);
+		break;
+	case CLASS_PASS:
+		if (c->desc->id == CALL_RECVMSG)
+			model_received(m, t, c);
+		break;
+	case CLASS_PROCESS:
+		if (c->desc->id == CALL_UNSHARE && c->args[0] & ABI_CLONE_FILES)
+			task_own_files(t);
+		else if (c->desc->id == CALL_PRCTL)
+			after_prctl(m, c);
+		break;
+	}
+}
+
+void model_exit(struct model *m, const struct call *c)
+{
+	struct task *t = model_task(m, c->tid);
+
+	if (!t || !c->returned)
+		return;
+	m->now_ns = c->exit_ns;
+	/* an injected success has no effect in the kernel */
+	if (!c->failed && c->inject.injected)
+		return;
+	if (c->desc->class == CLASS_MEMORY)
+		mark_leaving(t, c, false);
+	if (!c->failed)
+		after_success(m, t, c);
+	else if (c->desc->class == CLASS_OPEN)
+		model_open_failed(m, t, c);
+}

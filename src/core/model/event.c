@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The lifetime and reference counts of events and ring buffers. */
+#include <stdlib.h>
+
+#include "core/abi/layout.h"
+#include "core/lib/die.h"
+#include "core/model/state.h"
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+void list_add(struct list *l, void *item)
+{
+	if (!(l->n & (l->n - 1))) /* full at each power of two */
+		l->items = xrealloc(l->items, (l->n ? 2 * l->n : 1) * sizeof(*l->items));
+	l->items[l->n++] = item;
+}
+
+struct event *event_new(struct model *m, const uint8_t *attr, size_t len)
+{
+	struct event *e = xcalloc(1, sizeof(*e));
+
+	e->owner = m;
+	e->number = ++m->nevents;
+	e->opened_ns = m->now_ns;
+	e->attr = attr_keep(m, attr, len);
+	e->attr_len = len;
+	map_set(&m->event_numbers, e->number, e);
+	if (m->keep)
+		list_add(&m->events, event_ref(e));
+	return e;
+}
+
+struct event *event_ref(struct event *e)
+{
+	e->refs++;
+	return e;
+}
+
+static void forget_source(struct event *output, const struct event *e)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < output->nsources; i++)
+		if (output->sources[i] != e)
+			output->sources[kept++] = output->sources[i];
+	output->nsources = kept;
+}
+
+void event_lead(struct event *e, struct event *leader)
+{
+	e->leader = event_ref(leader);
+	leader->leads = true;
+}
+
+void event_redirect(struct event *e, struct event *output)
+{
+	struct event *before = e->output;
+
+	if (before == output)
+		return;
+	e->output = output ? event_ref(output) : NULL;
+	if (output) {
+		output->sources = xrealloc(output->sources, (output->nsources + 1) *
+					   sizeof(struct event *));
+		output->sources[output->nsources++] = e;
+	}
+	if (before) {
+		forget_source(before, e);
+		event_unref(before);
+	}
+}
+
+bool event_is_bare(const struct event *e)
+{
+	return !event_attr(e, ATTR_SAMPLE_TYPE) && !event_attr(e, ATTR_SAMPLE_PERIOD);
+}
+
+bool event_has_all_tasks(const struct event *e)
+{
+	return e->flags & PERF_FLAG_PID_CGROUP || (e->pid < 0 && e->cpu >= 0);
+}
+
+pid_t event_single_task(const struct event *e)
+{
+	if (e->pid < 0 || e->flags & PERF_FLAG_PID_CGROUP || event_attr(e, ATTR_INHERIT))
+		return -1;
+	return e->pid ? e->pid : e->opener;
+}
+
+bool event_is_probe(const struct event *e)
+{
+	return e->closed && !e->found && !e->maps && !e->reads && !e->controls &&
+	       !e->output && !e->leader && !e->filter && !e->bpf && e->start != START_EXEC;
+}
+
+uint64_t event_records(const struct event *e, uint32_t type)
+{
+	return e->records ? e->records[type] : 0;
+}
+
+const struct event *event_writes_to(const struct event *e)
+{
+	return e->output ? e->output : e;
+}
+
+uint64_t event_attr(const struct event *e, unsigned int member)
+{
+	return layout_get(&layout_perf_event_attr, member, e->attr, e->attr_len);
+}
+
+bool event_known(const struct event *e)
+{
+	return !e->found || e->described;
+}
+
+bool event_attr_known(const struct event *e)
+{
+	return event_known(e) && !e->unread;
+}
+
+bool event_multiplexed(const struct event *e)
+{
+	return e->count.known && e->count.timed && e->count.running < e->count.enabled;
+}
+
+void event_unref(struct event *e)
+{
+	if (!e || --e->refs)
+		return;
+	map_del(&e->owner->event_numbers, e->number);
+	if (e->id && map_get(&e->owner->by_id, e->id) == e)
+		map_del(&e->owner->by_id, e->id);
+	if (e->output) {
+		forget_source(e->output, e);
+		event_unref(e->output);
+	}
+	event_unref(e->leader);
+	free(e->sources);
+	attr_forget(e->owner, e->attr);
+	free(e->records);
+	free(e->filter);
+	free(e->name);
+	free(e->probed);
+	free(e);
+}
+
+/* Let go of a closed event that nothing but the list of all events holds on to. */
+static void event_forget(struct event *e)
+{
+	struct model *m = e->owner;
+	void **kept = m->few ? &m->events.items[e->number - 1] : NULL;
+
+	if (!kept || !*kept || e->leader || e->leads || e->lost_read || e->bpf != BPF_NONE ||
+	    (!e->maps && !event_is_probe(e) && attr_holders(e->attr) == 1))
+		return;
+	*kept = NULL;
+	event_unref(e);
+}
+
+/* End the event if nothing is left that keeps its file open. */
+static void event_settle(struct event *e)
+{
+	bool closed = !e->handles && !e->mapped && !e->links;
+
+	if (closed && !e->closed)
+		e->closed_ns = e->owner->now_ns;
+	e->closed = closed;
+	if (!closed)
+		return;
+	/* a closed event writes nowhere, but the summary shows where it did */
+	if (e->output)
+		forget_source(e->output, e);
+	event_forget(e);
+}
+
+void event_handles(struct event *e, int change)
+{
+	e->handles += (unsigned int)change;
+	event_settle(e);
+}
+
+void event_mapped(struct event *e, int change)
+{
+	e->mapped += (unsigned int)change;
+	event_settle(e);
+}
+
+void event_linked(struct event *e, int change)
+{
+	e->links += (unsigned int)change;
+	if (change < 0 && e->handles)
+		e->bpf = BPF_DETACHED;
+	event_settle(e);
+}
+
+struct ring *ring_new(struct model *m, struct event *e, struct ring *first)
+{
+	struct ring *r = xcalloc(1, sizeof(*r));
+
+	r->number = ++m->nrings;
+	r->event = event_ref(e);
+	r->first = first ? ring_ref(first) : NULL;
+	map_set(&m->ring_numbers, r->number, r);
+	if (m->keep && !m->few && !first)
+		list_add(&m->rings, ring_ref(r));
+	return r;
+}
+
+struct ring *ring_ref(struct ring *r)
+{
+	r->refs++;
+	return r;
+}
+
+void ring_unref(struct ring *r)
+{
+	if (--r->refs)
+		return;
+	map_del(&r->event->owner->ring_numbers, r->number);
+	event_unref(r->event);
+	if (r->first)
+		ring_unref(r->first);
+	free(r);
+}
+
+struct space *space_new(void)
+{
+	struct space *s = xcalloc(1, sizeof(*s));
+
+	s->refs = 1;
+	return s;
+}
+
+static void unmap(struct ring *r)
+{
+	struct ring *first = ring_first(r), **current = &first->event->buffer[first->aux];
+
+	r->unmapped = true;
+	if (!--first->mappings && *current == first)
+		*current = NULL;
+	event_mapped(r->event, -1);
+	ring_unref(r);
+}
+
+void space_unref(struct space *s)
+{
+	if (--s->refs)
+		return;
+	for (size_t i = 0; i < s->nrings; i++)
+		unmap(s->rings[i]);
+	free(s->rings);
+	free(s);
+}
+
+void space_add(struct space *s, struct ring *r)
+{
+	s->rings = xrealloc(s->rings, (s->nrings + 1) * sizeof(struct ring *));
+	s->rings[s->nrings++] = ring_ref(r);
+	ring_first(r)->mappings++;
+	event_mapped(r->event, 1);
+}
+
+struct ring *space_find(const struct space *s, uint64_t start, uint64_t end)
+{
+	for (size_t i = 0; i < s->nrings; i++)
+		if (ring_overlaps(s->rings[i], start, end))
+			return s->rings[i];
+	return NULL;
+}
+
+void space_leave(struct space *s, uint64_t start, uint64_t end, bool leaving)
+{
+	for (size_t i = 0; i < s->nrings; i++)
+		if (ring_overlaps(s->rings[i], start, end))
+			s->rings[i]->leaving = leaving;
+}
+
+void space_remove(struct space *s, uint64_t start, uint64_t end)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < s->nrings; i++) {
+		struct ring *r = s->rings[i];
+
+		if (ring_overlaps(r, start, end))
+			unmap(r);
+		else
+			s->rings[kept++] = r;
+	}
+	s->nrings = kept;
+}

@@ -1,0 +1,639 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/model/model.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/abi/layout.h"
+#include "core/host/proc.h"
+#include "core/lib/die.h"
+#include "core/model/state.h"
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
+
+struct model *model_new(const struct names *names, bool keep)
+{
+	struct model *m = xcalloc(1, sizeof(*m));
+
+	m->names = names;
+	m->keep = keep;
+	return m;
+}
+
+void model_keep_few(struct model *m)
+{
+	m->few = true;
+}
+
+struct task *model_task(const struct model *m, pid_t tid)
+{
+	return map_get(&m->tasks, (uint64_t)tid);
+}
+
+static void model_task_free(struct task *t)
+{
+	/* the space last: an event ends with its last mapping */
+	fdtab_unref(t->files);
+	space_unref(t->space);
+	free(t);
+}
+
+static void info_free(struct task_info *info)
+{
+	for (size_t i = 0; i < info->npolled; i++)
+		ring_unref(info->polled[i]);
+	free(info->polled);
+	free(info);
+}
+
+void model_free(struct model *m)
+{
+	struct map_slot *slot;
+	size_t at = 0;
+
+	if (!m)
+		return;
+	while ((slot = map_next(&m->tasks, &at)))
+		model_task_free(slot->value);
+	for (size_t i = 0; i < m->detached.n; i++)
+		model_task_free(m->detached.items[i]);
+	free(m->detached.items);
+	for (size_t i = 0; i < m->tasks_seen.n; i++)
+		info_free(m->tasks_seen.items[i]);
+	for (size_t i = 0; i < m->rings.n; i++)
+		ring_unref(m->rings.items[i]);
+	model_forget_messages(m, UINT64_MAX);
+	for (size_t i = 0; i < m->events.n; i++)
+		if (m->events.items[i])
+			event_redirect(m->events.items[i], NULL);
+	for (size_t i = 0; i < m->events.n; i++)
+		event_unref(m->events.items[i]);
+	free(m->tasks_seen.items);
+	free(m->rings.items);
+	free(m->events.items);
+	for (size_t i = 0; i < m->nattempts; i++) {
+		attr_forget(m, m->attempts[i].attr);
+		free(m->attempts[i].probed);
+	}
+	free(m->attempts);
+	map_free(&m->attrs);
+	map_free(&m->tasks);
+	map_free(&m->by_id);
+	map_free(&m->event_numbers);
+	map_free(&m->ring_numbers);
+	map_free(&m->name_counts);
+	free(m);
+}
+
+/* Tasks ---------------------------------------------------------------- */
+
+static struct task_info *info_new(struct model *m, pid_t tid, pid_t pid,
+				  const struct task *from)
+{
+	struct task_info *info;
+
+	if (!m->keep)
+		return NULL;
+	info = xcalloc(1, sizeof(*info));
+	info->tid = tid;
+	info->pid = pid;
+	if (from && from->info)
+		memcpy(info->comm, from->info->comm, sizeof(info->comm));
+	list_add(&m->tasks_seen, info);
+	return info;
+}
+
+static void task_start(struct model *m, struct task *t, const struct birth *b,
+		       const struct task *from)
+{
+	t->tid = b->tid;
+	t->pid = b->pid;
+	t->info = info_new(m, b->tid, b->pid, from);
+	if (!from) {
+		t->files = fdtab_new();
+		t->space = space_new();
+		return;
+	}
+	t->measured = from->measured;
+	t->files = b->shares_files ? fdtab_ref(from->files) : fdtab_copy(from->files);
+	/* rings are not inherited: the kernel maps them VM_DONTCOPY */
+	t->space = b->shares_memory ? from->space : space_new();
+	if (b->shares_memory)
+		t->space->refs++;
+}
+
+void model_born(struct model *m, const struct birth *b)
+{
+	struct task *t = xcalloc(1, sizeof(*t)), *from = model_task(m, b->parent);
+	struct task *stale = map_set(&m->tasks, (uint64_t)b->tid, t);
+
+	task_start(m, t, b, from);
+	if (stale) /* its exit was missed; a damaged dump may name it as its own parent */
+		model_task_free(stale);
+}
+
+void model_comm(struct model *m, pid_t tid, const char *comm)
+{
+	struct task *t = model_task(m, tid);
+
+	if (t && t->info)
+		snprintf(t->info->comm, sizeof(t->info->comm), "%s", comm);
+}
+
+void model_gone(struct model *m, pid_t tid, bool detached)
+{
+	struct task *t = map_del(&m->tasks, (uint64_t)tid);
+
+	if (t && detached)
+		list_add(&m->detached, t);
+	else if (t)
+		model_task_free(t);
+}
+
+/* Enable the events with enable_on_exec of a task that execs. */
+static void start_on_exec(struct model *m, pid_t tid)
+{
+	for (size_t i = 0; i < m->events.n; i++) {
+		struct event *e = m->events.items[i];
+
+		if (e && e->start == START_EXEC && e->pid == tid)
+			e->enabled = true;
+	}
+}
+
+void model_execed(struct model *m, pid_t tid, pid_t former)
+{
+	struct task *t = model_task(m, former);
+
+	if (!t)
+		return;
+	if (former != tid) {
+		struct task *leader;
+
+		map_del(&m->tasks, (uint64_t)former);
+		leader = map_set(&m->tasks, (uint64_t)tid, t);
+		t->tid = tid;
+		if (leader)
+			model_task_free(leader);
+	}
+	start_on_exec(m, tid);
+	task_own_files(t);
+	fdtab_close_on_exec(t->files);
+	space_unref(t->space);
+	t->space = space_new();
+}
+
+void task_own_files(struct task *t)
+{
+	struct fdtab *copy;
+
+	if (t->files->refs == 1)
+		return;
+	copy = fdtab_copy(t->files);
+	fdtab_unref(t->files);
+	t->files = copy;
+}
+
+/* Queries --------------------------------------------------------------- */
+
+bool model_holds(const struct model *m, pid_t tid)
+{
+	const struct task *t = model_task(m, tid);
+
+	return t && (t->files->events || t->space->nrings);
+}
+
+bool model_passing(const struct model *m)
+{
+	return m->passing;
+}
+
+bool model_involved(const struct model *m, pid_t tid)
+{
+	const struct task *t = model_task(m, tid);
+
+	return t && (t->measured || model_holds(m, tid));
+}
+
+void model_closed(struct model *m, pid_t tid, int fd)
+{
+	struct task *t = model_task(m, tid);
+
+	if (t)
+		fdtab_close(t->files, fd);
+}
+
+struct event *model_event(const struct model *m, pid_t tid, int fd)
+{
+	const struct task *t = model_task(m, tid);
+
+	return t ? fdtab_event(t->files, fd) : NULL;
+}
+
+struct event *model_linked(const struct model *m, pid_t tid, int fd)
+{
+	const struct task *t = model_task(m, tid);
+
+	return t ? fdtab_linked(t->files, fd) : NULL;
+}
+
+struct event *model_opened(const struct model *m, const struct call *c)
+{
+	/* an injected descriptor number may be that of an older event */
+	if (c->desc->class != CLASS_OPEN || c->failed || c->no_event || c->inject.injected)
+		return NULL;
+	return model_event(m, c->tid, (int)c->ret);
+}
+
+struct event *model_event_by_id(const struct model *m, uint64_t id)
+{
+	return map_get(&m->by_id, id);
+}
+
+void model_set_id(struct model *m, struct event *e, uint64_t id)
+{
+	if (!id || e->id == id)
+		return;
+	if (map_get(&m->by_id, e->id) == e)
+		map_del(&m->by_id, e->id); /* an untrue dump may change an id */
+	e->id = id;
+	map_set(&m->by_id, id, e);
+}
+
+int model_fd_of(const struct model *m, pid_t tid, const struct event *e)
+{
+	const struct task *t = model_task(m, tid);
+
+	/* the descriptor from the open is usually still valid */
+	if (t && fdtab_event(t->files, e->fd) == e)
+		return e->fd;
+	return t ? fdtab_find(t->files, e) : -1;
+}
+
+/* Return whether one of the first n mappings in that range is of the buffer. */
+static bool mapped_before(const struct space *s, size_t n, uint64_t start, uint64_t end,
+			  const struct ring *buffer)
+{
+	for (size_t i = 0; i < n; i++)
+		if (ring_first(s->rings[i]) == buffer && !s->rings[i]->leaving &&
+		    ring_overlaps(s->rings[i], start, end))
+			return true;
+	return false;
+}
+
+void model_each_ring(struct model *m, pid_t tid, uint64_t start, uint64_t end,
+		     void (*hook)(void *ctx, struct ring *r), void *ctx)
+{
+	const struct task *t = model_task(m, tid);
+
+	if (!end)
+		end = UINT64_MAX;
+	for (size_t i = 0; t && i < t->space->nrings; i++) {
+		struct ring *r = t->space->rings[i], *first = ring_first(r);
+
+		/* only buffers that are mapped again are searched for */
+		if (!r->aux && !r->leaving && ring_overlaps(r, start, end) &&
+		    (first->mappings == 1 || !mapped_before(t->space, i, start, end, first)))
+			hook(ctx, r);
+	}
+}
+
+void model_each_holder(struct model *m,
+		       void (*hook)(void *ctx, pid_t tid, pid_t pid), void *ctx)
+{
+	struct map_slot *slot;
+	size_t at = 0;
+
+	/* prefer the thread group leader while it exists */
+	while ((slot = map_next(&m->tasks, &at))) {
+		const struct task *t = slot->value;
+
+		if (t->tid == t->pid && t->space->nrings)
+			hook(ctx, t->tid, t->pid);
+	}
+}
+
+struct unidentified {
+	void (*hook)(void *ctx, pid_t pid, pid_t tid, int fd, struct event *e);
+	void *ctx;
+	const struct task *task;
+};
+
+static void unidentified_fd(void *ctx, int fd, bool cloexec, struct event *e)
+{
+	const struct unidentified *u = ctx;
+
+	(void)cloexec;
+	if (!e->id)
+		u->hook(u->ctx, u->task->pid, u->task->tid, fd, e);
+}
+
+void model_each_unidentified(struct model *m,
+			     void (*hook)(void *ctx, pid_t pid, pid_t tid, int fd, struct event *e),
+			     void *ctx)
+{
+	struct unidentified u = { .hook = hook, .ctx = ctx };
+	struct map_slot *slot;
+	size_t at = 0;
+
+	while ((slot = map_next(&m->tasks, &at))) {
+		u.task = slot->value;
+		fdtab_each_event(u.task->files, unidentified_fd, &u);
+	}
+}
+
+void model_each_fd(struct model *m, pid_t tid,
+		   void (*hook)(void *ctx, int fd, bool cloexec, struct event *e),
+		   void *ctx)
+{
+	const struct task *t = model_task(m, tid);
+
+	if (t)
+		fdtab_each_event(t->files, hook, ctx);
+}
+
+void model_each_mapping(struct model *m, pid_t tid,
+			void (*hook)(void *ctx, const struct ring *r), void *ctx)
+{
+	const struct task *t = model_task(m, tid);
+
+	for (size_t i = 0; t && i < t->space->nrings; i++)
+		hook(ctx, t->space->rings[i]);
+}
+
+void model_each_writer(struct model *m, const struct ring *r,
+		       void (*hook)(void *ctx, struct event *e), void *ctx)
+{
+	(void)m;
+	if (!r->event->output)
+		hook(ctx, r->event);
+	for (size_t i = 0; i < r->event->nsources; i++)
+		hook(ctx, r->event->sources[i]);
+}
+
+void model_each_recorded(struct model *m, const struct call *c,
+			 void (*hook)(void *ctx, struct event *e), void *ctx)
+{
+	struct event *e;
+	struct ring *r;
+
+	if (c->failed)
+		return;
+	if (c->desc->class == CLASS_MEMORY) {
+		r = model_ring_at(m, c->tid, (uint64_t)c->ret, (uint64_t)c->ret + 1);
+		if (r && !r->aux)
+			model_each_writer(m, r, hook, ctx);
+	} else if (c->desc->id == CALL_IOCTL && (uint32_t)c->args[1] == PERF_EVENT_IOC_SET_OUTPUT) {
+		e = model_event(m, c->tid, call_int(c, 0));
+		if (e && event_writes_to(e)->buffer[0])
+			hook(ctx, e);
+	}
+}
+
+void model_recorded(struct ring *r, struct event *e, const uint8_t *bytes, size_t len)
+{
+	uint32_t type = len >= 4 ? (uint32_t)load_uint(bytes, 4) : 0;
+
+	r->records++;
+	if (!e->records)
+		e->records = xcalloc(EVENT_RECORD_TYPES, sizeof(*e->records));
+	e->records[type < EVENT_RECORD_TYPES ? type : 0]++;
+	if (type == PERF_RECORD_LOST && len >= 24)
+		e->lost_reported += load_uint(bytes + 16, 8);
+	else if (type == PERF_RECORD_LOST_SAMPLES && len >= 16)
+		e->lost_reported += load_uint(bytes + 8, 8);
+}
+
+void model_looked(struct ring *r, uint64_t missed, bool torn)
+{
+	r->looks++;
+	r->missed += missed;
+	r->torn += torn;
+}
+
+void model_blind(struct ring *r, int error)
+{
+	r->blind++;
+	r->blind_error = error;
+}
+
+struct ring *model_ring(const struct model *m, unsigned int number)
+{
+	return map_get(&m->ring_numbers, number);
+}
+
+struct ring *model_mapping_at(const struct model *m, pid_t tid, uint64_t start, uint64_t end)
+{
+	const struct task *t = model_task(m, tid);
+
+	return t ? space_find(t->space, start, end) : NULL;
+}
+
+struct ring *model_ring_at(const struct model *m, pid_t tid, uint64_t start, uint64_t end)
+{
+	struct ring *r = model_mapping_at(m, tid, start, end);
+
+	return r ? ring_first(r) : NULL;
+}
+
+struct event *model_event_number(const struct model *m, unsigned int number)
+{
+	return map_get(&m->event_numbers, number);
+}
+
+size_t model_events(const struct model *m, struct event *const **list)
+{
+	*list = (struct event *const *)m->events.items;
+	return m->events.n;
+}
+
+static bool needs_counter(const struct event *e)
+{
+	uint64_t type = event_attr(e, ATTR_TYPE);
+
+	return type != PERF_TYPE_SOFTWARE && type != PERF_TYPE_TRACEPOINT &&
+	       type != PERF_TYPE_BREAKPOINT;
+}
+
+bool model_takes_turns(const struct model *m, const struct event *e)
+{
+	const struct event *leader = e->leader ? e->leader : e;
+	bool counter = needs_counter(leader);
+
+	/* few events are multiplexed, and there may be many */
+	if (!event_multiplexed(e))
+		return false;
+	for (size_t i = 0; i < m->events.n && !counter; i++) {
+		const struct event *member = m->events.items[i];
+
+		counter = member && member->leader == leader && needs_counter(member);
+	}
+	return counter;
+}
+
+size_t model_rings(const struct model *m, struct ring *const **list)
+{
+	*list = (struct ring *const *)m->rings.items;
+	return m->rings.n;
+}
+
+size_t model_attempts(const struct model *m, const struct attempt **list)
+{
+	*list = m->attempts;
+	return m->nattempts;
+}
+
+size_t model_tasks(const struct model *m, struct task_info *const **list)
+{
+	*list = (struct task_info *const *)m->tasks_seen.items;
+	return m->tasks_seen.n;
+}
+
+/* State from before attach ------------------------------------------------ */
+
+struct adoption {
+	struct model *m;
+	struct task *task;
+	pid_t tid;
+	bool all;
+	bool epolls;		/* some were found */
+	int epfd;
+	model_id_of *id_of;
+	model_ring_event *of;
+	void *ctx;
+};
+
+struct event *model_found(struct model *m, pid_t tid, int fd, bool cloexec,
+			  unsigned int number)
+{
+	struct task *t = model_task(m, tid);
+	struct event *e = model_event_number(m, number);
+	char name[64];
+
+	if (!t)
+		return NULL;
+	if (e) {
+		fdtab_set(t->files, fd, file_new(e), cloexec);
+		return e;
+	}
+	e = event_new(m, NULL, 0);
+	e->found = true;
+	e->cpu = -1;
+	e->opener = t->pid;
+	e->fd = fd;
+	snprintf(name, sizeof(name), "event %u, opened before attach", e->number);
+	e->name = xstrdup(name);
+	fdtab_set(t->files, fd, file_new(e), cloexec);
+	return e;
+}
+
+static void adopt_fd(void *ctx, int fd, const char *link)
+{
+	struct adoption *a = ctx;
+	bool event = !strcmp(link, PROC_EVENT_LINK), cloexec;
+
+	if (!event && strcmp(link, PROC_EPOLL_LINK))
+		return;
+	cloexec = proc_fd_cloexec(a->tid, fd);
+	if (cloexec && !a->all)
+		return;
+	if (!event) {
+		a->epolls = true;
+		fdtab_set(a->task->files, fd, file_new(NULL), cloexec);
+	} else if (!fdtab_event(a->task->files, fd)) {
+		uint64_t id = a->id_of(a->task->pid, a->tid, fd);
+		struct event *e = id ? model_event_by_id(a->m, id) : NULL;
+
+		e = model_found(a->m, a->tid, fd, cloexec, e ? e->number : 0);
+		if (e)
+			model_set_id(a->m, e, id);
+	}
+}
+
+static void adopt_watched(void *ctx, int fd)
+{
+	struct adoption *a = ctx;
+	struct file *ep = fdtab_file(a->task->files, a->epfd);
+
+	if (fdtab_event(a->task->files, fd))
+		map_set(&ep->watched, (uint64_t)fd, ep);
+}
+
+static void adopt_epoll(void *ctx, int fd, const char *link)
+{
+	struct adoption *a = ctx;
+
+	if (strcmp(link, PROC_EPOLL_LINK) || !fdtab_file(a->task->files, fd))
+		return;
+	a->epfd = fd;
+	proc_each_watched(a->tid, fd, adopt_watched, a);
+}
+
+static void take_first(void *ctx, int fd, bool cloexec, struct event *e)
+{
+	struct event **first = ctx;
+
+	(void)fd;
+	(void)cloexec;
+	if (e->found && (!*first || e->number < (*first)->number))
+		*first = e;
+}
+
+void model_found_ring(struct model *m, pid_t tid, uint64_t start, uint64_t end,
+		      struct event *e, bool aux)
+{
+	struct task *t = model_task(m, tid);
+	struct ring *r;
+
+	if (!e) {
+		if (t)
+			fdtab_each_event(t->files, take_first, &e);
+		aux = true; /* so it is not read */
+	}
+	if (!t || !e)
+		return;
+	r = ring_new(m, e, event_known(e) ? e->buffer[aux] : NULL);
+	r->pid = t->pid;
+	r->start = start;
+	r->end = end;
+	r->aux = aux;
+	if (event_known(e) && !e->buffer[aux])
+		e->buffer[aux] = r;
+	space_add(t->space, r);
+}
+
+static void adopt_ring(void *ctx, uint64_t start, uint64_t end)
+{
+	struct adoption *a = ctx;
+
+	struct event *e = NULL;
+	bool aux = true;
+
+	if (a->of)
+		e = a->of(a->ctx, a->task->pid, start, &aux);
+	model_found_ring(a->m, a->tid, start, end, e, aux);
+}
+
+void model_adopt(struct model *m, pid_t tid, bool all, model_id_of *id_of)
+{
+	struct adoption a = {
+		.m = m, .task = model_task(m, tid), .tid = tid, .all = all, .id_of = id_of,
+	};
+
+	if (!a.task)
+		return;
+	proc_each_fd(tid, adopt_fd, &a);
+	if (a.epolls)
+		proc_each_fd(tid, adopt_epoll, &a);
+}
+
+void model_adopt_rings(struct model *m, pid_t tid, model_ring_event *of, void *ctx)
+{
+	struct adoption a = {
+		.m = m, .task = model_task(m, tid), .tid = tid, .of = of, .ctx = ctx,
+	};
+
+	if (a.task)
+		proc_each_map(tid, PROC_EVENT_LINK, adopt_ring, &a);
+}

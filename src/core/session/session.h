@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The stream of perf activity.  A tracer, the reader of a dump or pevtrace's own calls
+ * feed it; each function updates the model and calls the hook of every view.
+ */
+#pragma once
+
+#include "core/host/perf_features.h"
+#include "core/lib/map.h"
+#include "core/model/model.h"
+#include "core/session/selection.h"
+#include "core/session/view.h"
+
+/* What was traced, and where.  Strings and arrays are owned by the caller. */
+struct session_facts {
+	const char *pevtrace;		/* version that wrote the dump, or NULL */
+	const struct arch *arch;	/* of the machine */
+	const char *sysname, *release, *version, *machine; /* uname(2); may be NULL */
+	const char *nodename;		/* the machine's name, or NULL: not known */
+	uint32_t cpus, cpus_online;	/* numbers, or 0: not known */
+	const struct perf_features *features; /* of the machine, or NULL: not known */
+	uint32_t page_size;		/* bytes */
+	char *const *command;		/* NULL-terminated, or NULL */
+	const pid_t *pids;		/* attached */
+	size_t npids;
+	int64_t real_offset;		/* ns: CLOCK_REALTIME minus CLOCK_MONOTONIC */
+	uint64_t start_ns;		/* CLOCK_MONOTONIC */
+};
+
+/* Options of a session.  What they point to must outlive the session. */
+struct session_setup {
+	/* Names of the traced machine: may have the hooks pmu, tracepoint, terms, fd,
+	   format, symbol and program, and page_size. */
+	const struct names *source;
+	const struct selection *selection; /* what is shown; NULL: everything */
+	bool keep;	/* keep closed events and exited tasks in the model */
+	bool fd_names;	/* look up the names of descriptors that are no events */
+	bool symbols;	/* look up the names of functions */
+	bool stacks;	/* report stacks to views */
+};
+
+struct session {
+	const struct names *source;
+	const struct selection *selection;
+	bool fd_names, symbols, stacks;
+	struct names names;		/* for decoders: the source's and the model's */
+	struct record_hooks hooks;	/* the same for records */
+	struct rawdata *rawdata;
+	const struct event *recording;	/* wrote the current record */
+	struct model *model;
+	const struct arch *arch;
+	const char *program;		/* the launched one, or NULL */
+	uint64_t lost;			/* messages of the engine */
+	struct view *views;
+	struct map shown;		/* tids of which a call or an exec was shown */
+	struct map named;		/* keys of the names that were reported to the views */
+	struct map symbols_named;	/* address -> hash of the last name reported */
+	struct map fd_named;		/* tid and fd -> hash of the last name reported */
+	struct map programs_named;	/* tid and fd -> hash of the last program reported */
+};
+
+/* facts->arch and facts->command must outlive the session, too. */
+void session_start(struct session *s, const struct session_setup *setup,
+		   const struct session_facts *facts);
+
+/* Add a view, before the first event is fed.  session_end() calls its free hook. */
+void session_add_view(struct session *s, struct view *v);
+
+void session_end(struct session *s);
+
+/* Return whether the selection includes that call.  The model must not have learnt of it yet. */
+bool session_shows(const struct session *s, const struct call *c);
+
+/* Feeding a session ---------------------------------------------------------- */
+
+/* Report a new task, or its name. */
+void session_born(struct session *s, const struct birth *b, uint64_t ns);
+void session_comm(struct session *s, pid_t tid, const char *comm);
+
+/* Report the command line of a task that runs perf; NULL is behind its words. */
+void session_command(struct session *s, pid_t tid, char *const *words);
+
+/* Report a process that events measure (struct view_ops). */
+void session_measured(struct session *s, uint64_t ns, const struct proc_image *p);
+
+/* Report the build id of a file that is mapped, unless its size is 0. */
+void session_build_id(struct session *s, const char *path, const uint8_t *id, size_t size);
+
+/*
+ * Read from /proc which events the running task holds (model_adopt()), and then, once they are
+ * described if possible, which rings (model_adopt_rings()).
+ */
+void session_adopt(struct session *s, pid_t tid, bool all, model_id_of *id_of);
+void session_adopt_rings(struct session *s, pid_t tid, model_ring_event *of, void *ctx);
+
+/* Report what the kernel tells of an event of tid that was found (model_describe()). */
+void session_describe(struct session *s, pid_t tid, uint64_t ns, struct event *e,
+		      const struct event_facts *f);
+
+/*
+ * Report an event at fd that came from elsewhere (model_found()), that fd was closed unseen, or
+ * a ring in that range that the task held before it was followed (model_found_ring()).
+ */
+struct event *session_found(struct session *s, pid_t tid, int fd, bool cloexec,
+			    unsigned int number);
+void session_closed(struct session *s, pid_t tid, int fd);
+void session_found_ring(struct session *s, pid_t tid, uint64_t start, uint64_t end,
+			struct event *e, bool aux);
+
+/*
+ * Report a call that is shown (c->shown), or that the model must know of.  Capture its
+ * memory first: AT_SYSCALL_ENTER before session_enter(), AT_SYSCALL_EXIT before
+ * session_exit().  c must remain valid until session_exit() or session_gone().
+ */
+void session_enter(struct session *s, const struct call *c);
+void session_exit(struct session *s, const struct call *c);
+
+/*
+ * Report the stack of the call that the task has just begun.  why: a text that says why
+ * it is incomplete, or NULL.
+ */
+void session_stack(struct session *s, pid_t tid, const struct view_frame *frames,
+		   size_t n, const char *why);
+
+/* Convert a record of e from a machine of the other byte order, before it is reported. */
+void session_swap_record(struct session *s, const struct event *e,
+			 const struct record_format *f, uint8_t *bytes, size_t len);
+
+/* Report a record that was read from its ring, and set r->hooks. */
+void session_record(struct session *s, pid_t tid, uint64_t ns, struct view_record *r);
+
+/* Report that reading a ring is finished or failed. */
+void session_looked(struct session *s, pid_t tid, uint64_t ns, const struct view_look *l);
+
+/* Report bytes that were read from an AUX area. */
+void session_aux(struct session *s, pid_t tid, uint64_t ns, const struct view_aux *a);
+
+/* Report an event's kernel id, which pevtrace read. */
+void session_learnt_id(struct session *s, struct event *e, uint64_t id);
+
+/* Report the program that was attached to an event before it was followed. */
+void session_program(struct session *s, struct event *e, const struct bpf_program *p);
+
+/* Report that pevtrace read e->count. */
+void session_count(struct session *s, const struct event *e);
+
+/* Report a signal, and an exec; see struct view_ops. */
+void session_signal(struct session *s, pid_t tid, uint64_t ns, const siginfo_t *info);
+void session_execed(struct session *s, pid_t tid, pid_t former, uint64_t ns,
+		    const char *exe);
+
+/*
+ * Report that a task is no longer followed.  c: the call that it was in, if
+ * session_enter() was called for it, or NULL.
+ */
+void session_gone(struct session *s, pid_t tid, uint64_t ns, enum view_end how,
+		  int status, const struct call *c);
+
+/* Report that messages of the engine were lost: calls, or the birth or end of tasks. */
+void session_lost(struct session *s, uint64_t ns, uint64_t n);
+
+/* Let views flush their output; ns: the current time, or 0 if it is not known. */
+void session_tick(struct session *s, uint64_t ns);

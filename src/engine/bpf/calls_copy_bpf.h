@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Copies of the memory that system calls point to, for calls.bpf.c, which includes this after
+ * calls_event_at().  The verifier looks at functions that are not static once, not for each
+ * call of them.
+ */
+#pragma once
+
+static __always_inline __u32 word_size(const struct calls_message *m)
+{
+	return m->compat ? 4 : 8;
+}
+
+/*
+ * bytes[n] is at a multiple of 8, which the verifier must see where the processor has no
+ * unaligned accesses (riscv64), and everywhere with BPF_F_STRICT_ALIGNMENT.
+ */
+#define ALIGNED(n) ((n) & ~7ULL)
+
+/* Begin a block; return where its data are in bytes[], or a number beyond CALLS_BYTES. */
+static __always_inline __u64 copy_begin(struct calls_message *m)
+{
+	__u64 at = (__u64)m->used + sizeof(struct calls_block);
+
+	m->last = at;
+	return at;
+}
+
+static __always_inline void copy_end(struct calls_message *m, __u64 addr, __u64 len)
+{
+	__u64 at = (__u64)m->last - sizeof(struct calls_block);
+	struct calls_block *b;
+
+	if (!len || at > CALLS_BYTES)
+		return;
+	b = (struct calls_block *)(m->bytes + ALIGNED(at));
+	b->addr = addr;
+	b->len = len;
+	m->used = ALIGNED(m->last + len + 7);
+}
+
+/* Copy up to the end of a page to bytes[at]; return how much. */
+__noinline int calls_copy_page(struct calls_message *m, __u64 at, __u64 addr, __u64 want)
+{
+	__u64 len = CALLS_PAGE - (addr & (CALLS_PAGE - 1));
+
+	if (len > want)
+		len = want;
+	KNOWN(len);
+	if (!m || at >= CALLS_BYTES || len > CALLS_PAGE)
+		return 0;
+	if (!bpf_probe_read_user(m->bytes + at, len, (void *)addr))
+		return len;
+	m->incomplete = 1;
+	return 0;
+}
+
+/* Copy memory of the task up to a page that is missing; return how much. */
+__noinline int calls_copy(struct calls_message *m, __u64 addr, __u64 want)
+{
+	__u64 at, got = 0;
+
+	if (!m || !addr || want > (1 << 30))
+		return 0;
+	at = copy_begin(m);
+	for (int i = 0; i < CALLS_BYTES / CALLS_PAGE + 1 && got < want; i++) {
+		__u32 len = calls_copy_page(m, at + got, addr + got, want - got);
+
+		if (!len)
+			break;
+		got += len;
+	}
+	copy_end(m, addr, got);
+	return got;
+}
+
+/* Return the word of 4 or 8 bytes at an address; 0 if it is not resident. */
+__noinline __u64 calls_word(__u64 addr, __u32 size)
+{
+	__u64 word = 0;
+
+	bpf_probe_read_user(&word, size == 4 ? 4 : 8, (void *)addr);
+	return word;
+}
+
+__noinline int calls_copy_string(struct calls_message *m, __u64 addr)
+{
+	__u64 at;
+	long n;
+
+	if (!m || !addr)
+		return 0;
+	at = copy_begin(m);
+	KNOWN(at);
+	if (at >= CALLS_BYTES)
+		return 0;
+	n = bpf_probe_read_user_str(m->bytes + at, CALLS_PAGE, (void *)addr);
+	if (n <= 0) {
+		m->incomplete = 1;
+		return 0;
+	}
+	if (n > CALLS_PAGE)
+		return 0;
+	copy_end(m, addr, n);
+	return 0;
+}
+
+/* Return the word at an offset of what was last copied; 0 if it was not. */
+__noinline __u64 calls_last_word(const struct calls_message *m, __u32 at, __u32 size)
+{
+	__u64 from, word = 0;
+
+	if (!m)
+		return 0;
+	from = (__u64)m->last + at;
+	if (from > CALLS_BYTES || from + size > m->used)
+		return 0;
+	bpf_probe_read_kernel(&word, size == 4 ? 4 : 8, m->bytes + from);
+	return word;
+}
+
+/* Members of perf_event_attr, by their offset. */
+enum { ATTR_AT_SIZE = 4, ATTR_AT_CONFIG1 = 56, ATTR_SIZE_VER0 = 64, ATTR_DYNAMIC = 6 };
+
+static __always_inline void copy_attr(struct calls_message *m, __u64 addr)
+{
+	__u32 head[2] = { 0 };
+	__u64 path;
+
+	if (bpf_probe_read_user(head, sizeof(head), (void *)addr))
+		m->incomplete = 1;
+	if (!head[1])
+		head[1] = ATTR_SIZE_VER0;
+	calls_copy(m, addr, head[1] < 8 ? 8 : head[1] > CALLS_PAGE ? 256 : head[1]);
+	path = calls_last_word(m, ATTR_AT_CONFIG1, 8);
+	if (head[0] >= ATTR_DYNAMIC && path)
+		calls_copy_string(m, path);
+}
+
+/* Requests of type '$' by their number. */
+enum {
+	IOCTL_TYPE = '$', IOCTL_PERIOD = 4, IOCTL_SET_FILTER = 6, IOCTL_ID = 7,
+	IOCTL_QUERY_BPF = 10, IOCTL_MODIFY_ATTRIBUTES = 11, IOCTL_IDS_MAX = 1024,
+};
+
+static __always_inline void copy_ioctl(struct calls_message *m, __u32 request, __u64 arg)
+{
+	__u32 ids;
+
+	if ((request >> 8 & 0xff) != IOCTL_TYPE)
+		return;
+	switch (request & 0xff) {
+	case IOCTL_PERIOD:
+	case IOCTL_ID:
+		calls_copy(m, arg, 8);
+		break;
+	case IOCTL_SET_FILTER:
+		calls_copy_string(m, arg);
+		break;
+	case IOCTL_MODIFY_ATTRIBUTES:
+		copy_attr(m, arg);
+		break;
+	case IOCTL_QUERY_BPF:
+		ids = 0;
+		bpf_probe_read_user(&ids, sizeof(ids), (void *)arg);
+		calls_copy(m, arg, 8 + 4 * (ids < IOCTL_IDS_MAX ? ids : IOCTL_IDS_MAX));
+		break;
+	}
+}
+
+enum { IOVECS = 8, MESSAGE_WORDS = 7, CONTROL_MAX = 2048 };
+
+/* Copy what a vector's element points to, up to so many bytes; return how many are left. */
+__noinline __u64 calls_copy_iovec(struct calls_message *m, __u64 addr, __u64 left)
+{
+	__u64 len;
+
+	if (!m)
+		return 0;
+	len = calls_word(addr + word_size(m), word_size(m));
+	if (len > left)
+		len = left;
+	calls_copy(m, calls_word(addr, word_size(m)), len);
+	return left - len;
+}
+
+static __always_inline void copy_iovecs(struct calls_message *m, __u64 addr, __u64 n, __u64 left)
+{
+	__u32 size = 2 * word_size(m);
+
+	if (n > IOVECS)
+		n = IOVECS;
+	if (calls_copy(m, addr, n * size) <= 0)
+		return;
+	for (__u32 i = 0; i < IOVECS && i < n && left; i++)
+		left = calls_copy_iovec(m, addr + i * size, left);
+}
+
+enum { SOL_SOCKET = 1, SCM_RIGHTS = 1 };
+
+/* Return the id of the event behind the descriptor at an offset of a control message; 0: none. */
+__noinline __u64 calls_passed_id(struct calls_message *m, __u64 control, __u64 at, __u64 size)
+{
+	__u64 id;
+	int fd;
+
+	if (!m || at + sizeof(fd) > size ||
+	    bpf_probe_read_user(&fd, sizeof(fd), (void *)(control + at)))
+		return 0;
+	id = calls_event_at(fd);
+	if (id)
+		m->passes = 1;
+	return id;
+}
+
+/* Set m->passed of the first control message, if that has descriptors. */
+static __always_inline void find_passed(struct calls_message *m, __u64 control, __u64 len)
+{
+	__u32 word = word_size(m);
+	__u64 size = calls_word(control, word), *ids;
+	__u64 into;
+
+	if (calls_word(control + word, 4) != SOL_SOCKET ||
+	    calls_word(control + word + 4, 4) != SCM_RIGHTS || size > len)
+		return;
+	into = copy_begin(m);
+	KNOWN(into);
+	if (into > CALLS_BYTES)
+		return;
+	ids = (__u64 *)(m->bytes + ALIGNED(into));
+	/* kernels before 6.2 refuse how clang 14 turns this into a loop */
+#pragma unroll
+	for (__u32 i = 0; i < CALLS_PASSED; i++)
+		ids[i] = calls_passed_id(m, control, word + 8 + i * sizeof(int), size);
+	copy_end(m, 0, CALLS_PASSED * sizeof(*ids));
+}
+
+static __always_inline void copy_message(struct calls_message *m, __u64 addr)
+{
+	__u32 word = word_size(m);
+	__u64 control, len;
+
+	calls_copy(m, addr, MESSAGE_WORDS * word);
+	control = calls_last_word(m, 4 * word, word);
+	len = calls_last_word(m, 5 * word, word);
+	if (!control || !len)
+		return;
+	calls_copy(m, control, len < CONTROL_MAX ? len : CONTROL_MAX);
+	find_passed(m, control, len);
+}
+
+/* Copy the string that a word of an argv points to; return whether there is one. */
+__noinline int calls_copy_argv_word(struct calls_message *m, __u64 addr)
+{
+	__u64 string;
+
+	if (!m)
+		return 0;
+	string = calls_word(addr, word_size(m));
+	if (string)
+		calls_copy_string(m, string);
+	return string != 0;
+}
+
+static __always_inline void copy_argv(struct calls_message *m, __u64 addr)
+{
+	__u32 word = word_size(m);
+
+	calls_copy(m, addr, CALLS_STRINGS * word);
+	for (__u32 i = 0; i < CALLS_STRINGS; i++)
+		if (!calls_copy_argv_word(m, addr + i * word))
+			break;
+}
+
+/* Copy what an argument points to. */
+__noinline int calls_copy_argument(struct calls_message *m, __u64 i, __u32 memory)
+{
+	__u64 arg, next = 0, ret;
+
+	KNOWN(i);
+	if (!m || i >= CALLS_ARGS)
+		return 0;
+	arg = m->args[i];
+	if (i + 1 < CALLS_ARGS)
+		next = m->args[i + 1];
+	ret = m->ret > 0 ? m->ret : 0;
+	switch (memory) {
+	case CALLS_8:
+		calls_copy(m, arg, 8);
+		break;
+	case CALLS_16:
+		calls_copy(m, arg, 16);
+		break;
+	case CALLS_STRING:
+		calls_copy_string(m, arg);
+		break;
+	case CALLS_ATTR:
+		copy_attr(m, arg);
+		break;
+	case CALLS_IOCTL:
+		copy_ioctl(m, m->args[1], arg);
+		break;
+	case CALLS_NEXT:
+		calls_copy(m, arg, (__u32)next);
+		break;
+	case CALLS_POLLFDS:
+		calls_copy(m, arg, (__u64)(__u32)next * 8);
+		break;
+	case CALLS_FDSET:
+		calls_copy(m, arg, ((__u32)m->args[0] + 63) / 64 * 8);
+		break;
+	case CALLS_EPOLL:
+		calls_copy(m, arg, ret * 16);
+		break;
+	case CALLS_RETURNED:
+		calls_copy(m, arg, ret);
+		break;
+	case CALLS_IOVEC:
+		copy_iovecs(m, arg, next, ret);
+		break;
+	case CALLS_MESSAGE:
+		copy_message(m, arg);
+		break;
+	case CALLS_PAIR:
+		if (calls_copy(m, arg, 2 * word_size(m)) > 0)
+			calls_copy(m, calls_last_word(m, 0, word_size(m)), 8);
+		break;
+	case CALLS_ARGV:
+		copy_argv(m, arg);
+		break;
+	case CALLS_ENVP: /* environments may hold secrets */
+		calls_copy(m, arg, CALLS_VARS * word_size(m));
+		break;
+	}
+	return 0;
+}
+
+static __always_inline void copy_arguments(struct calls_message *m, const struct calls_plan *plan)
+{
+	for (__u32 i = 0; i < CALLS_ARGS; i++)
+		if (plan->memory[i])
+			calls_copy_argument(m, i, plan->memory[i]);
+}

@@ -1,0 +1,532 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The hooks of the engines: they feed the session. */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/abi/pass.h"
+#include "core/abi/call_decode.h"
+#include "engine/live/live.h"
+#include "formats/perfdata/perfout.h"
+#include "engine/rings/earlier.h"
+#include "engine/rings/look.h"
+#include "formats/perfdata/measured.h"
+#include "core/host/proc.h"
+#include "core/host/symbols.h"
+#include "core/lib/clock.h"
+#include "core/lib/die.h"
+#include "core/session/session.h"
+#include "engine/ptrace/proc.h"
+#include "engine/ptrace/trace.h"
+#include "xlat/constants.h"
+
+enum { TICK_MS = 250 };	/* between two flushes of the output */
+
+/* Rings ------------------------------------------------------------------- */
+
+static struct live *live_of(struct view *v)
+{
+	return (struct live *)v; /* view is its first member */
+}
+
+static void live_on_record(struct view *v, pid_t tid, uint64_t ns,
+			   const struct view_record *r)
+{
+	(void)tid;
+	if (live_of(v)->machine.symbols)
+		symbols_record(live_of(v)->machine.symbols, r->bytes, r->len);
+	if (live_of(v)->measured)
+		measured_record(live_of(v)->measured, ns, r);
+}
+
+/* Report the first look that failed. */
+static void live_on_looked(struct view *v, pid_t tid, uint64_t ns, const struct view_look *k)
+{
+	struct live *l = live_of(v);
+	char comm[32] = "?";
+
+	(void)ns;
+	if (!k->error || l->warned_rings || k->error == ESRCH)
+		return;
+	l->warned_rings = true;
+	proc_comm(tid, comm, sizeof(comm));
+	warn("cannot read the ring buffer of %s[%d]: %s; its records are not shown",
+	     comm, (int)k->ring->pid, strerror(k->error));
+}
+
+const struct view_ops live_view_ops = {
+	.record = live_on_record, .looked = live_on_looked,
+};
+
+/* Read the ring and count of an event whose last descriptor is closed. */
+static void look_last(struct live *l, const struct call *c, int fd)
+{
+	struct event *e = model_event(l->session.model, c->tid, fd);
+
+	if (!e || e->handles > 1)
+		return;
+	look_event(l->looker, c->pid, c->tid, event_writes_to(e));
+	if (!c->inside) /* else it is closed by now */
+		look_count(l->looker, c->pid, c->tid, e);
+}
+
+/* Read the rings and counts that this call ends. */
+static void look_before(struct live *l, const struct call *c)
+{
+	struct model *m = l->session.model;
+	uint64_t start, end;
+	struct event *e;
+	uint32_t request;
+
+	for (unsigned int i = 0; model_covers(c, i, &start, &end); i++)
+		look_range(l->looker, c->pid, c->tid, start, end);
+
+	switch (c->desc->id) {
+	case CALL_IOCTL:
+		e = model_event(m, c->tid, call_int(c, 0));
+		request = (uint32_t)c->args[1];
+		if (e && (request == PERF_EVENT_IOC_DISABLE ||
+			  request == PERF_EVENT_IOC_PAUSE_OUTPUT ||
+			  request == PERF_EVENT_IOC_SET_OUTPUT))
+			look_event(l->looker, c->pid, c->tid, event_writes_to(e));
+		break;
+	case CALL_CLOSE:
+		look_last(l, c, call_int(c, 0));
+		break;
+	case CALL_DUP2:
+	case CALL_DUP3:
+		if (call_int(c, 0) != call_int(c, 1))
+			look_last(l, c, call_int(c, 1));
+		break;
+	case CALL_CLOSE_RANGE:
+	case CALL_EXECVE:
+	case CALL_EXECVEAT:
+	case CALL_EXIT_GROUP:
+		look_all(l->looker, c->pid, c->tid);
+		if (!c->inside)
+			look_counts(l->looker, c->pid, c->tid);
+		break;
+	default:
+		break;
+	}
+}
+
+static void look_after(struct live *l, const struct call *c)
+{
+	if (c->desc->class == CLASS_POLL && c->desc->id != CALL_EPOLL_CTL)
+		look_all(l->looker, c->pid, c->tid);
+}
+
+static void look_at_holder(void *ctx, pid_t tid, pid_t pid)
+{
+	struct live *l = ctx;
+
+	look_all(l->looker, pid, tid);
+}
+
+/* Hooks of the engine ------------------------------------------------------ */
+
+/* A task whose descriptors of events have been found. */
+struct found {
+	struct live *live;
+	pid_t tid;
+};
+
+static void watch_fd(void *ctx, int fd, bool cloexec, struct event *e)
+{
+	const struct found *f = ctx;
+
+	(void)cloexec;
+	live_watch_fd(f->live, fd);
+	live_learn_program(f->live, f->tid, fd, e);
+}
+
+static bool wants_comms(const struct live *l)
+{
+	return l->options.keep || l->options.json || l->options.all || l->options.perf_data;
+}
+
+static void learn_comm(struct live *l, pid_t tid)
+{
+	char comm[32];
+
+	if (wants_comms(l) && proc_comm(tid, comm, sizeof(comm)))
+		session_comm(&l->session, tid, comm);
+}
+
+/* Report the command line of perf, by which it names its events in a perf.data file. */
+static void learn_command(struct live *l, pid_t tid)
+{
+	enum { MOST = 1 << 16 }; /* the task may say that it has any command line */
+	char exe[PATH_MAX], **words;
+
+	if (!l->measured || !proc_exe(tid, exe, sizeof(exe)) || !perfout_names_perf(exe))
+		return;
+	words = proc_command(tid, MOST);
+	session_command(&l->session, tid, words);
+	proc_command_free(words);
+}
+
+/* Read the counts of events opened before attach: their length shows the read_format. */
+static void learn_counts(struct live *l, pid_t pid, pid_t tid)
+{
+	struct looker *looker = l->looker;
+
+	if (look_refusal())
+		return;
+	if (!looker)
+		looker = looker_new(&l->session);
+	look_counts(looker, pid, tid);
+	if (looker != l->looker)
+		looker_free(looker);
+}
+
+static void live_on_born(void *ctx, const struct trace_birth *b)
+{
+	struct live *l = ctx;
+	bool thread = b->attached && b->tid != b->pid;
+	const struct birth birth = {
+		.tid = b->tid, .pid = b->pid, .parent = thread ? b->pid : b->parent,
+		.attached = b->attached,
+		.shares_files = thread || b->shares_files,
+		.shares_memory = thread || b->shares_memory,
+	};
+
+	session_born(&l->session, &birth, clock_ns());
+	if (l->measured)
+		measured_born(l->measured, &birth, b->comm);
+	if (b->comm[0] && wants_comms(l)) {
+		map_set(&l->known, (uint64_t)b->tid, l);
+		session_comm(&l->session, b->tid, b->comm);
+	}
+	if (!birth.parent)
+		learn_command(l, b->tid);
+	if (birth.parent || b->late)
+		return;
+	if (!b->comm[0])
+		learn_comm(l, b->tid);
+	/* the task may have inherited events, or opened some before attach */
+	session_adopt(&l->session, b->tid, b->attached, look_id);
+	earlier_describe(l->earlier, b->pid, b->tid);
+	earlier_rings(l->earlier, b->tid);
+	if (l->measured)
+		measured_task(l->measured, b->tid);
+	model_each_fd(l->session.model, b->tid, watch_fd, &(struct found){ l, b->tid });
+	if (!model_holds(l->session.model, b->tid))
+		return;
+	if (l->bpf)
+		bpf_engine_holds(l->bpf, b->pid);
+	if (l->bpf && l->looker)
+		look_keep(l->looker, b->pid, b->tid);
+	learn_counts(l, b->pid, b->tid);
+}
+
+/* Warn once that the program cannot trace or be traced: pevtrace cannot conceal that. */
+static void note_ptrace(struct live *l, const struct call *c)
+{
+	char comm[32] = "?";
+
+	if (c->desc->id != CALL_PTRACE || !c->failed || c->ret != EPERM || l->warned_ptrace)
+		return;
+	l->warned_ptrace = true;
+	proc_comm(c->tid, comm, sizeof(comm));
+	warn("%s[%d] cannot use ptrace: a task has one tracer, here pevtrace; its results may "
+	     "differ: run it without pevtrace", comm, (int)c->tid);
+}
+
+/* Translate the pid of an open out of the PID namespace of its caller. */
+static void find_target(struct live *l, struct call *c)
+{
+	pid_t pid = call_int(c, 1), here;
+
+	if (c->desc->id != CALL_PERF_EVENT_OPEN || pid <= 0 || c->args[4] & PERF_FLAG_PID_CGROUP)
+		return;
+	here = proc_pid_here(c->tid, pid, l->last_target);
+	if (here == pid)
+		return;
+	c->target = here;
+	l->last_target = here;
+}
+
+static enum trace_next live_on_enter(void *ctx, struct call *c, const struct mem *mem)
+{
+	struct live *l = ctx;
+	struct session *s = &l->session;
+	/* the descriptors that are polled, sent or attached to are in memory */
+	bool early = c->desc->class == CLASS_POLL || c->desc->class == CLASS_PASS ||
+		     c->desc->class == CLASS_BPF;
+	bool concerns, passing;
+
+	if (early)
+		call_capture(c, AT_SYSCALL_ENTER, mem, &s->names);
+	if (c->inside) {
+		live_agree(l, c);
+	} else {
+		live_forget_closed(l, c);
+		live_adopt_used(l, c);
+	}
+	find_target(l, c);
+	concerns = model_concerns(s->model, c);
+	l->saw_perf |= concerns;
+	c->shown = session_shows(s, c);
+	if (!concerns && !c->shown && c->desc->id == CALL_RECVMSG) {
+		map_set(&l->waiting, (uint64_t)c->tid, l);
+		return TRACE_EXIT; /* an event may be sent while it waits */
+	}
+	if (!concerns && !c->shown && !model_learns(s->model, c))
+		return c->desc->id == CALL_PTRACE ? TRACE_EXIT : TRACE_SKIP;
+	if (!early)
+		call_capture(c, AT_SYSCALL_ENTER, mem, &s->names);
+	if (l->looker)
+		look_before(l, c);
+	if (wants_comms(l) && !map_set(&l->known, (uint64_t)c->tid, l))
+		learn_comm(l, c->tid);
+	if (concerns)
+		injections_ask(l->options.inject, s->model, c);
+	if (c->desc->id == CALL_SENDMSG && !c->inject.injected)
+		live_learn_sent_ids(l, c);
+	passing = model_passing(s->model);
+	session_enter(s, c);
+	if (c->shown && l->options.stacks)
+		live_tell_stack(l, c->tid);
+	if (!passing && model_passing(s->model) && l->tracer)
+		trace_recheck(l->tracer); /* any task may receive it */
+	return TRACE_EXIT;
+}
+
+/* Watch descriptors of events that the call returned or received. */
+static void watch_new_fds(struct live *l, const struct call *c)
+{
+	int fds[CALL_MAX_PASSED];
+	size_t n = 0;
+
+	if (c->failed)
+		return;
+	if (c->desc->id == CALL_RECVMSG)
+		n = call_passed_fds(c, AT_SYSCALL_EXIT, fds);
+	else if (c->desc->class == CLASS_OPEN || c->desc->class == CLASS_DESC ||
+		 c->desc->class == CLASS_BPF)
+		fds[n++] = (int)c->ret;
+	for (size_t i = 0; i < n; i++)
+		if (model_event(l->session.model, c->tid, fds[i]) ||
+		    model_linked(l->session.model, c->tid, fds[i]))
+			live_watch_fd(l, fds[i]);
+}
+
+/* Return whether the result is no event: a seccomp filter may fake any number. */
+static bool is_made_up(const struct call *c)
+{
+	char link[sizeof(PROC_EVENT_LINK) + 1];
+
+	if (c->failed || c->inject.injected || c->desc->id != CALL_PERF_EVENT_OPEN)
+		return false;
+	if (c->inside)
+		return !c->event;
+	return c->ret < 0 || c->ret > INT_MAX ||
+	       (proc_fd_link(c->tid, (int)c->ret, link, sizeof(link)) &&
+		strcmp(link, PROC_EVENT_LINK));
+}
+
+/* Return whether a message passed descriptors, and certainly none of an event. */
+static bool received_others(const struct call *c)
+{
+	char link[sizeof(PROC_EVENT_LINK) + 1];
+	int fds[CALL_MAX_PASSED];
+	size_t n = c->failed || c->inject.injected || c->desc->id != CALL_RECVMSG ? 0 :
+		   call_passed_fds(c, AT_SYSCALL_EXIT, fds);
+
+	for (size_t i = 0; i < n; i++)
+		if (!proc_fd_link(c->tid, fds[i], link, sizeof(link)) ||
+		    !strcmp(link, PROC_EVENT_LINK))
+			return false;
+	return n;
+}
+
+/*
+ * Detach from all tasks once as many calls were shown as the user wants (--syscall-limit), and
+ * without a command once nobody reads what further calls would show.
+ */
+static void count_shown(struct live *l, const struct call *c)
+{
+	if (l->options.limit && c->shown && text_shows_status(&l->options.text, c) &&
+	    ++l->shown == l->options.limit)
+		trace_leave(l->tracer);
+	else if (!l->options.argv && l->tracer && views_cannot_write(&l->views))
+		trace_leave(l->tracer);
+}
+
+static void live_on_exit(void *ctx, struct call *c, const struct mem *mem)
+{
+	struct live *l = ctx;
+
+	/* an injected success wrote nothing to memory */
+	if (c->failed || !c->inject.injected)
+		call_capture(c, AT_SYSCALL_EXIT, mem, &l->session.names);
+	c->no_event = is_made_up(c) || (!c->inside && received_others(c));
+	if (c->desc->id == CALL_RECVMSG && !live_adopt_received(l, c))
+		return;
+	session_exit(&l->session, c);
+	if (c->inside)
+		live_opened(l, c);
+	if (l->looker && l->bpf && c->desc->class == CLASS_MEMORY)
+		look_keep(l->looker, c->pid, c->tid);
+	if (l->measured)
+		measured_call(l->measured, c);
+	watch_new_fds(l, c);
+	note_ptrace(l, c);
+	live_note_holders(l, c);
+	count_shown(l, c);
+	if (l->looker)
+		look_after(l, c);
+}
+
+static bool has_inode(const char *path, uint64_t inode)
+{
+	struct stat s;
+
+	return !stat(path, &s) && s.st_ino == inode;
+}
+
+/* Return the path of the program that a task executed, stored in text or x->path, or NULL. */
+static const char *program_of(const struct trace_exec *x, char text[PATH_MAX])
+{
+	char link[32];
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", (int)x->tid);
+	if ((!*x->path || has_inode(link, x->inode)) && proc_exe(x->tid, text, PATH_MAX))
+		return text;
+	/* it ended, or runs another one by now */
+	if (*x->path && has_inode(x->path, x->inode) && realpath(x->path, text))
+		return text;
+	return *x->path ? x->path : NULL;
+}
+
+static void live_on_execed(void *ctx, const struct trace_exec *x)
+{
+	struct live *l = ctx;
+	char text[PATH_MAX];
+	/* only the dump has lines for programs without events */
+	bool shown = l->options.json || model_involved(l->session.model, x->former);
+
+	injections_execed(l->options.inject, x->tid, x->former);
+	if (l->machine.symbols)
+		symbols_forget(l->machine.symbols, x->tid);
+	if (l->measured && measured_leave(l->measured, x->tid))
+		model_each_holder(l->session.model, look_at_holder, l);
+	session_execed(&l->session, x->tid, x->former, clock_ns(),
+		       shown ? program_of(x, text) : NULL);
+	if (l->measured)
+		measured_execed(l->measured, x->tid, x->comm);
+	learn_command(l, x->tid);
+	if (*x->comm && wants_comms(l))
+		session_comm(&l->session, x->tid, x->comm);
+	else if (model_involved(l->session.model, x->tid))
+		learn_comm(l, x->tid);
+}
+
+static void live_on_signal(void *ctx, pid_t tid, const siginfo_t *info)
+{
+	session_signal(&((struct live *)ctx)->session, tid, clock_ns(), info);
+}
+
+static bool is_attached(const struct live *l, pid_t pid)
+{
+	for (size_t i = 0; i < l->options.npids; i++)
+		if (l->options.pids[i] == pid)
+			return true;
+	return false;
+}
+
+static void live_on_gone(void *ctx, pid_t tid, int status, struct call *c)
+{
+	enum view_end how = status == TRACE_DETACHED ? END_DETACHED :
+			    status < TRACE_DETACHED ? END_SUPERSEDED : END_EXIT;
+
+	struct live *l = ctx;
+
+	if (l->bpf && l->looker && how == END_EXIT)
+		look_all(l->looker, tid, tid); /* a kill is no call */
+	if (map_del(&l->waiting, (uint64_t)tid))
+		c = NULL; /* a receive that did not begin for the session */
+	if (how == END_SUPERSEDED)
+		status = TRACE_DETACHED - status;
+	if (l->measured)
+		measured_gone(l->measured, tid);
+	session_gone(&l->session, tid, clock_ns(), how, status, c);
+	map_del(&l->known, (uint64_t)tid);
+	map_del(&l->uring, (uint64_t)tid);
+	injections_gone(l->options.inject, tid);
+	if (how == END_DETACHED && is_attached(l, tid) && !(l->options.text.quiet & QUIET_ATTACH))
+		warn("detached from process %d", (int)tid);
+}
+
+static enum trace_closeness live_on_close_watch(void *ctx, pid_t tid)
+{
+	const struct model *m = ((struct live *)ctx)->session.model;
+
+	/* a descriptor on its way may be received by any task, once */
+	return model_holds(m, tid) ? TRACE_CLOSE : model_passing(m) ? TRACE_NEAR : TRACE_DISTANT;
+}
+
+/* Flush the output, and read rings regularly (--look-every), or as often as they fill. */
+static unsigned int live_on_tick(void *ctx)
+{
+	struct live *l = ctx;
+
+	model_forget_messages(l->session.model, clock_ns());
+	if (l->bpf && l->looker)
+		look_forget(l->looker);
+	if (l->looker && (l->options.look_ms || l->options.perf_data))
+		model_each_holder(l->session.model, look_at_holder, l);
+	session_tick(&l->session, clock_ns());
+	if (l->options.look_ms)
+		return l->options.look_ms;
+	return l->looker && l->options.perf_data ? look_pace(l->looker) : TICK_MS;
+}
+
+const struct trace_ops live_ops = {
+	.born = live_on_born,
+	.enter = live_on_enter,
+	.exit = live_on_exit,
+	.execed = live_on_execed,
+	.signalled = live_on_signal,
+	.gone = live_on_gone,
+	.close_watch = live_on_close_watch,
+	.tick = live_on_tick,
+};
+
+/* Put the process of a thread in its place in -p; return 0 if that was named before. */
+static pid_t named_process(struct live *l, size_t i)
+{
+	pid_t *pids = l->options.pids;
+	long group = proc_status(pids[i], "Tgid");
+
+	if (group > 0 && group != pids[i]) {
+		warn("%d is a thread of process %ld: attaching to the process", (int)pids[i], group);
+		pids[i] = (pid_t)group;
+	}
+	for (size_t k = 0; k < i; k++)
+		if (pids[k] == pids[i])
+			return 0;
+	return pids[i];
+}
+
+bool live_attach(struct live *l, live_attach_fn *attach)
+{
+	size_t attached = 0;
+
+	for (size_t i = 0; i < l->options.npids; i++) {
+		pid_t pid = named_process(l, i);
+
+		if (!pid || attach(l, pid))
+			continue;
+		attached++;
+		if (!(l->options.text.quiet & QUIET_ATTACH))
+			warn("attached to process %d", (int)pid);
+	}
+	return attached || !l->options.npids || l->options.argv;
+}

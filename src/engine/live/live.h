@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A trace: an engine, its hooks, and the session that they feed.  Private to the verb trace. */
+#pragma once
+
+#include "verbs/cli/machine.h"
+#include "verbs/cli/options.h"
+#include "verbs/cli/views.h"
+#include "core/session/session.h"
+#include "engine/bpf/bpf_engine.h"
+#include "engine/ptrace/trace.h"
+
+struct live {
+	struct view view;
+	struct session session;
+	struct views views;
+	struct options options;
+	struct machine machine;
+	struct tracer *tracer;	/* the ptrace engine, or NULL */
+	struct bpf_engine *bpf;	/* the BPF engine, or NULL */
+	struct looker *looker;	/* NULL: rings are not read */
+	struct earlier *earlier;
+	struct measured *measured; /* NULL: not reported */
+	struct map known;	/* tids whose name is known */
+	struct map uring;	/* pids that mapped an io_uring, which may close descriptors */
+	struct map waiting;	/* tids in a receive that began before an event was sent */
+	pid_t last_target;	/* of an open from another PID namespace */
+	size_t shown;		/* calls, of --syscall-limit */
+	struct buf held;	/* processes that were in the way of an open that failed */
+	struct buf sharers;	/* those with events of the PMU, when a multiplexed count was read */
+	struct buf doubts;	/* about events that do not count on this machine */
+	bool saw_perf;		/* a call that concerns perf */
+	bool noted_sharers;
+	bool warned_ptrace;
+	bool warned_rings;
+};
+
+/* The hooks of both engines; their ctx is a struct live. */
+extern const struct trace_ops live_ops;
+
+/* The view that learns symbols from records and warns of rings that cannot be read. */
+extern const struct view_ops live_view_ops;
+
+/* Report the BPF program of an event that was opened unseen. */
+void live_learn_program(struct live *l, pid_t tid, int fd, struct event *e);
+
+/* Report the stack of the task's current call. */
+void live_tell_stack(struct live *l, pid_t tid);
+
+/*
+ * Note, for --explain and --summary, which events opened, but do not count on this machine.  The
+ * trace must have ended.
+ */
+void live_note_doubts(struct live *l);
+
+/* Identify the events whose descriptors a message sends, so that a receive knows them. */
+void live_learn_sent_ids(struct live *l, const struct call *c);
+
+/* Forget the event of a descriptor that an io_uring closed: another file may have its number. */
+void live_forget_closed(struct live *l, const struct call *c);
+
+/* Add an event of which no open or receive was seen, at its first call. */
+void live_adopt_used(struct live *l, const struct call *c);
+
+/*
+ * Identify what a receive got, and let a receive begin that was no concern until now.  Return
+ * false if it still is none.
+ */
+bool live_adopt_received(struct live *l, struct call *c);
+
+/* Let a descriptor of an event be watched, where an engine has to be told. */
+void live_watch_fd(struct live *l, int fd);
+
+/*
+ * Attach to the processes of -p by a function of an engine, which warns and returns an errno
+ * where it cannot: one that has just ended leaves the others traced.  Return false if nothing is
+ * left to trace.
+ */
+typedef int live_attach_fn(struct live *l, pid_t pid);
+bool live_attach(struct live *l, live_attach_fn *attach);
+
+/*
+ * Trace with the BPF engine.  Return false after a warn() if it could not begin.
+ */
+bool live_trace_bpf(struct live *l, const struct trace_options *t, int *status);
+
+/*
+ * Name, for --explain, who holds events of the PMU of an open that failed because others are in
+ * use, or of a count that was multiplexed; once each, as it takes as long as pevtrace ps.
+ */
+void live_note_holders(struct live *l, const struct call *c);
+
+/* Make the model agree with what the kernel says of the event of a call */
+void live_agree(struct live *l, const struct call *c);
+
+/* Set the task's descriptor to the event of that id (0: unknown), which may be new, or NULL. */
+struct event *live_adopt_event(struct live *l, const struct call *c, int fd, bool cloexec,
+			       uint64_t id);
+
+/* Identify the event that a call opened. */
+void live_opened(struct live *l, const struct call *c);

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "engine/ptrace/conceal.h"
+
+#include <errno.h>
+#include <linux/sched.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+
+#include "engine/ptrace/ptrace.h"
+#include "engine/ptrace/regs.h"
+#include "engine/ptrace/remote.h"
+#include "engine/ptrace/remote_read_timeout.h"
+#include "engine/ptrace/task.h"
+#include "xlat/constants.h"
+
+/* Clear CLONE_UNTRACED; return whether it was set and is cleared. */
+static bool clear_untraced(struct task *task, const struct arch *arch, enum call_id id,
+			   const uint64_t *args)
+{
+	bool memory = id == CALL_CLONE3;
+	unsigned long flags = args[0], cleared;
+
+	if (memory && remote_read_timeout(task->tid, args[0], &flags, sizeof(flags)) != sizeof(flags))
+		return false;
+	if (!(flags & CLONE_UNTRACED))
+		return false;
+	cleared = flags & ~(unsigned long)CLONE_UNTRACED;
+	if (memory ? ptrace_do(PTRACE_POKEDATA, task->tid, args[0], cleared) :
+		     !regs_set_first(task->tid, arch, cleared))
+		return false;
+	task->conceal.what = memory ? CONCEAL_MEMORY : CONCEAL_REGISTER;
+	task->conceal.arch = arch;
+	task->conceal.addr = args[0];
+	task->conceal.word = flags;
+	return true;
+}
+
+static bool asks_for_strict(const struct nr_table *table, const struct call_desc *desc,
+			    uint64_t nr, const uint64_t *args)
+{
+	if (desc && desc->id == CALL_PRCTL)
+		return (int)args[0] == PR_SET_SECCOMP && args[1] == SECCOMP_MODE_STRICT;
+	return (int64_t)nr == table->seccomp && (int)args[0] == SECCOMP_SET_MODE_STRICT &&
+	       !(unsigned int)args[1] && !args[2];
+}
+
+void conceal_skip(struct task *task, uint64_t nr, int64_t result)
+{
+	regs_skip_call(task->tid, result);
+	task->conceal.skipped = true;
+	task->conceal.nr = nr;
+	task->entered = true; /* its exit must stop, too */
+}
+
+/* Skip the call and let it return 0. */
+static bool enter_strict(struct task *task, uint64_t nr)
+{
+	if (!second_filter_is_alone(task))
+		return false;
+	conceal_skip(task, nr, 0);
+	return task->conceal.strict = true;
+}
+
+/* Kill the process at any other call; the kernel would kill the thread only. */
+static void enforce_strict(const struct task *task, const struct nr_table *table, uint64_t nr)
+{
+	static const char *const allowed[] = { "read", "write", "exit", "rt_sigreturn", "sigreturn" };
+	bool native = table && table->arch->word == sizeof(long);
+
+	for (size_t i = 0; table && i < sizeof(allowed) / sizeof(*allowed); i++)
+		if (i != (native ? 4 : 3) &&
+		    (int64_t)nr == seccomp_syscall_resolve_name_arch(table->token, allowed[i]))
+			return;
+	kill(task->pid, SIGKILL);
+}
+
+bool conceal_enter(struct tracer *t, struct task *task, const struct ptrace_syscall_info *info)
+{
+	/* info.seccomp has the number and the arguments at the same offsets */
+	const uint64_t nr = info->entry.nr;
+	const uint64_t *args = (const uint64_t *)info->entry.args;
+	const struct arch *arch = arch_find(info->arch, nr);
+	const struct nr_table *table = arch ? nr_table(&t->nrs, arch) : NULL;
+	const struct call_desc *desc = table ? nr_find(&t->nrs, arch, nr) : NULL;
+
+	if (task->conceal.strict)
+		enforce_strict(task, table, nr);
+	else if (!table)
+		return false;
+	else if (desc && (desc->id == CALL_CLONE || desc->id == CALL_CLONE3))
+		return clear_untraced(task, arch, desc->id, args);
+	else if (asks_for_strict(table, desc, nr, args))
+		return enter_strict(task, nr);
+	return false;
+}
+
+void conceal_refuse(const struct tracer *t, struct task *task,
+		    const struct ptrace_syscall_info *info)
+{
+	if (!task->filtered || info->seccomp.ret_data != t->mark)
+		conceal_skip(task, info->entry.nr, -ENOSYS);
+}
+
+bool conceal_restart(struct tracer *t, const struct task *task, uint32_t audit)
+{
+	const struct arch *arch;
+	struct regs regs;
+	long nr;
+
+	if (!task->interrupted || !regs_get(task->tid, &regs))
+		return false;
+	arch = arch_find(audit, regs_number(&regs));
+	if ((int)regs_result(&regs) != -EINTR || !arch)
+		return false;
+	nr = (long)(regs_number(&regs) & ~arch->nr_bit);
+	return (nr_is_interruptible(&t->nrs, arch, nr) || nr_may_time_out(&t->nrs, arch, nr)) &&
+	       regs_set_result(task->tid, -(int64_t)ABI_ERESTARTNOHAND);
+}
+
+void conceal_undo(struct task *task)
+{
+	if (task->conceal.skipped)
+		regs_end_skipped(task->tid, task->conceal.nr);
+	task->conceal.skipped = false;
+	if (task->conceal.what == CONCEAL_NOTHING)
+		return;
+	if (task->conceal.what == CONCEAL_MEMORY) /* perhaps unmapped by now */
+		ptrace_do(PTRACE_POKEDATA, task->tid, task->conceal.addr, task->conceal.word);
+	else
+		regs_restore_first(task->tid, task->conceal.arch, task->conceal.word);
+	task->conceal.what = CONCEAL_NOTHING;
+}
+
+void conceal_fork(struct task *parent, struct task *child)
+{
+	bool memory = parent->conceal.what == CONCEAL_MEMORY;
+	struct conceal conceal = parent->conceal;
+	unsigned long word;
+
+	conceal_undo(parent);
+	/* memory that is restored already is shared with the parent */
+	if (!memory || remote_read(child->tid, conceal.addr, &word, sizeof(word)) != sizeof(word) ||
+	    word != conceal.word)
+		child->conceal = conceal;
+}

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The parent of pevtrace knows the launched program by the pid of pevtrace, and signals
+ * that.  Both are in one process group.  A signal to pevtrace alone is forwarded, one to
+ * the whole group is not.  Neither ends pevtrace.
+ */
+#include "engine/ptrace/signal_forward.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "core/lib/clock.h"
+#include "engine/ptrace/proc.h"
+#include "engine/ptrace/ptrace.h"
+#include "engine/ptrace/task.h"
+
+/* Kill the program at this number of requests to end within this time. */
+enum { END_REQUESTS = 3 };
+static const uint64_t end_requests_ns = 2000000000;
+
+/* If one signal went to both, both get it within this time. */
+static const uint64_t same_ns = 1000000000;
+
+bool signal_forward_is_end(int sig)
+{
+	return sig == SIGINT || sig == SIGTERM || sig == SIGHUP || sig == SIGQUIT;
+}
+
+static bool is_stop(int sig)
+{
+	return sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU;
+}
+
+/* Return whether a terminal sends the signal, to the whole of a process group. */
+static bool is_from_terminal(int sig)
+{
+	return sig == SIGINT || sig == SIGQUIT || sig == SIGHUP || sig == SIGCONT ||
+	       sig == SIGWINCH || is_stop(sig);
+}
+
+void signal_forward_block(struct tracer *t)
+{
+	struct sigaction action;
+
+	for (int sig = 1; sig <= SIGRTMAX; sig++) {
+		/* pulse.c and sanitizers handle some signals */
+		if (sig == SIGCHLD || sigismember(&t->inherited.ignored, sig) ||
+		    sigaction(sig, NULL, &action) ||
+		    (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN))
+			continue;
+		sigaddset(&t->fetched, sig);
+		if (is_stop(sig))
+			sigaddset(&t->stop_signals, sig);
+	}
+	sigprocmask(SIG_BLOCK, &t->fetched, NULL);
+}
+
+/* Return how often the program got the signal and pevtrace did not yet, or minus the reverse. */
+static int more_to_program(const struct signal_count *c, const siginfo_t *info)
+{
+	return c->from == info->si_pid && clock_ns() - c->ns <= same_ns ? c->more : 0;
+}
+
+/* Count a signal that the program (by: 1) or pevtrace (by: -1) got. */
+static void signal_forward_count(struct tracer *t, const siginfo_t *info, int by)
+{
+	struct signal_count *c = &t->signals[info->si_signo];
+
+	by += more_to_program(c, info);
+	if (info->si_signo < SIGRTMIN) /* several may have become one */
+		by = by < -1 ? -1 : by > 1 ? 1 : by;
+	c->from = info->si_pid;
+	c->ns = clock_ns();
+	c->more = by;
+}
+
+void signal_forward_note(struct tracer *t, const struct task *task, const siginfo_t *info)
+{
+	int sig = info->si_signo;
+
+	if (task->pid != t->launched || sig < 1 || sig >= FORWARD_SIGNALS)
+		return;
+	if (info->si_pid == getpid() && t->signals[sig].forwarded)
+		t->signals[sig].forwarded = sig < SIGRTMIN ? 0 : t->signals[sig].forwarded - 1;
+	signal_forward_count(t, info, 1);
+}
+
+/* Return whether the kernel sent the signal to the program as well. */
+static bool program_got_from_kernel(const struct tracer *t, int sig)
+{
+	/* the kernel sends a hangup to the session leader only */
+	if (sig == SIGHUP && getsid(0) == getpid())
+		return false;
+	/* A program like timeout(1) leaves the process group, and so that of the terminal. */
+	if (is_from_terminal(sig))
+		return getpgid(t->launched) == getpgrp();
+	return sig == SIGXCPU; /* every process has its own limit */
+}
+
+/* Return whether a task of the program has stopped for the signal, which wait4() has yet to say. */
+static bool stops_for(const struct tracer *t, const siginfo_t *info)
+{
+	struct task *task;
+	siginfo_t got;
+	size_t at = 0;
+
+	while ((task = task_next(t, &at)))
+		if (task->pid == t->launched &&
+		    !ptrace_do(PTRACE_GETSIGINFO, task->tid, 0, (uintptr_t)&got) &&
+		    got.si_signo == info->si_signo && got.si_code == info->si_code &&
+		    got.si_pid == info->si_pid)
+			return true;
+	return false;
+}
+
+/* Return whether the sender signalled the program as well, which may have yet to take it. */
+static bool program_got_from_sender(struct tracer *t, const siginfo_t *info)
+{
+	int sig = info->si_signo;
+	const struct signal_count *c = &t->signals[sig];
+
+	/* a write of pevtrace failed */
+	if (info->si_pid == getpid() && (sig == SIGPIPE || sig == SIGXFSZ))
+		return true;
+	/* a tracee signals its own process group, or its parent, which is pevtrace */
+	if (task_find(t, info->si_pid))
+		return true;
+	/* A group's members are signalled from the youngest on, so the program before pevtrace. */
+	if (more_to_program(c, info) <= 0 &&
+	    (c->forwarded || !proc_is_pending(t->launched, sig)) && !stops_for(t, info))
+		return false;
+	signal_forward_count(t, info, -1);
+	return true;
+}
+
+static bool program_got(struct tracer *t, const siginfo_t *info)
+{
+	switch (info->si_code) {
+	case SI_KERNEL:
+		return program_got_from_kernel(t, info->si_signo);
+	case SI_USER:
+	case SI_QUEUE:
+	case SI_TKILL:
+		return program_got_from_sender(t, info);
+	}
+	return false;
+}
+
+/* Count requests in quick succession; return whether there are enough. */
+static bool end_at_once(struct tracer *t)
+{
+	uint64_t now = clock_ns();
+
+	if (now - t->end_request_ns > end_requests_ns)
+		t->end_requests = 0;
+	t->end_request_ns = now;
+	return ++t->end_requests >= END_REQUESTS;
+}
+
+/*
+ * Forward a signal with its value, but with the pid of pevtrace, so that
+ * signal_forward_note() does not mistake it for one sent to both.
+ */
+static void queue_signal(pid_t to, siginfo_t info)
+{
+	info.si_pid = getpid();
+	syscall(SYS_rt_sigqueueinfo, to, info.si_signo, &info);
+}
+
+static void send_on(struct tracer *t, const siginfo_t *info)
+{
+	int sig = info->si_signo;
+
+	t->signals[sig].forwarded++;
+	if (signal_forward_is_end(sig) && end_at_once(t))
+		kill(t->launched, SIGKILL);
+	else if (info->si_code == SI_QUEUE)
+		queue_signal(t->launched, *info);
+	else
+		kill(t->launched, sig);
+}
+
+static bool has_stopped(const struct tracer *t)
+{
+	struct task *task;
+	size_t at = 0;
+
+	while ((task = task_next(t, &at)))
+		if (task->pid == t->launched && task->group_stopped)
+			return true;
+	return false;
+}
+
+static void fetch_stop_signals(struct tracer *t, bool fetch)
+{
+	for (int sig = 1; sig <= SIGRTMAX; sig++)
+		if (sigismember(&t->stop_signals, sig) == 1)
+			fetch ? sigaddset(&t->fetched, sig) : sigdelset(&t->fetched, sig);
+}
+
+void signal_forward_group_stop(struct tracer *t)
+{
+	sigprocmask(SIG_UNBLOCK, &t->stop_signals, NULL);
+	/* A pending signal stops pevtrace here until SIGCONT, which is fetched like others. */
+	sigprocmask(SIG_BLOCK, &t->stop_signals, NULL);
+	fetch_stop_signals(t, true);
+}
+
+/*
+ * A handler of the program may reset the terminal before it stops, and the shell must
+ * not get the terminal earlier.  So the signal stays pending until the program has
+ * stopped.  If SIGCONT comes first, the kernel discards the signal.
+ */
+void signal_forward_stop(struct tracer *t, int sig)
+{
+	fetch_stop_signals(t, false);
+	kill(getpid(), sig);
+	if (t->launched_ended || has_stopped(t))
+		signal_forward_group_stop(t);
+}
+
+void signal_forward(struct tracer *t, const siginfo_t *info)
+{
+	int sig = info->si_signo;
+
+	if (!program_got(t, info))
+		send_on(t, info);
+	if (is_stop(sig))
+		signal_forward_stop(t, sig);
+	else if (sig == SIGCONT)
+		fetch_stop_signals(t, true);
+}

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "engine/ptrace/stop.h"
+
+#include <sys/wait.h>
+
+#include "core/abi/ioctl.h"
+#include "core/abi/layout.h"
+#include "core/lib/clock.h"
+#include "core/lib/die.h"
+#include "engine/ptrace/birth.h"
+#include "engine/ptrace/delay.h"
+#include "engine/ptrace/inject.h"
+#include "engine/ptrace/leave.h"
+#include "engine/ptrace/ptrace.h"
+#include "engine/ptrace/remote_read_timeout.h"
+#include "engine/ptrace/resume.h"
+#include "engine/ptrace/second_filter_install.h"
+#include "engine/ptrace/stack.h"
+#include "engine/ptrace/task.h"
+
+/*
+ * Most results are not checked: a request fails with ESRCH if the task was killed in its
+ * stop, and wait4(2) then reports its end.
+ */
+
+/* Bring the arguments into the usual order: some calls pass a pointer to them, or swap them. */
+static void arrange_args(struct call *call)
+{
+	const struct arch *arch = call->arch;
+	unsigned int n = call->desc->id == CALL_MMAP && arch->old_mmap ? 6 :
+			 call->desc->id == CALL_SELECT && arch->old_select ? 5 : 0;
+	uint8_t words[CALL_MAX_ARGS * sizeof(uint64_t)] = { 0 };
+	uint64_t flags = call->args[1];
+
+	if (call->desc->id == CALL_CLONE && arch->clone_stack_first) {
+		call->args[1] = call->args[0];
+		call->args[0] = flags;
+	}
+	if (call->desc->id == CALL_IOCTL && arch->ioctl_3bits)
+		call->args[1] = ioctl_generic(arch, (uint32_t)call->args[1]);
+	if (!n)
+		return;
+	remote_read_timeout(call->tid, call->args[0], words, (size_t)n * arch->word);
+	for (unsigned int i = 0; i < n; i++)
+		call->args[i] = load_uint(words + i * arch->word, arch->word);
+}
+
+/* Describe the call in task->call; return whether it is one to report. */
+static bool describe_call(struct tracer *t, struct task *task, uint32_t audit, uint64_t nr,
+			  const uint64_t *args)
+{
+	const struct arch *arch = arch_find(audit, nr);
+	const struct call_desc *desc;
+	struct call *call;
+
+	task->arch = arch;
+	desc = arch ? nr_find(&t->nrs, arch, nr) : NULL;
+	if (!desc || t->opts->unwanted[desc->id])
+		return false;
+	if (!task->call)
+		task->call = xcalloc(1, sizeof(*task->call));
+	call = task->call;
+	call_reset(call);
+	call->desc = desc;
+	call->arch = arch;
+	call->nr = nr;
+	call->tid = task->tid;
+	call->pid = task->pid;
+	call->enter_ns = clock_ns();
+	for (unsigned int i = 0; i < CALL_MAX_ARGS; i++)
+		call->args[i] = args[i];
+	arrange_args(call);
+	/* the task may have stopped for another reason than the filter */
+	return filter_matches(t->opts, call) ||
+	       t->ops->close_watch(t->ctx, task->tid);
+}
+
+/* Return false if the task must stay in its stop. */
+static bool enter_call(struct tracer *t, struct task *task, const struct ptrace_syscall_info *info)
+{
+	struct remote remote = remote_of(task->tid);
+
+	task->in_call = false;
+	/* info->seccomp has the number and the arguments at the same offsets */
+	if (!task->starting && !t->leaving &&
+	    describe_call(t, task, info->arch, info->entry.nr, (const uint64_t *)info->entry.args)) {
+		task->call->ip = info->instruction_pointer;
+		task->in_call = t->ops->enter(t->ctx, task->call,
+					      &remote.mem) == TRACE_EXIT;
+	}
+	if (task->filtered && !task->starting && conceal_enter(t, task, info))
+		task->entered = true;
+	if (!task->in_call)
+		return true;
+	inject_enter(task);
+	task->call->start_ns = clock_ns();
+	return !delay_task(t, task, task->call->inject.enter_delay_ns);
+}
+
+/* Return false if the task must stay in its stop, or has ended. */
+static bool exit_call(struct tracer *t, struct task *task, int64_t rval, bool is_error)
+{
+	struct remote remote = remote_of(task->tid);
+	struct call *call = task->call;
+
+	task->entered = false;
+	conceal_undo(task);
+	if (!task->in_call)
+		return true;
+	task->in_call = false;
+	call->exit_ns = clock_ns();
+	call->returned = true;
+	call->failed = is_error;
+	call->ret = is_error ? -rval : rval;
+	t->ops->exit(t->ctx, call, &remote.mem);
+	return (t->leaving || second_filter_extend(t, task)) &&
+	       !delay_task(t, task, call->inject.exit_delay_ns);
+}
+
+/*
+ * Under PTRACE_SYSCALL a call may have a syscall-enter-stop and then a seccomp stop.
+ * Every syscall-enter-stop is resumed by PTRACE_SYSCALL, so that a syscall-exit-stop
+ * follows: until then, task->entered tells the second stop from the first.
+ */
+static void syscall_stop(struct tracer *t, struct task *task)
+{
+	struct ptrace_syscall_info info;
+	bool goes_on = true;
+
+	ptrace_syscall_info(task->tid, &info);
+	switch (info.op) {
+	case PTRACE_SYSCALL_INFO_ENTRY:
+		task->entered = true;
+		goes_on = enter_call(t, task, &info);
+		break;
+	case PTRACE_SYSCALL_INFO_SECCOMP:
+		if (!task->entered)
+			goes_on = enter_call(t, task, &info);
+		conceal_refuse(t, task, &info);
+		break;
+	case PTRACE_SYSCALL_INFO_EXIT:
+		/* a call that is restarted has not returned */
+		if (t->leaving && conceal_restart(t, task, info.arch))
+			break;
+		goes_on = exit_call(t, task, info.exit.rval, info.exit.is_error);
+		break;
+	}
+	if (goes_on)
+		resume_task(t, task, 0);
+}
+
+static void signal_stop(struct tracer *t, struct task *task, int sig)
+{
+	siginfo_t info;
+
+	if (!task->starting &&
+	    !ptrace_do(PTRACE_GETSIGINFO, task->tid, 0, (uintptr_t)&info)) {
+		signal_forward_note(t, task, &info);
+		t->ops->signalled(t->ctx, task->tid, &info);
+	}
+	resume_task(t, task, sig);
+}
+
+/* PTRACE_EVENT_STOP: a new or interrupted task, or a group-stop. */
+static void event_stop(struct tracer *t, struct task *task, int sig)
+{
+	struct ptrace_syscall_info info;
+
+	if (sig == SIGTRAP && task->interrupted &&
+	    ptrace_do(PTRACE_GET_SYSCALL_INFO, task->tid, sizeof(info), (uintptr_t)&info) > 0)
+		conceal_restart(t, task, info.arch);
+	task->interrupted = false;
+	conceal_undo(task); /* in a new child */
+	if (sig == SIGTRAP || t->leaving) {
+		resume_task(t, task, 0);
+		return;
+	}
+	task->group_stopped = ptrace_must(PTRACE_LISTEN, task->tid, 0, 0);
+	if (task->pid == t->launched)
+		signal_forward_group_stop(t);
+}
+
+static void exec_stop(struct tracer *t, pid_t tid)
+{
+	struct trace_exec exec = { .tid = tid, .comm = "", .path = "" };
+	struct task *task = birth_exec(t, tid, &exec.former);
+	struct trace_birth birth = { .tid = tid, .pid = tid };
+
+	if (!task)
+		return;
+	stack_forget(t, task);
+	if (task->starting) {
+		task->starting = false;
+		t->ops->born(t->ctx, &birth);
+	} else {
+		t->ops->execed(t->ctx, &exec);
+		if (t->opts->detach_on_exec && !task->root) {
+			leave_task(t, task, 0);
+			return;
+		}
+	}
+	resume_task(t, task, 0);
+}
+
+static void handle_stop(struct tracer *t, struct task *task, int status)
+{
+	int sig = WSTOPSIG(status);
+	unsigned int event = (unsigned int)status >> 16;
+
+	task->group_stopped = false;
+	switch (event) {
+	case 0:
+		if (sig == (SIGTRAP | 0x80))
+			syscall_stop(t, task);
+		else
+			signal_stop(t, task, sig);
+		break;
+	case PTRACE_EVENT_SECCOMP:
+		syscall_stop(t, task);
+		break;
+	case PTRACE_EVENT_FORK:
+	case PTRACE_EVENT_VFORK:
+	case PTRACE_EVENT_CLONE:
+		birth_event(t, task, event);
+		resume_task(t, task, 0);
+		break;
+	case PTRACE_EVENT_STOP:
+		event_stop(t, task, sig);
+		break;
+	default:
+		resume_task(t, task, 0);
+	}
+}
+
+void stop_handle(struct tracer *t, pid_t tid, int status)
+{
+	struct task *task = task_find(t, tid);
+
+	if (WIFSTOPPED(status) &&
+	    (unsigned int)status >> 16 == PTRACE_EVENT_EXEC)
+		exec_stop(t, tid);
+	else if (!task && stack_is_walker(t, tid))
+		return;
+	else if (!task || task->early)
+		birth_early(t, task, tid, status);
+	else if (WIFSTOPPED(status))
+		handle_stop(t, task, status);
+	else
+		task_gone(t, task, status);
+}

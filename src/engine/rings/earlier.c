@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "engine/rings/earlier.h"
+
+#include <stdlib.h>
+
+#include "engine/rings/events.h"
+#include "engine/rings/look.h"
+#include "core/lib/clock.h"
+#include "core/lib/die.h"
+
+/* A list is not read again within this time: that it lacks an event has another cause. */
+enum { EARLIER_FRESH_NS = 100000000 };
+
+struct earlier {
+	struct session *session;
+	struct events events;
+	bool opened;
+	uint64_t read_ns;
+};
+
+/* A task whose events are asked for. */
+struct earlier_task {
+	struct earlier *earlier;
+	pid_t pid, tid;
+};
+
+struct earlier *earlier_new(struct session *s)
+{
+	struct earlier *l = xcalloc(1, sizeof(*l));
+
+	l->session = s;
+	return l;
+}
+
+void earlier_free(struct earlier *l)
+{
+	if (!l)
+		return;
+	if (l->opened)
+		events_close(&l->events);
+	free(l);
+}
+
+/* Read the list, unless it is fresh or BPF cannot be used. */
+static void earlier_read(struct earlier *l)
+{
+	if (!l->opened)
+		events_open(&l->events);
+	l->opened = true;
+	if (!l->events.programs || clock_ns() - l->read_ns <= EARLIER_FRESH_NS)
+		return;
+	events_read(&l->events);
+	l->read_ns = clock_ns();
+}
+
+void earlier_each_holder(struct earlier *l, void (*hook)(void *ctx, pid_t pid), void *ctx)
+{
+	struct map pids = { 0 };
+	struct map_slot *slot;
+	size_t at = 0;
+
+	earlier_read(l);
+	for (size_t i = 0; i < l->events.n; i++)
+		for (size_t k = 0; k < l->events.list[i]->nholders; k++)
+			if (l->events.list[i]->holders[k].pid)
+				map_set(&pids, l->events.list[i]->holders[k].pid, l);
+	/* the hook may cause the list to be read again */
+	while ((slot = map_next(&pids, &at)))
+		hook(ctx, (pid_t)slot->key);
+	map_free(&pids);
+}
+
+/* Return the event with that id, NULL without BPF. */
+static struct events_event *earlier_find(struct earlier *l, uint64_t id)
+{
+	struct events_event *v = l->opened ? events_find(&l->events, id) : NULL;
+
+	if (!v) {
+		earlier_read(l);
+		v = events_find(&l->events, id);
+	}
+	return v && v->facts.attr_len ? v : NULL;
+}
+
+static bool earlier_held(const struct events_event *v, pid_t pid, enum events_reference by)
+{
+	for (size_t i = 0; i < v->nholders; i++)
+		if (v->holders[i].pid == (uint32_t)pid && v->holders[i].reference == by)
+			return true;
+	return false;
+}
+
+/* Return the event of the process whose mapping is the ring that v writes to, or NULL. */
+static struct event *earlier_output(struct earlier *l, const struct events_event *v, pid_t pid)
+{
+	for (size_t i = 0; v->facts.ring && i < l->events.n; i++) {
+		const struct events_event *w = l->events.list[i];
+
+		if (w->facts.ring == v->facts.ring && earlier_held(w, pid, EVENTS_MAPPING))
+			return model_event_by_id(l->session->model, w->facts.id);
+	}
+	return NULL;
+}
+
+struct earlier_list {
+	struct event **events;
+	size_t n;
+};
+
+static void earlier_list_fd(void *ctx, int fd, bool cloexec, struct event *e)
+{
+	struct earlier_list *list = ctx;
+
+	(void)fd, (void)cloexec;
+	list->events = xrealloc(list->events, (list->n + 1) * sizeof(e));
+	list->events[list->n++] = e;
+}
+
+static int earlier_compare(const void *a, const void *b)
+{
+	const struct event *const *x = a, *const *y = b;
+
+	return (*x)->number < (*y)->number ? -1 : (*x)->number > (*y)->number;
+}
+
+static void earlier_identify_fd(void *ctx, int fd, bool cloexec, struct event *e)
+{
+	const struct earlier_task *t = ctx;
+	uint64_t id = e->id ? 0 : look_id(t->pid, t->tid, fd);
+
+	(void)cloexec;
+	if (id)
+		session_learnt_id(t->earlier->session, e, id);
+}
+
+static void earlier_describe_event(const struct earlier_task *t, struct event *e)
+{
+	struct session *s = t->earlier->session;
+	uint8_t attr[EVENTS_ATTR_MAX];
+	struct events_event *v;
+	struct event_facts f;
+
+	/* the task may have closed its descriptor since, or ended: the id is of this event for good */
+	v = event_known(e) || !e->id ? NULL : earlier_find(t->earlier, e->id);
+	if (!v)
+		return;
+	f = (struct event_facts){
+		.attr = attr, .attr_len = events_attr(v, attr), .cpu = v->facts.cpu,
+		.pid = v->facts.target ? (pid_t)v->facts.target : -1,
+		.cgroup = v->facts.cgroup, .enabled = v->facts.state >= 0,
+		.leader = model_event_by_id(s->model, v->facts.leader),
+		.output = earlier_held(v, t->pid, EVENTS_MAPPING) ? NULL :
+			  earlier_output(t->earlier, v, t->pid),
+	};
+	session_describe(s, t->tid, clock_ns(), e, &f);
+}
+
+void earlier_describe(struct earlier *l, pid_t pid, pid_t tid)
+{
+	struct earlier_task t = { .earlier = l, .pid = pid, .tid = tid };
+	struct earlier_list list = { 0 };
+
+	model_each_fd(l->session->model, tid, earlier_identify_fd, &t);
+	model_each_fd(l->session->model, tid, earlier_list_fd, &list);
+	if (list.n)
+		qsort(list.events, list.n, sizeof(*list.events), earlier_compare);
+	for (size_t i = 0; i < list.n; i++)
+		earlier_describe_event(&t, list.events[i]);
+	free(list.events);
+}
+
+/* A ring's mapping begins with page 0 of the event's file, an AUX area elsewhere. */
+static struct event *earlier_ring_event(void *ctx, pid_t pid, uint64_t start, bool *aux)
+{
+	const struct earlier *l = ctx;
+
+	for (size_t i = 0; l->opened && i < l->events.n; i++) {
+		const struct events_event *v = l->events.list[i];
+
+		for (size_t k = 0; k < v->nholders; k++) {
+			const struct events_holder *h = &v->holders[k];
+
+			if (h->reference != EVENTS_MAPPING || h->pid != (uint32_t)pid ||
+			    h->start != start)
+				continue;
+			*aux = h->page;
+			return model_event_by_id(l->session->model, v->facts.id);
+		}
+	}
+	return NULL;
+}
+
+void earlier_rings(struct earlier *l, pid_t tid)
+{
+	session_adopt_rings(l->session, tid, earlier_ring_event, l);
+}

@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "engine/rings/ring.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/host/proc.h"
+
+enum {
+	HEADER = 8,		/* struct perf_event_header: type, misc, size */
+	HEADER_SIZE_AT = 6,
+	/*
+	 * Limit of the bytes written beyond data_head and not yet published: a record
+	 * (u16 bytes) for each of task, softirq, irq and NMI.
+	 */
+	UNDER_WAY = 4 * 65536,
+	STEADY_TRIES = 8,
+	WAIT_FOR_ALL = 1,	/* MEMBARRIER_CMD_GLOBAL, formerly ..._SHARED */
+	PASSES = 2,
+	PASS_TRIES = 10,
+	PASS_NS = 50000,
+};
+
+/*
+ * One read.  Positions count the bytes ever written.  A forward ring's data_head is such a
+ * count, a backward ring's is its negative.  So the arithmetic is the same and only
+ * the place of a byte differs.
+ */
+struct look {
+	const struct ring_image *ring;
+	struct ring_result *out;
+	const uint8_t *data;
+	uint64_t size;		/* of data: a power of two */
+	uint64_t last;		/* position of the previous read */
+	uint64_t from, to;	/* the part that is copied */
+	uint8_t *copy;		/* NULL if nothing is new */
+	ring_record_fn *record;
+	void *ctx;
+};
+
+static const uint64_t *position_at(const struct look *l, unsigned int index)
+{
+	uint16_t at = layout_perf_event_mmap_page.fields[index].offset;
+
+	return (const uint64_t *)((const uint8_t *)l->ring->bytes + at);
+}
+
+/* Load data_head or data_tail and acquire what was written before it was set. */
+static uint64_t load_position(const struct look *l, unsigned int index)
+{
+	uint64_t v = __atomic_load_n(position_at(l, index), __ATOMIC_ACQUIRE);
+
+	return l->ring->backward ? -v : v;
+}
+
+static uint64_t ring_load_head(const struct look *l)
+{
+	return load_position(l, PERF_EVENT_MMAP_PAGE_DATA_HEAD);
+}
+
+static uint64_t ring_load_tail(const struct look *l)
+{
+	return load_position(l, PERF_EVENT_MMAP_PAGE_DATA_TAIL);
+}
+
+/* Copy the user page until its sequence count (lock) shows a consistent copy. */
+static void copy_page(const struct ring_image *ring, struct ring_page *page)
+{
+	uint16_t at = layout_perf_event_mmap_page
+		.fields[PERF_EVENT_MMAP_PAGE_LOCK].offset;
+	const uint32_t *lock;
+	uint32_t seq;
+
+	lock = (const uint32_t *)((const uint8_t *)ring->bytes + at);
+	for (int i = 0; i < STEADY_TRIES && !page->steady; i++) {
+		seq = __atomic_load_n(lock, __ATOMIC_ACQUIRE);
+		memcpy(page->bytes, ring->bytes, sizeof(page->bytes));
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		page->steady = !(seq & 1) &&
+			       __atomic_load_n(lock, __ATOMIC_RELAXED) == seq;
+	}
+}
+
+static bool is_power_of_two(uint64_t v)
+{
+	return v && !(v & (v - 1));
+}
+
+/*
+ * Find the data area.  The owner can write to the user page, but not change the mapping: a
+ * page and then a power of two of pages.  So data_offset and data_size count only if
+ * they fill the mapping; they are 0 before Linux 4.1.
+ */
+static int find_data(struct look *l)
+{
+	const struct ring_page *page = &l->out->page;
+	uint64_t length = l->ring->length;
+	uint64_t offset = ring_page_get(page, PERF_EVENT_MMAP_PAGE_DATA_OFFSET);
+	uint64_t size = ring_page_get(page, PERF_EVENT_MMAP_PAGE_DATA_SIZE);
+	uint64_t first = (uint64_t)sysconf(_SC_PAGESIZE);
+
+	if (offset < first || offset > length || size != length - offset ||
+	    !is_power_of_two(size)) {
+		l->out->odd_page = (offset || size) &&
+				   (offset != first || size != length - first);
+		offset = first;
+		size = length - first;
+	}
+	if (size && (!is_power_of_two(size) || size < HEADER))
+		return -EINVAL;
+	l->data = (const uint8_t *)l->ring->bytes + offset;
+	l->size = size;
+	return 0;
+}
+
+/*
+ * Return where to continue in a forward ring when the last position is lost: at the owner's
+ * data_tail, which is between two records, if nothing before oldest is needed, otherwise at
+ * the end.
+ */
+static uint64_t ring_resume(const struct look *l, uint64_t oldest)
+{
+	uint64_t tail = ring_load_tail(l);
+
+	if (l->ring->overwrite || tail < oldest || tail > l->to ||
+	    tail % HEADER)
+		return l->to;
+	return tail;
+}
+
+/* Set the range of what is new and may still be intact. */
+static void find_new(struct look *l)
+{
+	l->from = l->last;
+	if (l->to - l->from <= l->size)
+		return;
+	l->from = l->to - l->size;
+	if (!l->ring->backward)
+		l->from = ring_resume(l, l->from);
+}
+
+/* Copy what is new; intact_from() finds out what changed meanwhile. */
+static int copy_new(struct look *l)
+{
+	uint64_t n = l->to - l->from;
+	uint64_t at = (l->ring->backward ? -l->to : l->from) & (l->size - 1);
+	uint64_t first = l->size - at;
+
+	if (!n)
+		return 0;
+	l->copy = malloc(n);
+	if (!l->copy)
+		return -ENOMEM;
+	if (first > n)
+		first = n;
+	memcpy(l->copy, l->data + at, first);
+	memcpy(l->copy + first, l->data, n - first);
+	return 0;
+}
+
+/* Return whether the kernel waits for the owner before it overwrites the copied part. */
+static bool held_for_owner(const struct look *l, uint64_t head)
+{
+	uint64_t tail = ring_load_tail(l);
+
+	return !l->ring->overwrite && tail <= l->from && head - tail <= l->size;
+}
+
+static uint64_t head_not_before(const struct look *l)
+{
+	uint64_t head = ring_load_head(l);
+
+	return head < l->to ? l->to : head;
+}
+
+/*
+ * Return the position from which on the copy is intact and not mixed with newer data.  The
+ * writer publishes data_head after it wrote.  So if it could be that close, an unchanged
+ * head proves nothing: wait for all writers that may be in progress.
+ */
+static uint64_t intact_from(const struct look *l)
+{
+	uint64_t head, oldest, more = 0;
+
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	head = head_not_before(l);
+	if (held_for_owner(l, head))
+		return l->from;
+	if (head - l->from <= l->size &&
+	    l->size - (head - l->from) >= UNDER_WAY)
+		return l->from;
+	if (l->ring->settle) {
+		l->out->waited = true;
+		if (!l->ring->settle(l->ring->settle_ctx,
+				     position_at(l, PERF_EVENT_MMAP_PAGE_DATA_HEAD)))
+			more = UNDER_WAY;
+		head = head_not_before(l);
+	}
+	oldest = head > l->size ? head - l->size : 0;
+	return oldest + more < oldest ? UINT64_MAX : oldest + more;
+}
+
+/* Return the length in a record's header, or 0 if it is invalid. */
+static uint16_t record_size(const uint8_t *header)
+{
+	uint64_t size = load_uint(header + HEADER_SIZE_AT, 2);
+
+	return size % HEADER ? 0 : (uint16_t)size;
+}
+
+static void ring_pass(const struct look *l, const uint8_t *bytes)
+{
+	uint16_t size = record_size(bytes);
+
+	l->out->records++;
+	l->out->bytes += size;
+	if (l->record)
+		l->record(l->ctx, bytes, size);
+}
+
+static void walk_forward(struct look *l, uint64_t intact)
+{
+	uint64_t at = l->from;
+	const uint8_t *bytes;
+	uint16_t size;
+
+	if (intact > at)
+		at = ring_resume(l, intact);
+	l->out->missed += at - l->last;
+	while (at < l->to) {
+		bytes = l->copy + (at - l->from);
+		size = record_size(bytes);
+		if (!size || size > l->to - at) {
+			l->out->torn = true;
+			l->out->missed += l->to - at;
+			return;
+		}
+		ring_pass(l, bytes);
+		at += size;
+	}
+}
+
+/*
+ * Count the whole records within the first `left` bytes of a backward ring, newest first;
+ * *used: their length.
+ */
+static size_t count_backward(struct look *l, uint64_t left, uint64_t *used)
+{
+	/* the newest record may have overwritten the end of the oldest: not an error */
+	bool all = left == l->to - l->last;
+	size_t n = 0;
+	uint16_t size;
+
+	for (*used = 0; left - *used >= HEADER; *used += size, n++) {
+		size = record_size(l->copy + *used);
+		if (!size || (all && size > left - *used))
+			l->out->torn = true;
+		if (!size || size > left - *used)
+			break;
+	}
+	return n;
+}
+
+static int walk_backward(struct look *l, uint64_t intact)
+{
+	uint64_t left, used, at = 0;
+	size_t *starts, n;
+
+	if (intact < l->from)
+		intact = l->from;
+	left = intact < l->to ? l->to - intact : 0;
+	n = count_backward(l, left, &used);
+	starts = malloc(n ? n * sizeof(*starts) : 1);
+	if (!starts)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		starts[i] = at;
+		at += record_size(l->copy + at);
+	}
+	l->out->missed += l->to - l->last - used;
+	while (n)
+		ring_pass(l, l->copy + starts[--n]);
+	free(starts);
+	return 0;
+}
+
+static int ring_read_new(struct look *l, struct ring_seen *seen)
+{
+	int err;
+
+	l->last = seen->started ? seen->position : 0;
+	if (l->to % HEADER) {
+		l->out->torn = true;
+		return 0;
+	}
+	if (l->to < l->last) {
+		l->out->restarted = true;
+		l->last = 0;
+	}
+	find_new(l);
+	err = copy_new(l);
+	if (!err && !l->copy)
+		l->out->missed = l->to - l->last;
+	else if (!err && l->ring->backward)
+		err = walk_backward(l, intact_from(l));
+	else if (!err)
+		walk_forward(l, intact_from(l));
+	free(l->copy);
+	if (err)
+		return err;
+	*seen = (struct ring_seen){ true, l->to };
+	return 0;
+}
+
+int ring_walk(const struct ring_image *ring, struct ring_seen *seen,
+	      struct ring_result *out, ring_record_fn *record, void *ctx)
+{
+	struct look l = { .ring = ring, .out = out, .record = record, .ctx = ctx };
+	int err;
+
+	memset(out, 0, sizeof(*out));
+	if (ring->length < RING_PAGE_BYTES ||
+	    ring->length < (size_t)sysconf(_SC_PAGESIZE))
+		return -EINVAL;
+	/* before copy_page(): the page's data_head must not be behind the records */
+	l.to = ring_load_head(&l);
+	copy_page(ring, &out->page);
+	err = find_data(&l);
+	return err || !l.size ? err : ring_read_new(&l, seen);
+}
+
+/*
+ * The writers of a ring are nested on one CPU, and the outermost publishes what all of them wrote
+ * (perf_output_put_handle()).  So the first change includes all that was under way before, and the
+ * second one also what a CPU with weak ordering of stores wrote before it published the first.
+ */
+bool ring_head_passed(const uint64_t *head)
+{
+	uint64_t before = __atomic_load_n(head, __ATOMIC_ACQUIRE), now;
+	int passes = 0;
+
+	for (int i = 0; i < PASS_TRIES && passes < PASSES; i++) {
+		nanosleep(&(struct timespec){ .tv_nsec = PASS_NS }, NULL);
+		now = __atomic_load_n(head, __ATOMIC_ACQUIRE);
+		passes += now != before;
+		before = now;
+	}
+	return passes == PASSES;
+}
+
+/*
+ * The kernel writes a record within an RCU read-side critical section (without preemption),
+ * from before it reserves the space until it has published data_head.  membarrier(2) waits
+ * until all CPUs have left such sections, for ten milliseconds, in which a small ring may be
+ * written anew.  It fails with nohz_full and before Linux 4.3.
+ */
+bool ring_settle(void *ctx, const uint64_t *head)
+{
+	(void)ctx;
+	return ring_head_passed(head) || !syscall(SYS_membarrier, WAIT_FOR_ALL, 0, 0);
+}
+
+/*
+ * Return whether the link in /proc is that of an event: mmap(2) of a device could have
+ * effects.  Without /proc, assume that it is.
+ */
+static bool ring_is_event(int fd)
+{
+	char path[64], link[64];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	n = readlink(path, link, sizeof(link));
+	return n < 0 || ((size_t)n == strlen(PROC_EVENT_LINK) &&
+			 !memcmp(link, PROC_EVENT_LINK, (size_t)n));
+}
+
+int ring_look(int fd, size_t length, bool backward, bool overwrite,
+	      struct ring_seen *seen, struct ring_result *out,
+	      ring_record_fn *record, void *ctx)
+{
+	struct ring_image ring = {
+		.length = length,
+		.backward = backward,
+		.overwrite = overwrite,
+		.settle = ring_settle,
+	};
+	void *bytes;
+	int err;
+
+	memset(out, 0, sizeof(*out));
+	if (!ring_is_event(fd))
+		return -ENOTTY;
+	bytes = mmap(NULL, length, PROT_READ, MAP_SHARED, fd, 0);
+	if (bytes == MAP_FAILED)
+		return -errno;
+	ring.bytes = bytes;
+	err = ring_walk(&ring, seen, out, record, ctx);
+	munmap(bytes, length);
+	return err;
+}
+
+ssize_t ring_read_count(int fd, void *buf, size_t size)
+{
+	ssize_t n;
+
+	do {
+		n = read(fd, buf, size);
+	} while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : n;
+}

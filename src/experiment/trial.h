@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Opening an event only to learn the result.  A child does it and exits at once: the event
+ * is closed again, and a signal of the event (attr.sigtrap) reaches only the child.
+ */
+#pragma once
+
+#include "core/abi/rules.h"
+
+/* An event that is opened earlier, on the same task or cgroup. */
+struct trial_event {
+	const uint8_t *attr;
+	size_t len;
+	int32_t cpu;
+	int leader;		/* index of its group leader; TRIAL_NONE: it leads */
+	bool ring;		/* its ring buffer is mapped */
+	/* it occupies a counter or breakpoint, or leads an event that does */
+	bool holds;
+};
+
+/*
+ * The events that are open when a call is tried.  Those that hold nothing and belong to
+ * another group are opened as descriptors of "/" instead.
+ */
+struct trial_state {
+	const struct trial_event *events;
+	size_t n;
+	int leader;		/* index of the one whose descriptor is group_fd, or TRIAL_NONE */
+};
+
+enum { TRIAL_NONE = -1 };
+
+struct trial {
+	int error;		/* positive errno, or 0: it opened */
+	uint32_t size;		/* attr.size afterwards */
+	int before_error;	/* errno of an event of the state; if set, the call was not tried */
+};
+
+/*
+ * Try a call.  pid 0 is the child, which runs nothing else.  before: NULL for no open
+ * events.  Return false if no child could be created.
+ */
+bool trial_open(const struct rule_ask *ask, const struct trial_state *before,
+		struct trial *out);
+
+/*
+ * Return the errno with which every call fails before the kernel checks it: that of a
+ * seccomp filter, or ENOSYS without perf events.  0: calls reach the kernel's checks.
+ */
+int trial_gate(void);
+
+/* Return sizeof(struct perf_event_attr) in the kernel, or 0 if it does not report it. */
+uint32_t trial_attr_size(void);
+
+/*
+ * Return whether a further breakpoint is available where ask opens its event, of the same
+ * kind (data or instruction), by opening one.
+ */
+enum fact trial_breakpoint(const struct rule_ask *ask, const struct trial_state *before);
+
+/*
+ * Return whether a PMU with checks that the rules do not describe has the event of ask, by opening
+ * it with nothing else in its attr.  If not, *error is the errno.
+ */
+enum fact trial_pmu_event(const struct rule_ask *ask, int *error);

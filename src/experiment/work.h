@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A fixed piece of work that a child does while an event measures it: a little of
+ * everything that events count and record.
+ */
+#pragma once
+
+#include <stdint.h>
+#include <time.h>
+
+/* Number of writes of the variable and calls of the function, by the task and by its child. */
+enum { WORK_TIMES = 3, WORK_CHILD_TIMES = 5 };
+
+/* Optional parts. */
+enum {
+	WORK_SPIN = 1 << 0,	/* uses 2 ms of CPU time */
+	WORK_MOVE = 1 << 1,	/* migrates to another CPU and back */
+	WORK_BPF = 1 << 2,	/* loads a BPF program */
+	WORK_EXEC = 1 << 3,	/* ends with an exec of pevtrace --version */
+	WORK_EXIT = 1 << 4,	/* ends with an exit */
+	WORK_ENDS = WORK_EXEC | WORK_EXIT,
+};
+
+/* What only the task itself can report, in shared memory. */
+struct work_report {
+	uint64_t traps;			/* number of SIGTRAPs */
+	uint64_t sig_data;		/* si_perf_data of the first */
+	uint64_t started, ended;	/* in ns of the clock argument */
+};
+
+/*
+ * Make an access that a signal of an event may interrupt.  On arm64 the kernel sends the signal of
+ * a watchpoint before the access, and a handler that returns repeats the access, and the signal
+ * (arch/arm64/kernel/hw_breakpoint.c).  A handler therefore ends with work_trapped(), which
+ * continues after the access, and is installed with SA_NODEFER: its mask is not restored.
+ */
+void work_may_trap(void (*access)(void *arg), void *arg);
+void work_trapped(void);
+
+/* Accesses: write a uint32_t; call work_called(), without argument. */
+void work_write(void *variable);
+void work_call(void *unused);
+
+/* Return the address of the variable (4 bytes) and of the function, for breakpoints and probes. */
+uintptr_t work_watched(void);
+uintptr_t work_called(void);
+
+/* Return the offset of the function in the file of the program, or 0. */
+uint64_t work_called_offset(void);
+
+/* Do the work. */
+void work_do(unsigned int what, clockid_t clock, struct work_report *report);
+
+/* Do the last part, from which only one that fails returns. */
+void work_end(unsigned int what);
+
+/* Return the highest CPU that the process may run on. */
+int work_cpu(void);

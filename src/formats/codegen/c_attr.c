@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "formats/codegen/c_attr.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/abi/attr.h"
+#include "core/abi/attr_fields.h"
+#include "core/abi/layout.h"
+#include "core/lib/die.h"
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+/* The maximum line length, with tabs of 8. */
+enum { COLUMNS = 100 };
+
+struct attr_sink {
+	struct sink sink;
+	struct c_attr *attr;
+	struct c_needs *needs;
+	unsigned int depth;
+	/* the current member: notes about it may follow */
+	const struct field *field;
+	struct buf value, comment;
+	bool unnamed, portable;
+	uint64_t type;		/* once its member was written; 0: a dynamic PMU's, or hardware */
+};
+
+static struct attr_sink *attr_self(struct sink *s)
+{
+	return (struct attr_sink *)s; /* sink is its first member */
+}
+
+static size_t columns(const char *text)
+{
+	size_t n = 0;
+
+	for (; *text; text++)
+		n = *text == '\t' ? (n | 7) + 1 : n + 1;
+	return n;
+}
+
+/* Append a value, with line breaks after "|". */
+static void add_wrapped(struct buf *line, const char *value)
+{
+	size_t at = columns(buf_str(line));
+	const char *bar;
+
+	while ((bar = strstr(value, " | "))) {
+		size_t n = (size_t)(bar - value) + 2, next = strcspn(bar + 3, " ");
+
+		buf_add(line, value, n);
+		at += n + 1;
+		value = bar + 3;
+		if (at + next + 2 > COLUMNS) {
+			buf_adds(line, "\n\t\t");
+			at = 16;
+		} else {
+			buf_addc(line, ' ');
+		}
+	}
+	buf_adds(line, value);
+}
+
+/* The comment follows the line if there is room, else precedes it. */
+void c_member_write(struct buf *out, const struct c_member *m, bool comment)
+{
+	size_t width = columns(m->line), more = strlen(m->comment) + strlen("/*  */");
+	const char *gap = width < 24 ? "\t\t" : "\t";
+	bool behind = width + 1 + more <= COLUMNS && !strchr(m->line, '\n');
+
+	if (!comment || !*m->comment)
+		buf_addf(out, "%s\n", m->line);
+	else if (!behind)
+		buf_addf(out, "\t/* %s */\n%s\n", m->comment, m->line);
+	else
+		buf_addf(out, "%s%s/* %s */\n", m->line, width < 32 && 32 + more <= COLUMNS ?
+			 gap : " ", m->comment);
+}
+
+/* Add a member, which owns the texts from now on. */
+static void add_member(struct c_attr *attr, char *line, char *comment)
+{
+	struct c_member *members = xrealloc(attr->members, (attr->nmembers + 1) * sizeof(*members));
+
+	if (members)
+		attr->members = members;
+	if (!members || !line || !comment) {
+		attr->failed = true;
+		free(line);
+		free(comment);
+		return;
+	}
+	members[attr->nmembers++] = (struct c_member){ line, comment };
+}
+
+static void flush_member(struct attr_sink *a)
+{
+	struct c_attr *attr = a->attr;
+	struct buf line = { 0 };
+
+	if (a->field && !a->unnamed) {
+		buf_addf(&line, "\t.%s = ", a->field->name);
+		add_wrapped(&line, buf_str(&a->value));
+		buf_addc(&line, ',');
+		add_member(attr, line.data, xstrdup(buf_str(&a->comment)));
+		attr->failed |= line.failed || a->value.failed || a->comment.failed;
+	}
+	a->field = NULL;
+	buf_reset(&a->value);
+	buf_reset(&a->comment);
+}
+
+/*
+ * Begin a member and return where to write its value; NULL if C_HEADERS do not have it.
+ * Reserved bits have names, but at other offsets in other headers.
+ */
+static struct buf *begin_member(struct attr_sink *a, const char *key)
+{
+	const struct field *f = key && a->depth == 1 ? attr_member(key, strlen(key)) : NULL;
+
+	flush_member(a);
+	if (!f)
+		return NULL;
+	a->field = f;
+	a->unnamed = f->since > C_HEADERS || f->kind == FIELD_RESERVED;
+	if (a->unnamed) {
+		buf_addf(&a->attr->unnamed, "%s%s", a->attr->unnamed.len ? ", " : "", key);
+		return NULL;
+	}
+	field_clear(f, a->attr->rest, a->attr->size);
+	if (*f->meaning)
+		c_comment(&a->comment, f->meaning, strlen(f->meaning));
+	return &a->value;
+}
+
+static void add_packed(struct buf *out, struct c_needs *n, const struct sink_part *parts,
+		       size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const char *name = c_constant(n, parts[i].xlat, parts[i].value);
+
+		buf_adds(out, i ? " | " : "");
+		if (parts[i].shift)
+			buf_adds(out, parts[i].shift >= 31 ? "(uint64_t)" : "(");
+		if (name)
+			buf_adds(out, name);
+		else
+			buf_addx(out, parts[i].value);
+		if (parts[i].shift)
+			buf_addf(out, " << %u%s", parts[i].shift,
+				 parts[i].shift >= 31 ? "" : ")");
+	}
+}
+
+/* Replace the member's meaning by that of its value, which says more. */
+static void comment_value(struct attr_sink *a, const struct xlat *x, uint64_t v)
+{
+	const struct xlat_entry *e = xlat_find(x, v);
+
+	if (!e || !*e->meaning)
+		return;
+	buf_reset(&a->comment);
+	c_comment(&a->comment, e->meaning, strlen(e->meaning));
+}
+
+static void attr_begin(struct sink *s, const char *key, enum sink_shape shape)
+{
+	struct attr_sink *a = attr_self(s);
+
+	(void)key, (void)shape;
+	flush_member(a);
+	a->depth++;
+}
+
+static void attr_end(struct sink *s)
+{
+	flush_member(attr_self(s));
+	attr_self(s)->depth--;
+}
+
+static void attr_uint(struct sink *s, const char *key, uint64_t v)
+{
+	struct buf *out = begin_member(attr_self(s), key);
+
+	if (out)
+		c_add_number(out, v);
+}
+
+static void attr_sint(struct sink *s, const char *key, int64_t v)
+{
+	struct buf *out = begin_member(attr_self(s), key);
+
+	if (out)
+		buf_addf(out, "%" PRId64, v);
+}
+
+static void attr_hex(struct sink *s, const char *key, uint64_t v)
+{
+	struct buf *out = begin_member(attr_self(s), key);
+
+	if (out)
+		c_add_hex(out, v);
+}
+
+static void attr_enum(struct sink *s, const char *key, const struct xlat *x, uint64_t v)
+{
+	struct attr_sink *a = attr_self(s);
+	struct buf *out = begin_member(a, key);
+
+	if (!out)
+		return;
+	c_add_enum(out, a->needs, x, v);
+	comment_value(a, x, v);
+	if (a->field == &layout_perf_event_attr.fields[ATTR_TYPE])
+		a->type = v;
+}
+
+static void attr_flags(struct sink *s, const char *key, const struct xlat *x, uint64_t v)
+{
+	struct attr_sink *a = attr_self(s);
+	struct buf *out = begin_member(a, key);
+
+	if (!out)
+		return;
+	c_add_flags(out, a->needs, x, v);
+	if (v && !(v & (v - 1)))
+		comment_value(a, x, v);
+}
+
+static void attr_packed(struct sink *s, const char *key, uint64_t raw,
+			const struct sink_part *parts, size_t n)
+{
+	struct attr_sink *a = attr_self(s);
+	struct buf *out = begin_member(a, key);
+
+	(void)raw;
+	if (out)
+		add_packed(out, a->needs, parts, n);
+}
+
+static void attr_symbol(struct sink *s, const char *key, const char *word)
+{
+	/* no member is a symbol; unknown bytes are in rest */
+	(void)begin_member(attr_self(s), key);
+	(void)word;
+}
+
+/* Return where to write the value that main() gives the current member, or NULL. */
+static struct c_set *set_later(struct attr_sink *a)
+{
+	struct c_attr *attr = a->attr;
+	struct c_set *set = &attr->sets[attr->nsets];
+
+	if (attr->nsets == sizeof(attr->sets) / sizeof(*attr->sets))
+		return NULL;
+	attr->nsets++;
+	set->member = a->field->name;
+	a->unnamed = true;	/* no line in the initializer */
+	return set;
+}
+
+/*
+ * Ids of tracepoints and types of PMUs are numbers of one machine: let the program read them
+ * there.  Return false if the note names neither.
+ */
+static bool number_later(struct attr_sink *a, const char *key, const char *text)
+{
+	const char *colon = strchr(text, ':');
+	bool pmu = !strcmp(key, "pmu") && a->field == &layout_perf_event_attr.fields[ATTR_TYPE];
+	bool tracepoint = !strcmp(key, "event") && a->type == PERF_TYPE_TRACEPOINT && colon &&
+			  a->field == &layout_perf_event_attr.fields[ATTR_CONFIG];
+	struct c_set *set;
+
+	if ((!pmu && !tracepoint) || text[strcspn(text, "\"\\/ ")] || !(set = set_later(a)))
+		return false;
+	if (pmu)
+		buf_addf(&set->value, "(uint32_t)number_in(\"/sys/bus/event_source/devices/%s/type\")",
+			 text);
+	else
+		buf_addf(&set->value, "number_in(\"/sys/kernel/tracing/events/%.*s/%s/id\")",
+			 (int)(colon - text), text, colon + 1);
+	a->attr->numbers = true;
+	c_need_header(a->needs, "stdio.h");
+	return true;
+}
+
+/* A static initializer cannot convert an address to an integer: main() sets it. */
+static void attr_string(struct sink *s, const char *key, const char *bytes, size_t len,
+			bool cut)
+{
+	struct attr_sink *a = attr_self(s);
+	struct c_set *set;
+
+	(void)cut;
+	if (!begin_member(a, key))
+		return;
+	set = set_later(a);
+	if (!set)
+		return;
+	buf_adds(&set->value, "(uintptr_t)");
+	c_string(&set->value, bytes, len);
+}
+
+static void attr_bytes(struct sink *s, const char *key, const void *bytes, size_t len,
+		       bool cut)
+{
+	(void)bytes, (void)len, (void)cut;
+	attr_symbol(s, key, "");
+}
+
+static void attr_fd(struct sink *s, const char *key, int64_t fd, const char *label)
+{
+	(void)label;
+	attr_sint(s, key, fd);
+}
+
+static void attr_note(struct sink *s, const char *key, const char *text)
+{
+	struct attr_sink *a = attr_self(s);
+
+	if (!a->field || (a->portable && !a->unnamed && number_later(a, key, text)))
+		return;
+	if (!strcmp(key, "event") || !strcmp(key, "pmu"))
+		buf_reset(&a->comment); /* the name of the event says more */
+	if (a->comment.len)
+		buf_adds(&a->comment, "; ");
+	c_comment(&a->comment, text, strlen(text));
+}
+
+static const struct sink_ops attr_ops = {
+	.begin = attr_begin, .end = attr_end, .uint = attr_uint, .sint = attr_sint,
+	.hex = attr_hex, .addr = attr_hex, .enumeration = attr_enum, .flags = attr_flags,
+	.packed = attr_packed, .symbol = attr_symbol, .string = attr_string,
+	.bytes = attr_bytes, .fd = attr_fd, .note = attr_note,
+};
+
+bool c_attr_make(struct c_attr *a, const struct call *c, uint64_t addr,
+		 const struct names *names, bool portable, struct c_needs *needs)
+{
+	struct attr_sink s = {
+		.sink = { .ops = &attr_ops, .max_string = SIZE_MAX }, .attr = a,
+		.needs = needs, .portable = portable,
+	};
+	size_t len, known = layout_perf_event_attr.size;
+	const uint8_t *bytes = call_bytes(c, AT_SYSCALL_ENTER, addr, ATTR_MAX_SIZE, &len);
+
+	*a = (struct c_attr){ 0 };
+	if (!bytes || len < 8)
+		return false;
+	a->size = ((len > known ? len : known) + 7) & ~(size_t)7;
+	a->rest = xcalloc(1, a->size);
+	if (!a->rest) {
+		a->failed = true;
+		return false;
+	}
+	memcpy(a->rest, bytes, len);
+	attr_emit(c, AT_SYSCALL_ENTER, "attr", addr, names, &s.sink);
+	flush_member(&s);
+	a->failed |= needs->failed || a->unnamed.failed;
+	for (size_t i = 0; i < a->nsets; i++)
+		a->failed |= a->sets[i].value.failed;
+	buf_free(&s.value);
+	buf_free(&s.comment);
+	return true;
+}
+
+bool c_attr_same_sets(const struct c_attr *a, const struct c_attr *b)
+{
+	if (a->nsets != b->nsets)
+		return false;
+	for (size_t i = 0; i < a->nsets; i++)
+		if (strcmp(buf_str(&a->sets[i].value), buf_str(&b->sets[i].value)))
+			return false;
+	return true;
+}
+
+void c_attr_free(struct c_attr *a)
+{
+	for (size_t i = 0; i < a->nmembers; i++) {
+		free(a->members[i].line);
+		free(a->members[i].comment);
+	}
+	free(a->members);
+	buf_free(&a->unnamed);
+	for (size_t i = 0; i < a->nsets; i++)
+		buf_free(&a->sets[i].value);
+	free(a->rest);
+}

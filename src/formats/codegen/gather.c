@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "formats/codegen/gather.h"
+
+#include <stdlib.h>
+
+#include "core/abi/ioctl.h"
+#include "formats/codegen/c_args.h"
+#include "formats/codegen/gather_steps.h"
+#include "core/lib/die.h"
+#include "xlat/constants.h"
+#include "xlat/tables.h"
+
+static struct process *process_of(struct gather *g, pid_t pid)
+{
+	struct process *p = map_get(&g->by_pid, (uint64_t)pid);
+
+	if (p)
+		return p;
+	p = xcalloc(1, sizeof(*p));
+	p->pid = pid;
+	map_set(&g->by_pid, (uint64_t)pid, p);
+	g->processes = xrealloc(g->processes, (g->nprocesses + 1) * sizeof(*g->processes));
+	return g->processes[g->nprocesses++] = p;
+}
+
+static void gather_begin_call(struct gather *g, const struct call *c)
+{
+	g->p = process_of(g, c->pid);
+	g->call = c;
+	g->event = g->other = -1;
+	g->strange = false;
+}
+
+static void note_thread(struct gather *g)
+{
+	if (!map_set(&g->p->tids, (uint64_t)g->call->tid, g))
+		g->p->program.threads++;
+}
+
+static struct gather *gather_of(struct view *v)
+{
+	return (struct gather *)v; /* view is its first member */
+}
+
+static void gather_on_enter(struct view *v, const struct call *c)
+{
+	struct gather *g = gather_of(v);
+
+	if (c->inject.injected || !model_concerns(g->session.model, c))
+		return;
+	gather_begin_call(g, c);
+	if (c->desc->id == CALL_CLOSE) {
+		note_thread(g);
+		gather_close(g);
+	} else if (c->desc->class == CLASS_POLL && c->desc->id != CALL_EPOLL_CTL) {
+		gather_step(g, STEP_POLL, NULL, NULL);
+	}
+}
+
+/* Mark the descriptors of a call as used. */
+static void note_passed(struct gather *g)
+{
+	struct c_args args = { .needs = &g->p->program.needs, .fd = gather_name_fd, .ctx = g };
+
+	c_args_make(&args, g->call, g->names);
+	c_args_free(&args);
+}
+
+static void gather_returned(struct gather *g)
+{
+	const struct call *c = g->call;
+
+	switch (c->desc->class) {
+	case CLASS_OPEN:
+		gather_open(g);
+		break;
+	case CLASS_MEMORY:
+		if (c->desc->id == CALL_MUNMAP)
+			gather_munmap(g);
+		else if (c->desc->id == CALL_MREMAP)
+			gather_note(g, "it moves a ring");
+		else if (c->desc->id == CALL_SHMAT)
+			gather_note(g, "shared memory replaces a ring");
+		else
+			gather_mmap(g);
+		break;
+	case CLASS_PASS:
+		note_passed(g);
+		gather_note(g, "it passes events between processes");
+		break;
+	case CLASS_IOCTL:
+		if (ioctl_of(c) && ioctl_of(c)->request == PERF_EVENT_IOC_SET_BPF)
+			gather_note(g, "PERF_EVENT_IOC_SET_BPF requires the BPF program");
+		else
+			gather_plain(g);
+		break;
+	case CLASS_BPF:
+		gather_note(g, "bpf(2) requires the BPF program");
+		break;
+	case CLASS_DESC:
+		if (c->desc->id == CALL_CLOSE_RANGE)
+			gather_note(g, "its range would cover other descriptors");
+		else
+			gather_plain(g);
+		break;
+	default:
+		gather_plain(g);
+		break;
+	}
+}
+
+/* Return whether the program makes the call at its place in the order. */
+static bool call_is_kept(const struct call *c)
+{
+	switch (c->desc->class) {
+	case CLASS_PROCESS:
+		return c->desc->id == CALL_PRCTL;
+	case CLASS_POLL:
+		return c->desc->id == CALL_EPOLL_CTL;
+	case CLASS_READ:
+		return false;
+	default:
+		return c->desc->id != CALL_CLOSE;
+	}
+}
+
+/* Gather a call while the model still has the descriptors and mappings that it ends. */
+static void gather_before_exit(struct view *v, const struct call *c)
+{
+	struct gather *g = gather_of(v);
+
+	g->concerns = model_concerns(g->session.model, c);
+	if (!g->concerns)
+		return;
+	/* the kernel did not see the call */
+	if (c->inject.injected) {
+		process_of(g, c->pid)->program.injected = true;
+		return;
+	}
+	gather_begin_call(g, c);
+	if (c->desc->class == CLASS_READ) {
+		gather_read_count(g);
+	} else if (c->desc->class != CLASS_OPEN && call_is_kept(c)) {
+		note_thread(g);
+		gather_returned(g);
+	}
+}
+
+/* Gather an open when the model has its event. */
+static void gather_on_exit(struct view *v, const struct call *c)
+{
+	struct gather *g = gather_of(v);
+
+	if (!g->concerns || c->inject.injected || c->desc->class != CLASS_OPEN)
+		return;
+	note_thread(g);
+	gather_returned(g);
+}
+
+static void gather_on_born(struct view *v, const struct birth *b, uint64_t ns)
+{
+	struct gather *g = gather_of(v);
+	struct process *p = b->parent ? map_get(&g->by_pid, (uint64_t)b->parent) : NULL;
+	struct c_program *o;
+
+	(void)ns;
+	if (b->pid != b->tid) {
+		map_set(&g->by_pid, (uint64_t)b->tid, process_of(g, b->pid));
+		return;
+	}
+	if (p) {
+		o = &p->program;
+		o->children = xrealloc(o->children, (o->nchildren + 1) * sizeof(*o->children));
+		o->children[o->nchildren++] = (struct c_child){ .pid = b->tid };
+	}
+	map_del(&g->by_pid, (uint64_t)b->tid); /* tids are reused */
+	process_of(g, b->pid);
+}
+
+/* Add a step to each process that has the pid as a child. */
+static void step_of_child(struct gather *g, pid_t pid, enum c_step_kind kind)
+{
+	for (size_t i = 0; i < g->nprocesses; i++) {
+		struct c_child *child = gather_child(g->processes[i], pid);
+
+		if (!child || (kind == STEP_EXEC && child->execed))
+			continue;
+		child->execed |= kind == STEP_EXEC;
+		g->p = g->processes[i];
+		g->event = g->other = -1;
+		gather_step(g, kind, NULL, NULL)->child =
+			(int)(child - g->p->program.children);
+	}
+}
+
+static void gather_on_execed(struct view *v, pid_t tid, pid_t former, uint64_t ns,
+			     const char *exe, bool shown)
+{
+	(void)former, (void)ns, (void)exe, (void)shown;
+	step_of_child(gather_of(v), tid, STEP_EXEC);
+}
+
+static void gather_on_gone(struct view *v, pid_t tid, uint64_t ns, enum view_end how,
+			   int status, bool shown)
+{
+	(void)ns, (void)how, (void)status, (void)shown;
+	step_of_child(gather_of(v), tid, STEP_GONE);
+}
+
+static const struct view_ops gather_ops = {
+	.born = gather_on_born, .enter = gather_on_enter, .before_exit = gather_before_exit,
+	.exit = gather_on_exit, .execed = gather_on_execed, .gone = gather_on_gone,
+};
+
+static bool gather_opened(const struct process *p, unsigned int event)
+{
+	for (size_t i = 0; i < p->program.nevents; i++)
+		if (p->program.events[i].number == event)
+			return true;
+	return false;
+}
+
+static bool opens_more(const struct process *a, const struct process *b)
+{
+	if (a->program.opens != b->program.opens)
+		return a->program.opens > b->program.opens;
+	return a->program.nevents > b->program.nevents; /* with failed opens */
+}
+
+static bool choose_process(struct gathered *out, const char *path, pid_t pid, unsigned int event)
+{
+	const struct gather *g = out->all;
+	struct process *best = NULL;
+	bool found = false;
+
+	for (size_t i = 0; i < g->nprocesses; i++) {
+		struct process *p = g->processes[i];
+
+		if (pid ? p->pid == pid : event ? gather_opened(p, event) :
+		    !found || opens_more(p, best)) {
+			best = p;
+			found = true;
+		}
+	}
+	if (!found || !best->program.nevents) {
+		if (pid)
+			warn("%s: process %d opens no event", path, (int)pid);
+		else if (event)
+			warn("%s: no event %u; see the numbers in pevtrace decode "
+			     "--summary", path, event);
+		else
+			warn("%s: no event is opened: nothing to generate",
+			     path);
+		return false;
+	}
+	for (size_t i = 0; i < g->nprocesses; i++)
+		out->left_out += g->processes[i] != best && g->processes[i]->program.threads;
+	out->program = &best->program;
+	out->pid = best->pid;
+	return true;
+}
+
+bool gather_read(struct gathered *out, FILE *f, const char *path, pid_t pid,
+		 unsigned int event)
+{
+	const struct session_facts *facts;
+	struct gather *g;
+
+	*out = (struct gathered){ .dump = reader_open(f, path, false) };
+	if (!out->dump)
+		return false;
+	reader_progress(out->dump);
+	facts = reader_facts(out->dump);
+	g = out->all = xcalloc(1, sizeof(*g));
+	g->view.ops = &gather_ops;
+	g->names = reader_names(out->dump);
+	g->page_size = facts->page_size ? facts->page_size : 4096;
+	session_start(&g->session, &(struct session_setup){ .source = g->names }, facts);
+	session_add_view(&g->session, &g->view);
+	if (!reader_run(out->dump, &g->session) || !choose_process(out, path, pid, event))
+		return false;
+	out->program->release = facts->release;
+	out->program->machine = facts->machine;
+	out->program->command = facts->command;
+	return true;
+}
+
+static void process_free(struct process *p)
+{
+	c_program_free(&p->program);
+	map_free(&p->fds);
+	map_free(&p->tids);
+	free(p->mapped);
+	free(p);
+}
+
+void gathered_free(struct gathered *out)
+{
+	struct gather *g = out->all;
+
+	for (size_t i = 0; g && i < g->nprocesses; i++)
+		process_free(g->processes[i]);
+	if (g) {
+		map_free(&g->by_pid);
+		session_end(&g->session);
+		free(g->processes);
+		free(g);
+	}
+	if (out->dump)
+		reader_close(out->dump);
+}

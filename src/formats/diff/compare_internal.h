@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Shared by the files of the comparison only: the pairs of opens and of calls. */
+#pragma once
+
+#include "formats/json/align.h"
+#include "formats/diff/compare.h"
+#include "core/lib/map.h"
+
+struct comparison {
+	struct normal *a, *b;
+	const struct normal_choice *choice;
+	struct map roles;	/* hashes of the members that identify an event */
+	void (*report)(void *ctx, const struct difference *d);
+	void *ctx;
+	bool same;
+};
+
+/* Both sides of a task; either may be NULL. */
+struct both {
+	struct normal_task *a, *b;
+};
+
+/* Find in the tables which members identify an event. */
+void compare_learn_roles(struct comparison *c);
+
+/* Number all events, the same event on both sides alike, by name. */
+void compare_identify(const struct normal *n);
+
+/* Pair the opens of a task, and thereby its events. */
+void compare_pair_opens(struct comparison *c, const struct both *t);
+
+/* Rename events of b that have no mate and the name of an event of a. */
+void compare_rename_rest(struct comparison *c);
+
+/*
+ * Return a hash of the value: of its text and of the events in it.  A collision hides no
+ * difference: see compare_same_item().
+ */
+uint64_t compare_value_token(uint64_t h, const struct normal *n, const struct normal_item *i,
+			     const char *value);
+
+/* Return whether both are the same call on the same events, in all fields. */
+bool compare_same_item(const struct comparison *c, const struct normal_item *x,
+		       const struct normal_item *y);
+
+enum { NOBODY = UINT32_MAX };
+
+/*
+ * The items of a task and their mates.  Equal items at both ends need no list: only those
+ * between are aligned.
+ */
+struct pairing {
+	struct both t;
+	size_t head, tail;		/* equal items at the beginning and the end */
+	struct align_side a, b;		/* of those between */
+};
+
+/* Pair the items of p->t, after its opens. */
+void pairing_make(const struct comparison *c, struct pairing *p);
+void pairing_free(struct pairing *p);
+
+/* Return the mate of an item on that side, or NOBODY. */
+size_t pairing_mate(const struct pairing *p, bool first, size_t i);
+
+/* Return whether the mate of an item of a is at another place, where the order counts. */
+bool pairing_moved(const struct comparison *c, const struct pairing *p, size_t i);

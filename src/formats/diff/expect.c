@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "formats/diff/expect.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/lib/die.h"
+#include "core/lib/hash.h"
+#include "core/lib/map.h"
+
+/* Limit of the cells of the table of costs. */
+#define CELLS_MAX (16u << 20)
+
+/* The cost of a line without a mate, and the highest cost of a pair. */
+enum { COST_ALONE = 4, COST_FIELDS = 3 };
+
+/* A line "TASK CALL KEY=VALUE ..." split into words, of an expectation or of a call. */
+struct row {
+	unsigned long number;
+	char *line, *words;	/* task, call and fields point into words */
+	const char *task, *call;
+	struct normal_field *fields;
+	size_t nfields;
+	bool open_end;		/* "*": any further fields */
+	bool any;		/* "..." */
+};
+
+struct rows {
+	struct row *rows;
+	size_t n, room;
+};
+
+/* The calls; those with equal lines share one row. */
+struct facts {
+	struct rows rows;
+	uint32_t *row;		/* index of the row of each call */
+	size_t n;
+	struct map by_line;	/* hash of the line to row + 1 */
+};
+
+struct expectation {
+	struct rows rows;
+};
+
+/* Patterns ------------------------------------------------------------------------- */
+
+/* Match one alternative, up to an unescaped | or the end. */
+static bool match_one(const char *p, const char *end, const char *text)
+{
+	const char *star = NULL, *back = NULL;
+
+	for (;;) {
+		if (p < end && *p == '*') {
+			star = ++p;
+			back = text;
+			continue;
+		}
+		if (p == end && !*text)
+			return true;
+		if (p < end && *p == '\\' && p + 1 < end && *text == '\\' && text[1] == p[1]) {
+			p += 2, text += 2;
+		} else if (p < end && *p != '\\' && *text && *p == *text) {
+			p++, text++;
+		} else if (star && *back) {
+			p = star;
+			text = ++back;
+		} else {
+			return false;
+		}
+	}
+}
+
+/* Return whether the text matches the pattern. */
+static bool matches(const char *pattern, const char *text)
+{
+	const char *p = pattern;
+
+	for (;;) {
+		const char *end = p;
+
+		while (*end && *end != '|')
+			end += *end == '\\' && end[1] ? 2 : 1;
+		if (match_one(p, end, text))
+			return true;
+		if (!*end)
+			return false;
+		p = end + 1;
+	}
+}
+
+/* Rows ----------------------------------------------------------------------------- */
+
+/* Split off the next word, which a space in quotes does not end; return NULL at the end. */
+static char *next_word(char **at, bool *open_quote)
+{
+	char *word = *at + strspn(*at, " \t"), *p = word;
+	bool quoted = false;
+
+	for (; *p && (quoted || (*p != ' ' && *p != '\t')); p++) {
+		if (*p == '\\' && p[1])
+			p++;
+		else if (*p == '"')
+			quoted = !quoted;
+	}
+	*open_quote = quoted;
+	*at = *p ? p + 1 : p;
+	*p = '\0';
+	return *word ? word : NULL;
+}
+
+static void row_free(struct row *r)
+{
+	free(r->line);
+	free(r->words);
+	free(r->fields);
+}
+
+static void rows_free(struct rows *r)
+{
+	for (size_t i = 0; i < r->n; i++)
+		row_free(&r->rows[i]);
+	free(r->rows);
+}
+
+static struct row *row_add(struct rows *list, const char *line)
+{
+	struct row *r;
+
+	if (list->n == list->room) {
+		list->room = list->room ? 2 * list->room : 64;
+		list->rows = xrealloc(list->rows, list->room * sizeof(*r));
+	}
+	r = &list->rows[list->n++];
+	*r = (struct row){ .line = xstrdup(line), .words = xstrdup(line) };
+	return r;
+}
+
+static void add_field(struct row *r, char *word, char *value)
+{
+	*value = '\0';
+	r->fields = xrealloc(r->fields, (r->nfields + 1) * sizeof(*r->fields));
+	r->fields[r->nfields++] = (struct normal_field){ word, value + 1 };
+}
+
+/* Parse a line; return NULL, or the error. */
+static const char *expect_parse(struct row *r, const struct normal_choice *choice)
+{
+	char *at = r->words, *word, *value;
+	bool open_quote;
+
+	r->task = next_word(&at, &open_quote);
+	if (r->task && !strcmp(r->task, "...")) {
+		r->any = true;
+		return next_word(&at, &open_quote) ? "... must be on a line of its own" : NULL;
+	}
+	r->call = next_word(&at, &open_quote);
+	if (!r->call)
+		return "expected TASK CALL FIELD=VALUE ...";
+	while ((word = next_word(&at, &open_quote))) {
+		if (open_quote)
+			return "unterminated quote";
+		if (!strcmp(word, "*")) {
+			r->open_end = true;
+			continue;
+		}
+		value = strchr(word, '=');
+		if (!value || value == word)
+			return "expected FIELD=VALUE";
+		*value = '\0';
+		if (normal_chosen(choice, r->call, word))
+			add_field(r, word, value);
+	}
+	return NULL;
+}
+
+static bool expect_read_line(struct rows *list, char *line, unsigned long number,
+			     const char *path, const struct normal_choice *choice)
+{
+	const char *wrong, *start = line + strspn(line, " \t");
+	struct row *r;
+
+	line[strcspn(line, "\r\n")] = '\0';
+	if (!*start || *start == '#')
+		return true;
+	r = row_add(list, start);
+	r->number = number;
+	wrong = expect_parse(r, choice);
+	if (wrong)
+		warn("%s:%lu: %s; pevtrace diff --normalize writes valid lines",
+		     path, number, wrong);
+	return !wrong;
+}
+
+struct expectation *expect_read(FILE *f, const char *path,
+				const struct normal_choice *choice)
+{
+	struct expectation *x = xcalloc(1, sizeof(*x));
+	unsigned long number = 0;
+	char *line = NULL;
+	size_t room = 0;
+	bool ok = true;
+	ssize_t len;
+
+	while (ok && (len = getline(&line, &room, f)) >= 0) {
+		ok = strlen(line) == (size_t)len;
+		number++;
+		if (!ok)
+			warn("%s:%lu: not text: a NUL byte", path, number);
+		else
+			ok = expect_read_line(&x->rows, line, number, path, choice);
+	}
+	if (ok && ferror(f)) {
+		warn("cannot read '%s': %s", path, strerror(errno));
+		ok = false;
+	}
+	free(line);
+	if (ok)
+		return x;
+	expect_free(x);
+	return NULL;
+}
+
+void expect_free(struct expectation *x)
+{
+	if (!x)
+		return;
+	rows_free(&x->rows);
+	free(x);
+}
+
+/* Return the row of that call, split from its line as an expectation is. */
+static uint32_t fact(struct facts *f, const char *line)
+{
+	uint64_t h = hash_text(HASH_START, line);
+	size_t at;
+
+	while ((at = (uintptr_t)map_get(&f->by_line, h)) &&
+	       strcmp(f->rows.rows[at - 1].line, line))
+		h++;
+	if (!at) {
+		expect_parse(row_add(&f->rows, line), NULL);
+		at = f->rows.n;
+		map_set(&f->by_line, h, (void *)(uintptr_t)at);
+	}
+	return (uint32_t)at - 1;
+}
+
+static void facts_make(struct facts *f, const struct normal *n,
+		       const struct normal_choice *choice)
+{
+	struct buf line = { 0 };
+	size_t count = 0;
+
+	for (size_t t = 0; t < n->ntasks; t++)
+		count += n->tasks[t]->nitems;
+	f->row = xcalloc(count + 1, sizeof(*f->row));
+	for (size_t t = 0; t < n->ntasks; t++) {
+		for (size_t i = 0; i < n->tasks[t]->nitems; i++) {
+			buf_reset(&line);
+			normal_line(n, n->tasks[t], &n->tasks[t]->items[i], choice, &line);
+			f->row[f->n++] = fact(f, buf_str(&line));
+		}
+	}
+	buf_free(&line);
+}
+
+static void facts_free(struct facts *f)
+{
+	rows_free(&f->rows);
+	map_free(&f->by_line);
+	free(f->row);
+}
+
+/* Matching --------------------------------------------------------------------------- */
+
+static const char *field_of(const struct row *r, const char *key)
+{
+	for (size_t i = 0; i < r->nfields; i++)
+		if (!strcmp(r->fields[i].key, key))
+			return r->fields[i].value;
+	return NULL;
+}
+
+/* Return how many fields differ, up to most; report each if report is set. */
+static unsigned int differing(const struct row *want, const struct row *is,
+			      unsigned int most,
+			      void (*report)(void *ctx, const struct mismatch *m), void *ctx)
+{
+	struct mismatch m = { .kind = EXPECT_FIELD, .number = want->number, .line = want->line };
+	unsigned int n = 0;
+
+	for (size_t i = 0; i < want->nfields && n < most; i++) {
+		m.field = want->fields[i].key;
+		m.wanted = want->fields[i].value;
+		m.is = field_of(is, m.field);
+		if (matches(m.wanted, m.is ? m.is : "0"))
+			continue;
+		n++;
+		if (report)
+			report(ctx, &m);
+	}
+	for (size_t i = 0; i < is->nfields && n < most && !want->open_end; i++) {
+		m.field = is->fields[i].key;
+		m.wanted = NULL;
+		m.is = is->fields[i].value;
+		if (field_of(want, m.field))
+			continue;
+		n++;
+		if (report)
+			report(ctx, &m);
+	}
+	return n;
+}
+
+static bool same_call(const struct row *want, const struct row *is)
+{
+	return !want->any && matches(want->call, is->call) &&
+	       matches(want->task, is->task);
+}
+
+/* Return the cost of pairing the two, above that of two unpaired lines if the calls differ. */
+static uint32_t cost_of(const struct row *want, const struct row *is)
+{
+	return same_call(want, is) ? differing(want, is, COST_FIELDS, NULL, NULL) :
+				     3 * COST_ALONE;
+}
+
+struct matching {
+	const struct rows *want;
+	const struct facts *is;
+	uint32_t *cost;		/* [w][i]: of the lines from w and the calls from i on */
+	size_t w0, w1, i0, i1;	/* lines and calls between the equal ones at both ends */
+};
+
+static const struct row *row_is(const struct matching *m, size_t i)
+{
+	return &m->is->rows.rows[m->is->row[i]];
+}
+
+static uint32_t *cell(const struct matching *m, size_t w, size_t i)
+{
+	return &m->cost[(w - m->w0) * (m->i1 - m->i0 + 1) + (i - m->i0)];
+}
+
+static uint32_t cost_alone(const struct row *want)
+{
+	return want->any ? 0 : COST_ALONE;
+}
+
+static void expect_fill(const struct matching *m)
+{
+	for (size_t w = m->w1 + 1; w-- > m->w0;) {
+		for (size_t i = m->i1 + 1; i-- > m->i0;) {
+			const struct row *want = w < m->w1 ? &m->want->rows[w] : NULL;
+			uint32_t best = UINT32_MAX, c;
+
+			if (!want && i == m->i1)
+				best = 0;
+			if (want)
+				best = *cell(m, w + 1, i) + cost_alone(want);
+			c = i < m->i1 ? *cell(m, w, i + 1) +
+				(want && want->any ? 0 : COST_ALONE) : UINT32_MAX;
+			best = c < best ? c : best;
+			if (want && i < m->i1) {
+				c = *cell(m, w + 1, i + 1) + cost_of(want, row_is(m, i));
+				best = c < best ? c : best;
+			}
+			*cell(m, w, i) = best;
+		}
+	}
+}
+
+static void expect_report_alone(enum mismatch_kind kind, const struct row *r,
+			      void (*report)(void *ctx, const struct mismatch *m), void *ctx)
+{
+	const struct mismatch m = { .kind = kind, .number = r->number, .line = r->line };
+
+	report(ctx, &m);
+}
+
+/* Report the differences of the cheapest pairing; return whether all match. */
+static bool expect_walk(const struct matching *m,
+			void (*report)(void *ctx, const struct mismatch *m), void *ctx)
+{
+	size_t w = m->w0, i = m->i0;
+
+	while (w < m->w1 || i < m->i1) {
+		const struct row *want = w < m->w1 ? &m->want->rows[w] : NULL;
+		const struct row *is = i < m->i1 ? row_is(m, i) : NULL;
+		uint32_t here = *cell(m, w, i);
+
+		if (want && is && here == *cell(m, w + 1, i + 1) + cost_of(want, is)) {
+			differing(want, is, UINT32_MAX, report, ctx);
+			w++, i++;
+		} else if (is && here == *cell(m, w, i + 1) +
+			   (want && want->any ? 0 : COST_ALONE)) {
+			if (!want || !want->any)
+				expect_report_alone(EXPECT_SURPLUS, is, report, ctx);
+			i++;
+		} else {
+			if (want && !want->any)
+				expect_report_alone(EXPECT_MISSING, want, report, ctx);
+			w++;
+		}
+	}
+	return !*cell(m, m->w0, m->i0);
+}
+
+int expect_check(const struct expectation *x, const struct normal *n,
+		 const struct normal_choice *choice,
+		 void (*report)(void *ctx, const struct mismatch *m), void *ctx)
+{
+	struct facts is = { 0 };
+	struct matching m = { .want = &x->rows, .is = &is };
+	int ok = -1;
+
+	facts_make(&is, n, choice);
+	m.w1 = x->rows.n;
+	m.i1 = is.n;
+	while (m.w0 < m.w1 && m.i0 < m.i1 && !x->rows.rows[m.w0].any &&
+	       !cost_of(&x->rows.rows[m.w0], row_is(&m, m.i0)))
+		m.w0++, m.i0++;
+	while (m.w0 < m.w1 && m.i0 < m.i1 && !x->rows.rows[m.w1 - 1].any &&
+	       !cost_of(&x->rows.rows[m.w1 - 1], row_is(&m, m.i1 - 1)))
+		m.w1--, m.i1--;
+	if (m.i1 - m.i0 < CELLS_MAX / (m.w1 - m.w0 + 1)) {
+		m.cost = xcalloc((m.w1 - m.w0 + 1) * (m.i1 - m.i0 + 1), sizeof(*m.cost));
+		expect_fill(&m);
+		ok = expect_walk(&m, report, ctx);
+		free(m.cost);
+	} else {
+		warn("cannot compare %zu expected lines with %zu calls: too many differ; "
+		     "check that the file is for this program", m.w1 - m.w0, m.i1 - m.i0);
+	}
+	facts_free(&is);
+	return ok;
+}

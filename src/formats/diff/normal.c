@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The view that converts calls to the normal form. */
+#include "formats/diff/normal.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/abi/call_decode.h"
+#include "core/abi/ioctl.h"
+#include "core/abi/strings.h"
+#include "formats/diff/normal_sink.h"
+#include "core/lib/die.h"
+#include "core/lib/hash.h"
+#include "xlat/constants.h"
+#include "xlat/tables.h"
+
+/* Tasks ---------------------------------------------------------------------- */
+
+struct normal_task *normal_task_new(struct normal *n, const struct birth *b)
+{
+	struct normal_task *t = xcalloc(1, sizeof(*t));
+	struct normal_task *parent = b->parent ? map_get(&n->by_tid, (uint64_t)b->parent) : NULL;
+	struct buf name = { 0 };
+
+	if (!parent && b->pid != b->tid) /* of a process that ran before the trace */
+		parent = map_get(&n->by_tid, (uint64_t)b->pid);
+	if (parent && b->pid == parent->pid)
+		n->threads = true;
+	if (parent && b->pid == parent->pid && n->merge_threads) {
+		free(t);
+		map_set(&n->by_tid, (uint64_t)b->tid, parent);
+		return parent;
+	}
+	if (!parent)
+		buf_addf(&name, "task%u", ++n->roots);
+	else if (b->pid == parent->pid)
+		buf_addf(&name, "%s.t%u", parent->name, ++parent->threads);
+	else
+		buf_addf(&name, "%s.%u", parent->name, ++parent->children);
+	t->name = name.data;
+	t->tid = b->tid;
+	t->pid = b->pid;
+	n->tasks = xrealloc(n->tasks, (n->ntasks + 1) * sizeof(struct normal_task *));
+	n->tasks[n->ntasks++] = t;
+	map_set(&n->by_tid, (uint64_t)b->tid, t);
+	return t;
+}
+
+static struct normal_task *task_of(struct normal *n, pid_t tid, pid_t pid)
+{
+	const struct birth b = { .tid = tid, .pid = pid };
+	struct normal_task *t = map_get(&n->by_tid, (uint64_t)tid);
+
+	return t ? t : normal_task_new(n, &b);
+}
+
+/* Return a draft; one is kept for reuse by any task. */
+static struct normal_draft *draft_of(struct normal *n, pid_t tid, const struct call_desc *desc)
+{
+	struct normal_draft *d = n->spare ? n->spare : xcalloc(1, sizeof(*d));
+
+	n->spare = NULL;
+	map_set(&n->pending, (uint64_t)tid, d);
+	draft_begin(d, desc);
+	return d;
+}
+
+static void drop_draft(struct normal *n, pid_t tid)
+{
+	struct normal_draft *d = map_del(&n->pending, (uint64_t)tid);
+
+	if (d && n->spare)
+		draft_free(d);
+	else if (d)
+		n->spare = d;
+}
+
+static void task_free(struct normal_task *t)
+{
+	map_free(&t->other_pids);
+	map_free(&t->addresses);
+	map_free(&t->once);
+	free(t->items);
+	free(t->name);
+	free(t);
+}
+
+/* Calls ---------------------------------------------------------------------- */
+
+/*
+ * Return whether the call is part of the normal form.  The number of waits and reads
+ * depends on timing, that of processes on the measured program: they are left out.
+ */
+static bool keeps(const struct call *c)
+{
+	switch (c->desc->class) {
+	case CLASS_POLL:
+		return c->desc->id == CALL_EPOLL_CTL;
+	case CLASS_READ:
+		return false;
+	case CLASS_PROCESS:
+		return c->desc->id == CALL_PRCTL;
+	default:
+		return true;
+	}
+}
+
+static struct normal_event *subject_of(struct normal *n, struct normal_task *t,
+				       const struct call *c)
+{
+	unsigned int arg = c->desc->class == CLASS_MEMORY ? 4 : /* of mmap */
+			   c->desc->class == CLASS_POLL ? 2 : 0;
+	const struct event *e;
+
+	if (c->desc->class == CLASS_PASS || c->desc->class == CLASS_PROCESS ||
+	    c->desc->id == CALL_CLOSE_RANGE || arg >= c->desc->nargs)
+		return NULL;
+	e = model_event(n->model, c->tid, call_int(c, c->desc->class == CLASS_OPEN ? 3 : arg));
+	return e ? normal_event_of(n, t, e) : NULL;
+}
+
+/* Note that a call uses the event: as a group leader, for a ring, a filter and so on. */
+static void note_use(struct normal_event *e, const struct call *c)
+{
+	if (!e)
+		return;
+	if (c->desc->id == CALL_CLOSE)
+		e->closed = true;
+	else
+		e->used = true;
+	if (c->desc->class == CLASS_IOCTL && ioctl_of(c) &&
+	    ioctl_of(c)->request == PERF_EVENT_IOC_ID)
+		e->id_known = true;
+}
+
+static uint64_t displaced_key(const struct call *c, int64_t fd)
+{
+	return (uint64_t)(uint32_t)c->pid << 32 | (uint32_t)fd;
+}
+
+/*
+ * Return the event that a close refers to, if an open that returned the same number while
+ * the close ran comes before it in the dump; else NULL.
+ */
+static struct normal_event *displaced_by_reuse(struct normal *n, const struct call *c)
+{
+	const struct event *e = c->desc->id == CALL_CLOSE ?
+		model_event(n->model, c->tid, call_int(c, 0)) : NULL;
+
+	return e && e->opened_ns > c->enter_ns ?
+		map_del(&n->displaced, displaced_key(c, call_int(c, 0))) : NULL;
+}
+
+static struct normal *normal_of(struct view *v)
+{
+	return (struct normal *)v; /* view is its first member */
+}
+
+static void normal_on_enter(struct view *v, const struct call *c)
+{
+	struct normal *n = normal_of(v);
+	struct normal_task *t = task_of(n, c->tid, c->pid);
+	struct normal_event *e = NULL, *displaced = displaced_by_reuse(n, c);
+	struct normal_draft *d;
+	struct normal_sink s;
+
+	if (model_concerns(n->model, c)) {
+		if (c->desc->class != CLASS_POLL || c->desc->id == CALL_EPOLL_CTL)
+			e = displaced ? displaced : subject_of(n, t, c);
+		note_use(e, c);
+		drop_draft(n, c->tid);
+		if (keeps(c)) {
+			d = draft_of(n, c->tid, c->desc);
+			d->subject = e;
+			d->late = c->desc->id == CALL_MUNMAP;
+			normal_sink_init(&s, n, t, d, c);
+			s.displaced = displaced;
+			call_args(c, AT_SYSCALL_ENTER, n->names, &s.sink);
+		}
+	}
+}
+
+static void normal_add_result(struct normal_sink *s, const struct call *c)
+{
+	struct buf *text = &s->draft->scratch;
+	const char *error;
+
+	buf_reset(text);
+	if (c->failed) {
+		error = error_name((int)c->ret);
+		if (error)
+			buf_adds(text, error);
+		else
+			buf_addf(text, "errno%lld", (long long)c->ret);
+	} else if (call_result_kind(c) == RESULT_FD) {
+		normal_fd_text(s, c->ret, text);
+	} else if (call_result_kind(c) == RESULT_ADDR) {
+		buf_adds(text, "addr");
+	} else if (c->desc->class == CLASS_DESC && call_int(c, 1) == F_GETOWN &&
+		   (c->desc->id == CALL_FCNTL || c->desc->id == CALL_FCNTL64)) {
+		normal_pid_text(s, c->ret, text);
+	} else if (c->ret >= 0) {
+		buf_addu(text, (unsigned long long)c->ret);
+	} else {
+		buf_addf(text, "%lld", (long long)c->ret);
+	}
+	draft_add(s->draft, "result", buf_str(text));
+	if (c->inject.injected)
+		draft_add(s->draft, "injected", "1");
+}
+
+/* Return whether the task made the call before: pause, resume and refresh are kept once. */
+static bool repeats(struct normal_task *t, const struct normal_draft *d, const struct call *c)
+{
+	const struct ioctl_desc *i = c->desc->class == CLASS_IOCTL ? ioctl_of(c) : NULL;
+	uint64_t h = HASH_START;
+
+	if (!i || (i->request != PERF_EVENT_IOC_PAUSE_OUTPUT &&
+		   i->request != PERF_EVENT_IOC_REFRESH))
+		return false;
+	for (size_t k = 0; k < d->nfields; k++)
+		h = hash_text(hash_text(h, buf_str(&d->fields[k].key)),
+			      buf_str(&d->fields[k].value));
+	return map_set(&t->once, h, t);
+}
+
+/* Mark the events that a call mentions as used, such as that of SET_OUTPUT. */
+static void note_references(struct normal *n, const struct normal_draft *d)
+{
+	for (size_t k = 0; k < d->nfields && d->refers && d->desc->id != CALL_CLOSE; k++) {
+		const char *at = buf_str(&d->fields[k].value);
+		uint32_t index;
+		size_t before;
+
+		if (!strcmp(buf_str(&d->fields[k].key), "result"))
+			continue;
+		while (normal_next_ref(&at, &before, &index))
+			if (index < n->nevents)
+				normal_event_at(n, index)->used = true;
+	}
+}
+
+/* Return the index of a single event; store several in n->refs and return their position. */
+static uint32_t keep_refs(struct normal *n, const uint32_t *refs, size_t count)
+{
+	if (count < 2)
+		return count ? refs[0] : 0;
+	for (size_t i = 0; i < count; i++) {
+		if (!(n->nrefs & (n->nrefs - 1))) /* grows in powers of two */
+			n->refs = xrealloc(n->refs, (n->nrefs ? 2 * n->nrefs : 1) *
+					   sizeof(*n->refs));
+		n->refs[n->nrefs++] = refs[i];
+	}
+	return (uint32_t)(n->nrefs - count);
+}
+
+void normal_item_add(struct normal *n, struct normal_task *t, const struct normal_draft *d)
+{
+	const struct normal_form *f;
+	const uint32_t *refs;
+
+	f = normal_form_of(n->forms, d, d->subject ? d->subject->index : 0, &refs);
+	if (t->nitems == t->room) {
+		t->room = t->room ? 2 * t->room : 16;
+		t->items = xrealloc(t->items, t->room * sizeof(*t->items));
+	}
+	t->items[t->nitems++] = (struct normal_item){
+		f->number, keep_refs(n, refs, f->nrefs),
+	};
+	t->nlate += d->late;
+}
+
+static void normal_opened(struct normal *n, struct normal_task *t, struct normal_draft *d,
+			  const struct call *c)
+{
+	const struct event *e = model_opened(n->model, c);
+	bool grouped = d->subject;
+
+	d->subject = e ? normal_event_of(n, t, e) : NULL;
+	if (d->subject && !d->subject->opened) {
+		d->subject->opened = true;
+		d->subject->used = grouped; /* a group member counts as used */
+	}
+	d->probe = c->failed && !c->inject.injected && !grouped; /* see is_probe() */
+}
+
+/* Remember the event whose descriptor the open reuses: the line of its close may follow. */
+static void normal_before_exit(struct view *v, const struct call *c)
+{
+	struct normal *n = normal_of(v);
+	const struct event *before = model_opened(n->model, c);
+
+	if (before)
+		map_set(&n->displaced, displaced_key(c, c->ret),
+			normal_event_of(n, task_of(n, c->tid, c->pid), before));
+}
+
+static void normal_on_exit(struct view *v, const struct call *c)
+{
+	struct normal *n = normal_of(v);
+	struct normal_task *t = task_of(n, c->tid, c->pid);
+	struct normal_draft *d = map_get(&n->pending, (uint64_t)c->tid);
+	struct normal_sink s;
+
+	if (d && d->desc == c->desc) {
+		normal_sink_init(&s, n, t, d, c);
+		call_args(c, AT_SYSCALL_EXIT, n->names, &s.sink);
+		normal_add_result(&s, c);
+		if (c->desc->class == CLASS_OPEN)
+			normal_opened(n, t, d, c);
+		if ((c->desc->class != CLASS_PASS || d->refers) && !repeats(t, d, c)) {
+			note_references(n, d);
+			normal_item_add(n, t, d);
+		}
+	}
+	drop_draft(n, c->tid);
+}
+
+/* Tasks and events ------------------------------------------------------------------ */
+
+static void normal_on_born(struct view *v, const struct birth *b, uint64_t ns)
+{
+	(void)ns;
+	normal_task_new(normal_of(v), b);
+}
+
+static void normal_on_found(struct view *v, pid_t tid, int fd, bool cloexec,
+			    const struct event *e)
+{
+	struct normal *n = normal_of(v);
+
+	(void)fd, (void)cloexec;
+	normal_event_of(n, task_of(n, tid, tid), e)->used = true;
+}
+
+static void normal_on_execed(struct view *v, pid_t tid, pid_t former, uint64_t ns,
+			     const char *exe, bool shown)
+{
+	(void)ns, (void)exe, (void)shown;
+	if (former != tid)
+		map_del(&normal_of(v)->by_tid, (uint64_t)former);
+}
+
+/* Add an open that did not return: a task may be killed in any call. */
+static void normal_on_abandon(struct view *v, const struct call *c, bool detached, uint64_t ns)
+{
+	struct normal *n = normal_of(v);
+	struct normal_task *t = map_get(&n->by_tid, (uint64_t)c->tid);
+	struct normal_draft *d = map_get(&n->pending, (uint64_t)c->tid);
+
+	(void)detached, (void)ns;
+	if (!t || !d || c->desc->class != CLASS_OPEN)
+		return;
+	draft_add(d, "result", "unfinished");
+	d->subject = NULL;
+	normal_item_add(n, t, d);
+}
+
+/* The task stays in by_tid: other calls may refer to its pid. */
+static void normal_on_gone(struct view *v, pid_t tid, uint64_t ns, enum view_end how,
+			   int status, bool shown)
+{
+	(void)ns, (void)how, (void)status, (void)shown;
+	drop_draft(normal_of(v), tid);
+}
+
+/* Drop the session's names and model, which end with it. */
+static void normal_unwatch(struct view *v)
+{
+	normal_of(v)->names = NULL;
+	normal_of(v)->model = NULL;
+}
+
+static const struct view_ops normal_ops = {
+	.born = normal_on_born, .found = normal_on_found, .enter = normal_on_enter,
+	.before_exit = normal_before_exit, .exit = normal_on_exit,
+	.abandon = normal_on_abandon, .execed = normal_on_execed, .gone = normal_on_gone,
+	.free = normal_unwatch,
+};
+
+struct normal *normal_new(struct normal_forms *forms)
+{
+	struct normal *n = xcalloc(1, sizeof(*n));
+
+	n->view.ops = &normal_ops;
+	n->forms = forms;
+	return n;
+}
+
+void normal_watch(struct normal *n, struct session *s)
+{
+	n->names = s->source;
+	n->model = s->model;
+	session_add_view(s, &n->view);
+}
+
+void normal_free(struct normal *n)
+{
+	struct map_slot *slot;
+	size_t at = 0;
+
+	if (!n)
+		return;
+	for (size_t i = 0; i < n->ntasks; i++)
+		task_free(n->tasks[i]);
+	normal_events_free(n);
+	if (n->spare)
+		draft_free(n->spare);
+	while ((slot = map_next(&n->pending, &at)))
+		draft_free(slot->value);
+	map_free(&n->pending);
+	map_free(&n->by_tid);
+	map_free(&n->displaced);
+	free(n->refs);
+	free(n->tasks);
+	free(n);
+}

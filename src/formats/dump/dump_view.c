@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "formats/dump/dump_view_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/abi/call_decode.h"
+#include "core/abi/layout.h"
+#include "formats/dump/dump_call.h"
+#include "core/lib/die.h"
+#include "xlat/tables.h"
+
+#define IDLE_NS 1000000000ULL
+
+/* Calls ---------------------------------------------------------------------- */
+
+static struct begun *dump_remove_begun(struct dump_view *d, pid_t tid)
+{
+	return (struct begun *)inflight_take(&d->begun, tid);
+}
+
+static void dump_on_enter(struct view *v, const struct call *c)
+{
+	struct dump_view *d = dump_self(v);
+	struct begun *b;
+
+	begun_free(dump_remove_begun(d, c->tid)); /* its return was not seen */
+	b = xcalloc(1, sizeof(*b));
+	b->call = c;
+	dump_call_about(c, d->model, &b->about);
+	json_text_begin(&b->args);
+	call_args(c, AT_SYSCALL_ENTER, d->names, &b->args.sink);
+	inflight_add(&d->begun, &b->in, c->tid, c->enter_ns);
+}
+
+/*
+ * Write the "enter" lines of closes in progress: a close takes effect when it begins, and
+ * one of them may have freed the descriptor that this call returned.  Write those of all
+ * calls that began earlier, too, as lines are in the order of time.
+ */
+static void dump_split_closes(struct dump_view *d, pid_t tid)
+{
+	uint64_t last = 0;
+
+	for (struct inflight *in = d->begun.head.next; in != &d->begun.head; in = in->next)
+		if (!in->split && in->tid != tid &&
+		    ((struct begun *)in)->call->desc->id == CALL_CLOSE)
+			last = in->enter_ns;
+	if (last)
+		inflight_split(&d->begun, last, 0, dump_write_enter, d);
+}
+
+static void dump_on_exit(struct view *v, const struct call *c)
+{
+	struct dump_view *d = dump_self(v);
+	struct dump_return decoded;
+	struct json_text line, *o;
+	struct begun *b;
+	bool split;
+
+	if (!inflight_get(&d->begun, c->tid))
+		return;
+	dump_call_decode_return(c, d->names, &decoded);
+	if (call_result_kind(c) == RESULT_FD && !c->failed)
+		dump_split_closes(d, c->tid);
+	b = dump_remove_begun(d, c->tid);
+	split = b->in.split;
+	dump_before(d, split ? c->exit_ns : c->enter_ns, c->tid);
+	o = dump_line(&line, split ? KIND_EXIT : KIND_CALL);
+	if (split) {
+		json_add_string(o, "call", c->desc->name);
+		json_add_int(o, "tid", c->tid);
+	} else {
+		dump_call_beginning(o, c, &b->stack);
+	}
+	dump_call_return(o, c, d->model, split ? NULL : &b->args, &b->about, &decoded);
+	dump_call_add_memory(o, c, !split, true);
+	dump_write(d, c->tid, o);
+	d->calls++;
+	begun_free(b);
+}
+
+/* Write the "enter" lines of calls that take long: they may never return. */
+static void dump_on_idle(struct view *v, uint64_t ns)
+{
+	struct dump_view *d = dump_self(v);
+
+	if (ns > IDLE_NS)
+		inflight_split(&d->begun, ns - IDLE_NS, 0, dump_write_enter, d);
+	output_flush(d->out);
+}
+
+static void dump_on_abandon(struct view *v, const struct call *c, bool detached, uint64_t ns)
+{
+	struct dump_view *d = dump_self(v);
+	struct begun *b = dump_remove_begun(d, c->tid);
+	struct json_text line, *o;
+
+	if (!b)
+		return;
+	if (!b->in.split) {
+		dump_before(d, c->enter_ns, c->tid);
+		dump_write_enter(d, &b->in);
+	}
+	dump_before(d, ns, c->tid);
+	o = dump_task_line(&line, KIND_ABANDONED, c->tid, ns);
+	json_add_string(o, "call", c->desc->name);
+	json_add_bool(o, "detached", detached);
+	dump_write(d, c->tid, o);
+	begun_free(b);
+}
+
+static void dump_on_stack(struct view *v, pid_t tid, const struct view_frame *frames,
+			  size_t n, const char *why)
+{
+	struct begun *b = (struct begun *)inflight_get(&dump_self(v)->begun, tid);
+	const struct sink_ops *sink;
+	struct json_text *o;
+
+	if (!b)
+		return;
+	o = &b->stack;
+	json_text_begin(o);
+	sink = o->sink.ops;
+	sink->begin(&o->sink, "stack", SINK_ARRAY);
+	for (size_t i = 0; i < n; i++) {
+		sink->begin(&o->sink, NULL, SINK_OBJECT);
+		json_add_string(o, "module", frames[i].module);
+		json_add_string(o, "symbol", frames[i].symbol);
+		json_add_hex(o, "offset", frames[i].offset);
+		json_add_hex(o, "ip", frames[i].ip);
+		if (frames[i].file) {
+			json_add_string(o, "file", frames[i].file);
+			json_add_uint(o, "line", frames[i].line);
+		}
+		if (frames[i].inlined)
+			json_add_bool(o, "inlined", true);
+		sink->end(&o->sink);
+	}
+	if (why) {
+		sink->begin(&o->sink, NULL, SINK_OBJECT);
+		json_add_string(o, "why", why);
+		sink->end(&o->sink);
+	}
+	sink->end(&o->sink);
+}
+
+/* Start and end ---------------------------------------------------------------- */
+
+static void add_started(struct json_text *o, uint64_t real_ns)
+{
+	time_t seconds = (time_t)(real_ns / 1000000000);
+	char text[64], whole[80];
+	struct tm tm;
+
+	gmtime_r(&seconds, &tm);
+	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm);
+	snprintf(whole, sizeof(whole), "%s.%06lluZ", text,
+		 (unsigned long long)(real_ns % 1000000000 / 1000));
+	json_add_string(o, "started", whole);
+}
+
+static void write_header(struct dump_view *d, const struct session_facts *f)
+{
+	struct json_text line, *o = dump_line(&line, KIND_HEADER);
+	const struct sink_ops *sink = o->sink.ops;
+
+	json_add_int(o, "schema", DUMP_SCHEMA);
+	json_add_string(o, "pevtrace", PACKAGE_VERSION);
+	sink->begin(&o->sink, "kernel", SINK_OBJECT);
+	json_add_string(o, "sysname", f->sysname);
+	json_add_string(o, "release", f->release);
+	json_add_string(o, "version", f->version);
+	json_add_string(o, "machine", f->machine);
+	if (f->nodename)
+		json_add_string(o, "nodename", f->nodename);
+	sink->end(&o->sink);
+	json_add_string(o, "arch", f->arch->name);
+	/* of memory that was read from another machine's dump */
+	if (f->arch->big_endian != BIG_ENDIAN_HERE)
+		json_add_string(o, "byte_order",
+				BIG_ENDIAN_HERE ? BYTE_ORDER_BIG : BYTE_ORDER_LITTLE);
+	json_add_uint(o, "page_size", f->page_size);
+	if (f->cpus) {
+		json_add_uint(o, "cpus", f->cpus);
+		json_add_uint(o, "cpus_online", f->cpus_online);
+	}
+	if (f->features) {
+		sink->begin(&o->sink, "features", SINK_OBJECT);
+		for (size_t i = 0; i < PERF_FEATURES; i++) {
+			const struct buf *b = &f->features->sections[i];
+
+			if (b->len)
+				json_add_bytes(o, xlat_name(&xlat_perf_header_feature, i), b->data,
+					       b->len);
+		}
+		sink->end(&o->sink);
+	}
+	json_add_words(o, "command", f->command);
+	sink->begin(&o->sink, "attached", SINK_ARRAY);
+	for (size_t i = 0; i < f->npids; i++)
+		json_add_int(o, NULL, f->pids[i]);
+	sink->end(&o->sink);
+	add_started(o, f->start_ns + (uint64_t)f->real_offset);
+	json_add_uint(o, "start_ns", f->start_ns);
+	json_add_int(o, "real_offset_ns", f->real_offset);
+	json_add_string(o, "warning", "contains command lines, paths and addresses of "
+		   "the traced programs, and the name of the machine: review it before you share it");
+	dump_write(d, 0, o);
+}
+
+static void dump_free(struct view *v)
+{
+	struct dump_view *d = dump_self(v);
+	struct json_text line, *o = dump_line(&line, KIND_END);
+	struct map_slot *slot;
+	size_t at = 0;
+
+	json_add_uint(o, "ns", d->last_ns);
+	json_add_uint(o, "calls", d->calls);
+	json_add_uint(o, "records", d->records);
+	json_add_uint(o, "missed", d->missed);
+	json_add_uint(o, "unseen", d->unseen);
+	json_add_uint(o, "tasks", d->tasks);
+	dump_write(d, 0, o);
+	while ((slot = map_next(&d->begun.by_tid, &at)))
+		begun_free(slot->value);
+	inflights_free(&d->begun);
+	free(d);
+}
+
+static const struct view_ops ops = {
+	.born = dump_on_born,
+	.found = dump_on_found,
+	.described = dump_on_described,
+	.closed = dump_on_closed,
+	.lost = dump_on_lost,
+	.program = dump_on_program,
+	.found_ring = dump_on_found_ring,
+	.measured = dump_on_measured,
+	.build_id = dump_on_build_id,
+	.comm = dump_on_comm,
+	.command = dump_on_command,
+	.name_pmu = dump_on_name_pmu,
+	.name_tracepoint = dump_on_name_tracepoint,
+	.name_terms = dump_on_name_terms,
+	.name_format = dump_on_name_format,
+	.name_symbol = dump_on_name_symbol,
+	.name_fd = dump_on_name_fd,
+	.name_program = dump_on_name_program,
+	.enter = dump_on_enter,
+	.exit = dump_on_exit,
+	.abandon = dump_on_abandon,
+	.stack = dump_on_stack,
+	.record = dump_on_record,
+	.looked = dump_on_looked,
+	.aux = dump_on_aux,
+	.learnt_id = dump_on_learnt_id,
+	.count = dump_on_count,
+	.signalled = dump_on_signal,
+	.execed = dump_on_exec,
+	.gone = dump_on_gone,
+	.idle = dump_on_idle,
+	.free = dump_free,
+};
+
+struct view *dump_view_new(const struct session_facts *f, const struct model *m,
+			   const struct names *names, struct output *out)
+{
+	struct dump_view *d = xcalloc(1, sizeof(*d));
+
+	d->view.ops = &ops;
+	d->model = m;
+	d->names = names;
+	d->out = out;
+	d->last_ns = f->start_ns;
+	inflights_init(&d->begun);
+	write_header(d, f);
+	return &d->view;
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "formats/perfdata/mapped_files.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/abi/layout.h"
+#include "core/host/build_id.h"
+#include "core/host/proc.h"
+#include "core/lib/die.h"
+#include "core/lib/hash.h"
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+struct mapped_files {
+	struct view view;
+	struct session *session;
+	struct map known;	/* hashes of paths and inodes */
+	struct mapped_file {
+		pid_t pid;	/* of a process that maps it */
+		char *path;
+	} *files;		/* to be reported */
+	size_t n;
+	bool kernel;		/* reported */
+};
+
+static struct mapped_files *mapped_files_self(struct view *v)
+{
+	return (struct mapped_files *)v; /* view is its first member */
+}
+
+static uint64_t hash_inode(uint64_t major, uint64_t minor, uint64_t inode)
+{
+	return hash_word(hash_word(hash_word(HASH_START, major), minor), inode);
+}
+
+/*
+ * opener: whose PID namespace has the process, or 0: ours has it.  inode: a hash of device and inode:
+ * another root directory, or a later time, has another file of the same path.
+ */
+static void mapped_files_add(struct mapped_files *m, pid_t pid, pid_t opener, uint64_t inode,
+			     const char *path)
+{
+	if (path[1] == '/' || (*path != '/' && strcmp(path, BUILD_ID_VDSO)) ||
+	    map_set(&m->known, hash_text(inode, path) | 1, m))
+		return;
+	m->files = xrealloc(m->files, (m->n + 1) * sizeof(*m->files));
+	pid = opener ? proc_pid_here(opener, pid, 0) : pid;
+	m->files[m->n++] = (struct mapped_file){ pid, xstrdup(path) };
+}
+
+static void mapped_files_on_measured(struct view *v, uint64_t ns, const struct proc_image *p)
+{
+	(void)ns;
+	for (size_t i = 0; i < p->nmaps; i++) {
+		const struct proc_image_map *map = &p->maps[i];
+
+		mapped_files_add(mapped_files_self(v), p->here, 0,
+				 hash_inode(map->major, map->minor, map->inode), map->path);
+	}
+}
+
+/* Return the hash of the inode that a MMAP2 record has. */
+static uint64_t hash_record_inode(const struct view_record *r)
+{
+	const struct layout *l = &layout_perf_record_mmap2_inode;
+
+	return hash_inode(layout_get(l, PERF_RECORD_MMAP2_INODE_MAJ, r->bytes, r->len),
+			  layout_get(l, PERF_RECORD_MMAP2_INODE_MIN, r->bytes, r->len),
+			  layout_get(l, PERF_RECORD_MMAP2_INODE_INO, r->bytes, r->len));
+}
+
+static void mapped_files_on_record(struct view *v, pid_t tid, uint64_t ns,
+				   const struct view_record *r)
+{
+	struct record_id id;
+	size_t at;
+	pid_t pid;
+
+	(void)tid, (void)ns;
+	if (!record_identify(r->bytes, r->len, r->format, &id) ||
+	    (id.type != PERF_RECORD_MMAP && id.type != PERF_RECORD_MMAP2))
+		return;
+	at = id.type == PERF_RECORD_MMAP ? layout_perf_record_mmap.size
+					 : layout_perf_record_mmap2.size;
+	pid = (pid_t)layout_get(&layout_perf_record_mmap, PERF_RECORD_MMAP_PID, r->bytes, r->len);
+	if (r->len > at && memchr(r->bytes + at, '\0', r->len - at))
+		mapped_files_add(mapped_files_self(v), pid, r->event->opener,
+				 id.type == PERF_RECORD_MMAP ? HASH_START : hash_record_inode(r),
+				 (const char *)r->bytes + at);
+}
+
+void mapped_files_report(struct view *v)
+{
+	struct mapped_files *m = mapped_files_self(v);
+	uint8_t id[BUILD_ID_BYTES];
+
+	if (m->n && !m->kernel)
+		session_build_id(m->session, BUILD_ID_KERNEL, id, build_id_of_kernel(id));
+	m->kernel |= m->n;
+	for (size_t i = 0; i < m->n; i++) {
+		char *path = m->files[i].path;
+
+		session_build_id(m->session, path, id,
+				 *path == '/' ? build_id_of_file(m->files[i].pid, path, id)
+					      : build_id_of_vdso(id));
+		free(path);
+	}
+	m->n = 0;
+}
+
+static void mapped_files_on_idle(struct view *v, uint64_t ns)
+{
+	(void)ns;
+	mapped_files_report(v);
+}
+
+static void mapped_files_on_free(struct view *v)
+{
+	struct mapped_files *m = mapped_files_self(v);
+
+	while (m->n)
+		free(m->files[--m->n].path);
+	free(m->files);
+	map_free(&m->known);
+	free(m);
+}
+
+static const struct view_ops ops = {
+	.measured = mapped_files_on_measured,
+	.record = mapped_files_on_record,
+	.idle = mapped_files_on_idle,
+	.free = mapped_files_on_free,
+};
+
+struct view *mapped_files_new(struct session *s)
+{
+	struct mapped_files *m = xcalloc(1, sizeof(*m));
+
+	m->view.ops = &ops;
+	m->session = s;
+	return &m->view;
+}

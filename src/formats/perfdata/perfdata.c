@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "formats/perfdata/perfdata.h"
+
+#include <byteswap.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/abi/attr.h"
+#include "core/abi/layout.h"
+#include "core/abi/swap.h"
+#include "formats/perfdata/perfdata_state.h"
+#include "core/lib/die.h"
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+enum {
+	PIPE_HEADER = 16,
+	IDS_SECTION = 16,	/* struct perf_file_section */
+	ATTR_LEAST = PERF_ATTR_SIZE_VER0, ATTR_MOST = 4096,
+	FEATURE_BYTES = 64 << 20,
+};
+
+static const uint64_t magic = 0x32454c4946524550ULL;	/* PERFILE2 */
+static const uint64_t magic1 = 0x454c494646524550ULL;	/* PERFFILE, up to 3.4 */
+
+bool perfdata_is(FILE *f)
+{
+	uint8_t start[8];
+	size_t n = 0;
+	uint64_t v;
+	int c;
+
+	while (n < sizeof(start) && (c = getc(f)) != EOF)
+		start[n++] = (uint8_t)c;
+	v = n == sizeof(start) ? load_uint(start, 8) : 0;
+	/* glibc and musl accept that many bytes back */
+	while (n)
+		ungetc(start[--n], f);
+	return v == magic || v == bswap_64(magic) || v == magic1 || v == bswap_64(magic1);
+}
+
+/* Names in the file ----------------------------------------------------------- */
+
+static const struct perfdata *perfdata_of(const struct names *n)
+{
+	return (const struct perfdata *)n;
+}
+
+static const char *perfdata_name_pmu(const struct names *n, uint32_t type)
+{
+	const struct perfdata *p = perfdata_of(n);
+	const char *name = map_get(&p->pmus, type);
+
+	return name ? name : p->host ? p->host->pmu(p->host, type) : NULL;
+}
+
+static const char *perfdata_name_tracepoint(const struct names *n, uint64_t id)
+{
+	const struct layout *l = &layout_perf_event_attr;
+	const struct perfdata *p = perfdata_of(n);
+
+	for (size_t i = 0; i < p->nevents; i++) {
+		const struct perfdata_event *e = &p->events[i];
+
+		if (e->name && strchr(e->name, ':') &&
+		    layout_get(l, ATTR_TYPE, e->attr, e->attr_len) == PERF_TYPE_TRACEPOINT &&
+		    layout_get(l, ATTR_CONFIG, e->attr, e->attr_len) == id)
+			return e->name;
+	}
+	return p->host ? p->host->tracepoint(p->host, id) : NULL;
+}
+
+static const char *perfdata_name_terms(const struct names *n, uint32_t type,
+				       const uint64_t *config, size_t nconfigs)
+{
+	const struct perfdata *p = perfdata_of(n);
+
+	return p->host ? p->host->terms(p->host, type, config, nconfigs) : NULL;
+}
+
+static const char *perfdata_name_event(const struct names *n, uint64_t id)
+{
+	const struct perfdata_event *e = perfdata_event_of(perfdata_of(n), id);
+
+	return e ? e->name : NULL;
+}
+
+/* Events ---------------------------------------------------------------------- */
+
+/* Add an event from its attr_size bytes in the file: the attr and the section of its ids. */
+static bool add_stored(struct perfdata *p, uint64_t at, size_t attr_size)
+{
+	uint8_t stored[ATTR_MOST + IDS_SECTION];
+	const uint8_t *bytes = perffile_at(&p->file, at, attr_size);
+	size_t len = attr_size - IDS_SECTION;
+	uint64_t offset, size;
+	uint8_t *ids;
+
+	if (!bytes)
+		return perfdata_broken(p, "an attr at byte %llu is missing",
+				       (unsigned long long)at);
+	memcpy(stored, bytes, attr_size);
+	offset = perfdata_load(p, stored + len, 8);
+	size = perfdata_load(p, stored + len + 8, 8);
+	p->nids += size / 8;
+	/* ids are unique, so that all of them are shorter than the file */
+	if (size % 8 || !perffile_has(&p->file, offset, size) ||
+	    p->nids > p->file.size / 8) {
+		perfdata_add_event(p, stored, len, NULL, 0);
+		return perfdata_broken(p, "the ids of event %zu should be %llu bytes at %llu",
+			      p->nevents - 1, (unsigned long long)size,
+			      (unsigned long long)offset);
+	}
+	ids = perffile_read(&p->file, offset, size);
+	perfdata_add_event(p, stored, len, ids, ids ? size / 8 : 0);
+	free(ids);
+	return true;
+}
+
+/* Files ------------------------------------------------------------------------ */
+
+static bool read_features(struct perfdata *p, const uint8_t *header)
+{
+	const struct layout *l = &layout_perf_file_header;
+	uint64_t at = p->data_end;
+
+	for (unsigned int bit = 0; bit < 256; bit++) {
+		const uint8_t *where;
+		uint64_t offset, size;
+		uint8_t *bytes;
+
+		if (!(layout_get(l, PERF_FILE_HEADER_FEATURES + bit / 64, header, l->size) >>
+		      bit % 64 & 1))
+			continue;
+		where = perffile_at(&p->file, at, IDS_SECTION);
+		if (!where)
+			return perfdata_broken(p, "the table of features at byte %llu is missing",
+				      (unsigned long long)at);
+		at += IDS_SECTION;
+		offset = perfdata_load(p, where, 8);
+		size = perfdata_load(p, where + 8, 8);
+		if (!perffile_has(&p->file, offset, size))
+			return perfdata_broken(p, "feature %u should be %llu bytes at %llu", bit,
+				      (unsigned long long)size, (unsigned long long)offset);
+		if (size > FEATURE_BYTES)
+			continue;
+		bytes = perffile_read(&p->file, offset, size);
+		if (bytes)
+			perfdata_read_feature(p, bit, bytes, size);
+		free(bytes);
+	}
+	return true;
+}
+
+static bool perfdata_read_file(struct perfdata *p, const uint8_t *header)
+{
+	const struct layout *l = &layout_perf_file_header;
+	uint64_t size = layout_get(l, PERF_FILE_HEADER_ATTR_SIZE, header, l->size);
+	uint64_t attrs = layout_get(l, PERF_FILE_HEADER_ATTRS_OFFSET, header, l->size);
+	uint64_t bytes = layout_get(l, PERF_FILE_HEADER_ATTRS_SIZE, header, l->size);
+	uint64_t data = layout_get(l, PERF_FILE_HEADER_DATA_SIZE, header, l->size);
+
+	p->data = layout_get(l, PERF_FILE_HEADER_DATA_OFFSET, header, l->size);
+	if (size < ATTR_LEAST + IDS_SECTION || size > ATTR_MOST + IDS_SECTION)
+		return perfdata_broken(p, "its attrs are %llu bytes each",
+				       (unsigned long long)size);
+	if (!perffile_has(&p->file, attrs, bytes) || bytes % size)
+		return perfdata_broken(p, "its attrs should be %llu bytes at %llu",
+			      (unsigned long long)bytes, (unsigned long long)attrs);
+	for (uint64_t i = 0; i < bytes / size; i++)
+		if (!add_stored(p, attrs + i * size, size))
+			return false;
+	p->data_end = p->file.size;
+	if (!perffile_has(&p->file, p->data, data)) {
+		if (p->data > p->file.size)
+			p->data = p->file.size;
+		return perfdata_broken(p, "its records should be %llu bytes at %llu",
+			      (unsigned long long)data, (unsigned long long)p->data);
+	}
+	if (!data && p->data < p->file.size && p->nevents)
+		return perfdata_broken(p, "no size of its records: perf record did not finish");
+	p->data_end = p->data + data;
+	return read_features(p, header);
+}
+
+/* Read an event or a feature, which are records in a pipe. */
+static void read_piped(void *ctx, const struct perfdata_record *r)
+{
+	struct perfdata *p = ctx;
+	struct perfdata_event *e;
+	size_t len;
+
+	switch (r->type) {
+	case PERF_RECORD_HEADER_ATTR:
+		len = r->len < RECORD_HEAD + 8 ? 0 : perfdata_load(p, r->bytes + RECORD_HEAD + 4, 4);
+		if (!len)
+			len = ATTR_LEAST;
+		if (len < ATTR_LEAST || len > r->len - RECORD_HEAD ||
+		    (r->len - RECORD_HEAD - len) % 8) {
+			perfdata_broken(p, "the attr at byte %llu is not whole",
+			       (unsigned long long)r->offset);
+			break;
+		}
+		perfdata_add_event(p, r->bytes + RECORD_HEAD, len, r->bytes + RECORD_HEAD + len,
+			  (r->len - RECORD_HEAD - len) / 8);
+		break;
+	case PERF_RECORD_EVENT_UPDATE:
+		if (r->len <= 24 ||
+		    perfdata_load(p, r->bytes + 8, 8) != PERF_EVENT_UPDATE__NAME)
+			break;
+		e = perfdata_event_of(p, perfdata_load(p, r->bytes + 16, 8));
+		if (e)
+			perfdata_set_name(e, (const char *)r->bytes + 24,
+				 strnlen((const char *)r->bytes + 24, r->len - 24));
+		break;
+	case PERF_RECORD_HEADER_FEATURE:
+		if (r->len >= 16)
+			perfdata_read_feature(p, perfdata_load(p, r->bytes + 8, 8), r->bytes + 16,
+				     r->len - 16);
+		break;
+	}
+}
+
+/*
+ * Convert the header.  The bitmap of features is an array of longs: they have 32 bits if that is
+ * how HEADER_HOSTNAME is set, which perf always writes.
+ */
+static void swap_header(uint8_t *header)
+{
+	const struct layout *l = &layout_perf_file_header;
+	size_t at = l->fields[PERF_FILE_HEADER_FEATURES].offset;
+
+	swap_layout(l, header, 0, l->size);
+	if (layout_get(l, PERF_FILE_HEADER_FEATURES, header, l->size) >> HEADER_HOSTNAME & 1)
+		return;
+	swap_words(header + at, l->size - at, 8);
+	swap_words(header + at, l->size - at, 4);
+}
+
+/* List the different record formats, to try on each record. */
+static void collect_formats(struct perfdata *p)
+{
+	for (size_t i = 0; i < p->nevents; i++) {
+		struct perfdata_event *e = &p->events[i];
+		size_t k = 0;
+
+		record_format_of(&e->format, e->attr, e->attr_len, p->arch);
+		e->format.no_build_id = false; /* perf inject adds build ids */
+		while (k < p->ntried && (p->tried[k]->format.sample_type !=
+					 e->format.sample_type ||
+					 p->tried[k]->format.sample_id_all !=
+					 e->format.sample_id_all))
+			k++;
+		if (k == p->ntried && k < FORMATS_TRIED)
+			p->tried[p->ntried++] = e;
+	}
+}
+
+static bool read_header(struct perfdata *p)
+{
+	const struct layout *l = &layout_perf_file_header;
+	const uint8_t *at = perffile_at(&p->file, 0, PIPE_HEADER);
+	uint8_t header[256];
+	uint64_t size;
+
+	if (!at)
+		return perfdata_broken(p, "it has only %llu bytes",
+				       (unsigned long long)p->file.size);
+	p->swapped = load_uint(at, 8) == bswap_64(magic);
+	if (perfdata_load(p, at, 8) != magic) {
+		warn("cannot read '%s': written by a perf before 3.5; pipe the output of "
+		     "perf evlist -v to pevtrace decode --attr=-", p->file.path);
+		return !(p->broken = true);
+	}
+	size = perfdata_load(p, at + 8, 8);
+	p->pipe = size == PIPE_HEADER;
+	if (p->pipe) {
+		p->data = PIPE_HEADER;
+		p->data_end = p->file.size;
+		perfdata_records(p, read_piped, p);
+		return true;
+	}
+	if (size != l->size)
+		return perfdata_broken(p, "its header is %llu bytes, not %u or %u",
+			      (unsigned long long)size, l->size, PIPE_HEADER);
+	at = perffile_at(&p->file, 0, l->size);
+	if (!at)
+		return perfdata_broken(p, "it has only %llu bytes",
+				       (unsigned long long)p->file.size);
+	memcpy(header, at, l->size);
+	if (p->swapped)
+		swap_header(header);
+	return perfdata_read_file(p, header);
+}
+
+struct perfdata *perfdata_open(FILE *f, const char *path, const struct names *host)
+{
+	struct perfdata *p = xcalloc(1, sizeof(*p));
+
+	p->names = (struct names){
+		.pmu = perfdata_name_pmu, .tracepoint = perfdata_name_tracepoint,
+		.terms = perfdata_name_terms, .event = perfdata_name_event, .page_size = 4096,
+	};
+	p->arch = arch_native();
+	if (!perffile_open(&p->file, f, path)) {
+		free(p);
+		return NULL;
+	}
+	if (read_header(p) && !p->nevents)
+		perfdata_broken(p, "it contains no event");
+	if (!p->nevents) {
+		perfdata_close(p);
+		return NULL;
+	}
+	if (p->desc)
+		perfdata_read_desc(p);
+	if (p->same_host && p->same_release)
+		p->host = host;
+	collect_formats(p);
+	return p;
+}
+
+void perfdata_close(struct perfdata *p)
+{
+	for (size_t i = 0; i < p->nevents; i++) {
+		free(p->events[i].attr);
+		free(p->events[i].name);
+		free(p->events[i].ids);
+	}
+	map_free_values(&p->pmus);
+	map_free(&p->by_id);
+	free(p->events);
+	free(p->desc);
+	free(p->record);
+	perffile_close(&p->file);
+	free(p);
+}
+
+bool perfdata_whole(const struct perfdata *p)
+{
+	return !p->broken;
+}
+
+size_t perfdata_nevents(const struct perfdata *p)
+{
+	return p->nevents;
+}
+
+const struct perfdata_event *perfdata_event(const struct perfdata *p, size_t i)
+{
+	return &p->events[i];
+}
+
+const struct names *perfdata_names(const struct perfdata *p)
+{
+	return &p->names;
+}

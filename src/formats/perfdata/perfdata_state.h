@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Shared by the readers of the parts of a perf.data file only. */
+#pragma once
+
+#include "formats/perfdata/perfdata.h"
+#include "formats/perfdata/perffile.h"
+#include "core/lib/map.h"
+
+enum {
+	RECORD_HEAD = 8,
+	RECORD_MOST = UINT16_MAX,
+	FORMATS_TRIED = 32,	/* limit of the formats tried on a record */
+};
+
+struct perfdata {
+	struct names names;	/* first: the hooks cast it back */
+	struct perffile file;
+	const struct names *host; /* NULL if the file is of another machine */
+	bool pipe, broken;
+	bool swapped;		/* the file has the other byte order */
+	uint8_t *record;	/* the current one, converted */
+	uint64_t data, data_end;
+	struct perfdata_event *events;
+	size_t nevents;
+	uint64_t nids;		/* of all events */
+	struct map by_id;	/* id to index of the event + 1 */
+	struct map pmus;	/* type to allocated name */
+	uint8_t *desc;		/* HEADER_EVENT_DESC, kept until all events are known */
+	size_t desc_len;
+	bool same_host, same_release;
+	const struct arch *arch;
+	const struct perfdata_event *tried[FORMATS_TRIED];
+	size_t ntried;
+};
+
+/* Warn of the first damage only; return false. */
+bool perfdata_broken(struct perfdata *p, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Return an integer of the file. */
+uint64_t perfdata_load(const struct perfdata *p, const void *bytes, size_t width);
+
+/* Add an event; attr and the nids ids, of 8 bytes each, are as in the file and copied. */
+void perfdata_add_event(struct perfdata *p, const uint8_t *attr, size_t len,
+			const uint8_t *ids, size_t nids);
+
+/* Return the event with that id, or NULL. */
+struct perfdata_event *perfdata_event_of(const struct perfdata *p, uint64_t id);
+
+void perfdata_set_name(struct perfdata_event *e, const char *name, size_t len);
+
+/* Read a feature section that names things. */
+void perfdata_read_feature(struct perfdata *p, uint64_t id, const uint8_t *bytes,
+			   size_t len);
+
+/* Name the events by HEADER_EVENT_DESC, once all events are known. */
+void perfdata_read_desc(struct perfdata *p);

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The counts in records (PERF_SAMPLE_READ, PERF_RECORD_READ) as perf expects them: each with the
+ * id of its event, which perf demands of an event with PERF_SAMPLE_READ (tools/perf/util/evlist.c,
+ * evlist__valid_read_format()) and by which it delivers the sample.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/abi/layout.h"
+#include "formats/perfdata/perfout_internal.h"
+#include "core/lib/die.h"
+#include "xlat/constants.h"
+
+/* Return the offset of the counts in a record, or 0: it has none. */
+static size_t reads_begin(uint32_t type, const struct record_format *f)
+{
+	static const uint64_t before = /* eight bytes each */
+		PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+		PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |
+		PERF_SAMPLE_PERIOD;
+
+	if (type == PERF_RECORD_READ)
+		return RECORD_HEAD + 8; /* behind pid and tid */
+	if (type != PERF_RECORD_SAMPLE || !(f->sample_type & PERF_SAMPLE_READ))
+		return 0;
+	return RECORD_HEAD + 8 * (size_t)__builtin_popcountll(f->sample_type & before);
+}
+
+/* The events of which a record has counts, in the order of the counts. */
+struct counted {
+	struct event **events;
+	size_t n;
+};
+
+static bool closed_before(const struct event *a, const struct event *b)
+{
+	if (!a->closed || !b->closed)
+		return a->closed;
+	return a->closed_ns != b->closed_ns ? a->closed_ns < b->closed_ns : a->number < b->number;
+}
+
+/* Remove the one that closed first, but neither e nor its leader: these wrote the record. */
+static bool counted_remove_closed(struct counted *c, const struct event *e)
+{
+	size_t first = 0;
+
+	for (size_t i = 1; i < c->n; i++)
+		if (c->events[i] != e && c->events[i]->closed &&
+		    (!first || closed_before(c->events[i], c->events[first])))
+			first = i;
+	if (!first)
+		return false;
+	c->n--;
+	memmove(c->events + first, c->events + first + 1, (c->n - first) * sizeof(*c->events));
+	return true;
+}
+
+/*
+ * Find the events of nr counts: the kernel writes the leader's first, then those of the others as
+ * they were opened.  Free c->events.
+ */
+static void counted_find(const struct perfout_view *v, struct event *e, uint64_t nr,
+			 struct counted *c)
+{
+	struct event *leader = e->leader ? e->leader : e, *const *events;
+	size_t n = model_events(v->model, &events), first = leader->number - 1;
+
+	if (leader->closed && nr == 1) /* e leads itself since then */
+		leader = e;
+	c->n = 0;
+	c->events = xmalloc((n - first + 1) * sizeof(*c->events));
+	for (size_t i = first; i < n; i++)
+		if (events[i] && (events[i] == leader || events[i]->leader == leader))
+			c->events[c->n++] = events[i];
+	if (!c->n) /* closed: it was alone, or others would have kept it */
+		c->events[c->n++] = e;
+	while (c->n > nr && counted_remove_closed(c, e))
+		;
+}
+
+/* Return the event in the file of a count, which may have no ring buffer, or NULL. */
+static struct perfout_member *counted_member(struct perfout_view *v, const struct counted *c,
+					     uint64_t index)
+{
+	struct perfout_member *m = index < c->n ? perfout_member(v, c->events[index]) : NULL;
+
+	if (!m)
+		return NULL;
+	m->event->bare = m->event->silent = false;
+	return perfout_join(v, m->event) ? m : NULL;
+}
+
+/* Where the counts of a record are, and how they are laid out. */
+struct reads {
+	size_t at, head, value, id; /* bytes: begin, before the first value, of each, before its id */
+	uint64_t nr;
+};
+
+/* Return false if the record has none, or not all of them. */
+static bool reads_find(const struct record_format *f, const uint8_t *bytes, size_t len,
+		       struct reads *r)
+{
+	uint64_t rf = f->read_format;
+	size_t times = 8 * (size_t)__builtin_popcountll(rf & (PERF_FORMAT_TOTAL_TIME_ENABLED |
+							      PERF_FORMAT_TOTAL_TIME_RUNNING));
+	size_t more = 8 * (size_t)__builtin_popcountll(rf & (PERF_FORMAT_ID | PERF_FORMAT_LOST));
+	bool group = rf & PERF_FORMAT_GROUP;
+
+	*r = (struct reads){ .at = reads_begin((uint32_t)load_uint(bytes, 4), f), .nr = 1,
+			     .id = group ? 8 : 8 + times };
+	r->head = group ? 8 + times : 0;
+	r->value = r->id + more;
+	if (!r->at || len < r->at + r->head)
+		return false;
+	if (group)
+		r->nr = load_uint(bytes + r->at, 8);
+	return r->nr <= (len - r->at - r->head) / r->value;
+}
+
+/* Know the events of a group by the ids in its counts. */
+static void reads_learn(struct perfout_view *v, struct event *e, const uint8_t *values,
+			const struct reads *r)
+{
+	struct counted c = { 0 };
+
+	for (uint64_t i = 0; i < r->nr; i++) {
+		uint64_t id = load_uint(values + i * r->value + r->id, 8);
+		struct perfout_member *m;
+
+		if (map_get(&v->by_id, id))
+			continue;
+		if (!c.events)
+			counted_find(v, e, r->nr, &c);
+		m = counted_member(v, &c, i);
+		if (m)
+			perfout_add_id(v, m->event, id);
+	}
+	free(c.events);
+}
+
+/* Append the values, each with the id of its event; return how many have one. */
+static uint64_t reads_add(struct perfout_view *v, struct event *e, const uint8_t *values,
+			  const struct reads *r, bool group, struct buf *out)
+{
+	struct counted c = { &e, 1 };
+	uint64_t nr = 0;
+
+	if (group)
+		counted_find(v, e, r->nr, &c);
+	for (uint64_t i = 0; i < r->nr; i++, values += r->value) {
+		struct perfout_member *m = counted_member(v, &c, i);
+
+		if (!m) {
+			v->unnamed++;
+			continue;
+		}
+		buf_add(out, values, r->id);
+		buf_add_u64(out, perfout_id(v, m));
+		buf_add(out, values + r->id, r->value - r->id);
+		nr++;
+	}
+	if (group)
+		free(c.events);
+	return nr;
+}
+
+bool perfout_add_read_ids(struct perfout_view *v, struct event *e, const struct perfout_event *p,
+			  const uint8_t *bytes, size_t len, struct buf *out)
+{
+	const struct record_format *f = &p->format;
+	bool group = f->read_format & PERF_FORMAT_GROUP;
+	const uint8_t *values;
+	struct reads r;
+	uint64_t nr;
+
+	if (!reads_find(f, bytes, len, &r))
+		return false;
+	values = bytes + r.at + r.head;
+	if (group && f->read_format & PERF_FORMAT_ID)
+		reads_learn(v, e, values, &r);
+	if (!perfout_adds_read_ids(p))
+		return false;
+	buf_add(out, bytes, r.at + r.head);
+	nr = reads_add(v, e, values, &r, group, out);
+	if (group)
+		memcpy(out->data + r.at, &nr, sizeof(nr));
+	values += r.nr * r.value;
+	buf_add(out, values, (size_t)(bytes + len - values));
+	return true;
+}

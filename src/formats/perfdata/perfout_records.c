@@ -1,0 +1,490 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The records of a perf.data file: those of the kernel, and those that perf synthesizes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/abi/layout.h"
+#include "formats/perfdata/perfout_internal.h"
+#include "core/lib/die.h"
+#include "core/lib/hash.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+enum { CONVERTED_MOST = 1 << 20 }; /* bytes of records in memory */
+
+/* Before each record that is held. */
+struct held {
+	const struct perfout_event *event;
+	uint64_t id, recent_ns;
+	size_t len;
+};
+
+/* Trailers ----------------------------------------------------------------- */
+
+/* Append the sample_id of a record, with zeros for all but time and id. */
+static void perfout_add_trailer(const struct record_format *f, uint64_t ns, uint64_t id,
+				struct buf *out)
+{
+	static const uint64_t parts[] = {
+		/* in their order */
+		PERF_SAMPLE_TID,       PERF_SAMPLE_TIME, PERF_SAMPLE_ID,
+		PERF_SAMPLE_STREAM_ID, PERF_SAMPLE_CPU,	 PERF_SAMPLE_IDENTIFIER,
+	};
+
+	for (size_t i = 0; f->sample_id_all && i < sizeof(parts) / sizeof(*parts); i++)
+		if (f->sample_type & parts[i])
+			buf_add_u64(out, parts[i] == PERF_SAMPLE_TIME ? ns
+					 : parts[i] & (PERF_SAMPLE_ID | PERF_SAMPLE_IDENTIFIER)
+						 ? id
+						 : 0);
+}
+
+static void perfout_set_size(struct buf *b)
+{
+	const struct field *f = &layout_perf_event_header.fields[PERF_EVENT_HEADER_SIZE];
+
+	field_set(f, b->len, (uint8_t *)b->data);
+}
+
+/* Writing ------------------------------------------------------------------ */
+
+/* Add a record with an id where perf looks for it: first in a sample, last in others. */
+static void perfout_add_with_id(struct perfout_view *v, const struct held *h, const uint8_t *bytes)
+{
+	struct record_format own = h->event->format, now = perfout_format(v, h->event);
+	bool sample = load_uint(bytes, 4) == PERF_RECORD_SAMPLE;
+	uint64_t id = perfout_piped_id(v, h->event, h->id);
+	struct buf b = { 0 };
+
+	buf_add(&b, bytes, RECORD_HEAD);
+	if (sample)
+		buf_add_u64(&b, id);
+	buf_add(&b, bytes + RECORD_HEAD, h->len - RECORD_HEAD);
+	if (!sample && own.sample_id_all)
+		buf_add_u64(&b, id);
+	else if (!sample)
+		perfout_add_trailer(&now, h->recent_ns, id, &b);
+	if (b.len > RECORD_MOST) {
+		v->too_long++;
+	} else {
+		perfout_set_size(&b);
+		perfout_add(v->out, b.data, b.len);
+	}
+	buf_free(&b);
+}
+
+/* Add a record that has an id where perf looks for it, or needs none. */
+static void perfout_add_as_it_is(struct perfout_view *v, const struct held *h, const uint8_t *bytes)
+{
+	size_t at = perfout_id_at(h->event, load_uint(bytes, 4) == PERF_RECORD_SAMPLE, h->len);
+	uint64_t own = at ? load_uint(bytes + at, 8) : 0, id = perfout_piped_id(v, h->event, own);
+
+	if (!at || id == own) {
+		perfout_add(v->out, bytes, h->len);
+		return;
+	}
+	perfout_add(v->out, bytes, at);
+	perfout_add(v->out, &id, sizeof(id));
+	perfout_add(v->out, bytes + at + sizeof(id), h->len - at - sizeof(id));
+}
+
+static void perfout_add_record(struct perfout_view *v, const struct held *h, const uint8_t *bytes)
+{
+	if (h->event->silent)
+		return;
+	if (v->with_ids && !(h->event->format.sample_type & PERF_SAMPLE_IDENTIFIER))
+		perfout_add_with_id(v, h, bytes);
+	else
+		perfout_add_as_it_is(v, h, bytes);
+}
+
+/* Add a synthesized record: its sample_id is that of the first event, zero except for the time. */
+static void perfout_add_synthetic(struct perfout_view *v, uint64_t ns, const uint8_t *bytes,
+				  size_t len)
+{
+	const struct perfout_event *first = perfout_first_event(v);
+	struct record_format f = { 0 };
+	struct buf b = { 0 };
+
+	if (load_uint(bytes, 4) >= PERF_RECORD_HEADER_ATTR) { /* perf's own has no sample_id */
+		perfout_add(v->out, bytes, len);
+		return;
+	}
+	if (first)
+		f = perfout_format(v, first);
+	buf_add(&b, bytes, len);
+	perfout_add_trailer(&f, ns, 0, &b);
+	if (b.len <= RECORD_MOST) {
+		perfout_set_size(&b);
+		perfout_add(v->out, b.data, b.len);
+	}
+	buf_free(&b);
+}
+
+/* Give the id of its event to a record that is in the file.  *recent_ns: the time before it. */
+static void perfout_convert_record(struct perfout_view *v, const uint8_t *bytes, size_t len,
+				   uint64_t *recent_ns)
+{
+	const struct perfout_event *first = perfout_first_event(v);
+	struct held h = { .event = first, .recent_ns = *recent_ns, .len = len };
+	struct record_id id;
+
+	if (!record_identify(bytes, len, &first->format, &id) ||
+	    id.type >= PERF_RECORD_HEADER_ATTR) {
+		perfout_add(v->out, bytes, len);
+		return;
+	}
+	if (id.has_time)
+		*recent_ns = id.time;
+	if (id.has_id && map_get(&v->by_id, id.id))
+		h.event = map_get(&v->by_id, id.id);
+	h.id = id.has_id ? id.id : first->nids ? first->ids[0] : 0;
+	perfout_add_record(v, &h, bytes);
+}
+
+/* Copy the AUX data that follow a record; return how many bytes could be. */
+static uint64_t perfout_convert_payload(struct perfout_view *v, const uint8_t *record, uint64_t most,
+					FILE *f)
+{
+	uint64_t size = load_uint(record, 4) != PERF_RECORD_AUXTRACE ? 0 :
+			layout_get(&layout_perf_auxtrace, PERF_AUXTRACE_SIZE, record,
+				   layout_perf_auxtrace.size);
+	uint64_t done = 0;
+	uint8_t piece[4096];
+
+	while (done < size && size <= most) {
+		size_t n = size - done < sizeof(piece) ? size - done : sizeof(piece);
+
+		if (fread(piece, 1, n, f) != n)
+			break;
+		perfout_add(v->out, piece, n);
+		done += n;
+	}
+	return done;
+}
+
+/*
+ * Write all records of the file again, with ids, as an event appeared that perf could not tell
+ * from the others.  Return false if the file cannot be read.
+ */
+static bool perfout_convert(struct perfout_view *v)
+{
+	uint64_t from = 0, to = 0, recent_ns = 0;
+	uint8_t *bytes;
+	FILE *f;
+
+	if (perfout_is_pipe(v->out))
+		return false;
+	perfout_flush(v, PERFOUT_PART);
+	f = perfout_restart(v->out, &from, &to);
+	if (!f)
+		return false;
+	v->with_ids = true;
+	bytes = xmalloc(RECORD_MOST);
+	while (to - from >= RECORD_HEAD && fread(bytes, 1, RECORD_HEAD, f) == RECORD_HEAD) {
+		size_t len = layout_get(&layout_perf_event_header, PERF_EVENT_HEADER_SIZE, bytes,
+					RECORD_HEAD);
+
+		if (len < RECORD_HEAD || len > RECORD_MOST || len > to - from ||
+		    fread(bytes + RECORD_HEAD, 1, len - RECORD_HEAD, f) != len - RECORD_HEAD)
+			break;
+		perfout_convert_record(v, bytes, len, &recent_ns);
+		from += len;
+		from += perfout_convert_payload(v, bytes, to - from, f);
+		if (perfout_pending(v->out) > CONVERTED_MOST)
+			perfout_flush(v, PERFOUT_PART);
+	}
+	if (from != to)
+		warn("the perf.data file lacks %llu bytes of records: they cannot be read again",
+		     (unsigned long long)(to - from));
+	free(bytes);
+	fclose(f);
+	return true;
+}
+
+/* Warn of the first record of an event that perf could not read. */
+static void perfout_leave_out(struct perfout_view *v, struct perfout_event *e, const char *why)
+{
+	if (!map_set(&v->late, e->number, e))
+		warn("the records of %s are left out of the perf.data file: it was opened after "
+		     "others had been written, and %s; write a dump with --json, and run pevtrace "
+		     "report --format=perf-data on it", e->name, why);
+}
+
+bool perfout_join(struct perfout_view *v, struct perfout_event *e)
+{
+	if (!v->decided)
+		return true;
+	if (!perfout_fits(v, e) && !perfout_convert(v)) {
+		perfout_leave_out(v, e, "its records have no id in the same place");
+		return false;
+	}
+	if (perfout_is_late_tracepoint(v, e)) {
+		perfout_leave_out(v, e, "perf reads the formats of tracepoints once from a pipe");
+		return false;
+	}
+	if (perfout_is_pipe(v->out) && perfout_pipe_event(v, e))
+		perfout_pipe_formats(v);
+	return true;
+}
+
+void perfout_record(struct perfout_view *v, struct perfout_member *m, const uint8_t *bytes,
+		    size_t len)
+{
+	struct held h = { .recent_ns = m ? v->recent_ns : v->since_ns, .len = len };
+
+	if (m) {
+		h.event = m->event;
+		h.id = perfout_id(v, m);
+	}
+	if (v->decided && m && m->event->silent)
+		return;
+	if (!v->decided) {
+		buf_add(&v->held, &h, sizeof(h));
+		buf_add(&v->held, bytes, len);
+	} else if (!m) {
+		perfout_add_synthetic(v, v->since_ns, bytes, len);
+	} else if (perfout_join(v, m->event)) {
+		perfout_add_record(v, &h, bytes);
+	}
+	/* whether they are left out is not decided when they are held */
+	v->round |= !m || !m->event->silent;
+}
+
+void perfout_own_record(struct perfout_view *v, const uint8_t *bytes, size_t len)
+{
+	const struct held h = { .len = len };
+
+	if (v->decided) {
+		perfout_add(v->out, bytes, len);
+		return;
+	}
+	buf_add(&v->held, &h, sizeof(h));
+	buf_add(&v->held, bytes, len);
+}
+
+void perfout_release(struct perfout_view *v)
+{
+	const uint8_t *at = (const uint8_t *)buf_str(&v->held);
+	const uint8_t *end = at + v->held.len;
+
+	while (at < end) {
+		struct held h;
+
+		memcpy(&h, at, sizeof(h));
+		at += sizeof(h);
+		if (h.event)
+			perfout_add_record(v, &h, at);
+		else
+			perfout_add_synthetic(v, h.recent_ns, at, h.len);
+		at += h.len;
+	}
+}
+
+/* Synthesizing ------------------------------------------------------------- */
+
+/* Begin a record whose fixed part is of that size, zeroed. */
+static uint8_t *begin(struct buf *b, uint32_t type, uint16_t misc, size_t size)
+{
+	const struct field *f = layout_perf_event_header.fields;
+
+	buf_reset(b);
+	buf_reserve(b, size);
+	memset(b->data, 0, size);
+	b->len = size;
+	field_set(&f[PERF_EVENT_HEADER_TYPE], type, (uint8_t *)b->data);
+	field_set(&f[PERF_EVENT_HEADER_MISC], misc, (uint8_t *)b->data);
+	return (uint8_t *)b->data;
+}
+
+static void perfout_end_with_text(struct perfout_view *v, struct buf *b, const char *text)
+{
+	buf_add(b, text, strlen(text) + 1);
+	while (b->len & 7)
+		buf_addc(b, '\0');
+	if (b->len > RECORD_MOST)
+		return;
+	perfout_set_size(b);
+	perfout_record(v, NULL, (const uint8_t *)b->data, b->len);
+}
+
+static void perfout_add_comm(struct perfout_view *v, const struct proc_image *p,
+			     const struct proc_image_thread *t, struct buf *b)
+{
+	const struct layout *l = &layout_perf_record_comm;
+	uint8_t *bytes = begin(b, PERF_RECORD_COMM, PERF_RECORD_MISC_USER, l->size);
+
+	field_set(&l->fields[PERF_RECORD_COMM_PID], (uint32_t)p->pid, bytes);
+	field_set(&l->fields[PERF_RECORD_COMM_TID], (uint32_t)t->tid, bytes);
+	perfout_end_with_text(v, b, t->comm);
+}
+
+/* parent: the process that created the thread, or whose child the process is */
+static void perfout_add_fork(struct perfout_view *v, const struct proc_image *p,
+			     const struct proc_image_thread *t, pid_t parent, struct buf *b)
+{
+	const struct layout *l = &layout_perf_record_task;
+	uint8_t *bytes = begin(b, PERF_RECORD_FORK, PERF_RECORD_MISC_FORK_EXEC, l->size);
+
+	field_set(&l->fields[PERF_RECORD_TASK_PID], (uint32_t)p->pid, bytes);
+	field_set(&l->fields[PERF_RECORD_TASK_PPID], (uint32_t)parent, bytes);
+	field_set(&l->fields[PERF_RECORD_TASK_TID], (uint32_t)t->tid, bytes);
+	field_set(&l->fields[PERF_RECORD_TASK_PTID], (uint32_t)parent, bytes);
+	perfout_set_size(b);
+	perfout_record(v, NULL, (const uint8_t *)b->data, b->len);
+}
+
+static void perfout_add_mapping(struct perfout_view *v, const struct proc_image *p,
+				const struct proc_image_map *m, struct buf *b)
+{
+	const struct field *f = layout_perf_record_mmap.fields;
+	const struct field *inode = layout_perf_record_mmap2_inode.fields;
+	bool kernel = p->pid < 0;
+	uint8_t *bytes =
+		begin(b, kernel ? PERF_RECORD_MMAP : PERF_RECORD_MMAP2,
+		      kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER,
+		      kernel ? layout_perf_record_mmap.size : layout_perf_record_mmap2.size);
+
+	/* MMAP2 begins like MMAP */
+	field_set(&f[PERF_RECORD_MMAP_PID], (uint32_t)p->pid, bytes);
+	field_set(&f[PERF_RECORD_MMAP_TID], kernel ? 0 : (uint32_t)p->pid, bytes);
+	field_set(&f[PERF_RECORD_MMAP_ADDR], m->start, bytes);
+	field_set(&f[PERF_RECORD_MMAP_LEN], m->end - m->start, bytes);
+	field_set(&f[PERF_RECORD_MMAP_PGOFF], m->pgoff, bytes);
+	if (!kernel) {
+		field_set(&inode[PERF_RECORD_MMAP2_INODE_MAJ], m->major, bytes);
+		field_set(&inode[PERF_RECORD_MMAP2_INODE_MIN], m->minor, bytes);
+		field_set(&inode[PERF_RECORD_MMAP2_INODE_INO], m->inode, bytes);
+		f = layout_perf_record_mmap2.fields;
+		field_set(&f[PERF_RECORD_MMAP2_PROT], m->prot, bytes);
+		field_set(&f[PERF_RECORD_MMAP2_FLAGS], m->flags, bytes);
+	}
+	perfout_end_with_text(v, b, m->path);
+}
+
+static void perfout_add_function(struct perfout_view *v, const struct proc_image_function *f,
+				 struct buf *b)
+{
+	const struct layout *l = &layout_perf_record_ksymbol;
+	uint8_t *bytes = begin(b, PERF_RECORD_KSYMBOL, 0, l->size);
+
+	field_set(&l->fields[PERF_RECORD_KSYMBOL_ADDR], f->start, bytes);
+	field_set(&l->fields[PERF_RECORD_KSYMBOL_LEN], f->size, bytes);
+	field_set(&l->fields[PERF_RECORD_KSYMBOL_KSYM_TYPE], PERF_RECORD_KSYMBOL_TYPE_BPF, bytes);
+	perfout_end_with_text(v, b, f->name);
+}
+
+static void perfout_add_program(struct perfout_view *v, const struct proc_image_function *f,
+				struct buf *b)
+{
+	const struct layout *l = &layout_perf_record_bpf_event;
+	uint8_t *bytes = begin(b, PERF_RECORD_BPF_EVENT, 0, l->size);
+
+	field_set(&l->fields[PERF_RECORD_BPF_EVENT_BPF_TYPE], PERF_BPF_EVENT_PROG_LOAD, bytes);
+	field_set(&l->fields[PERF_RECORD_BPF_EVENT_ID], f->program, bytes);
+	buf_add(b, f->tag, sizeof(f->tag));
+	perfout_set_size(b);
+	perfout_record(v, NULL, (const uint8_t *)b->data, b->len);
+}
+
+/*
+ * Set the time of what is synthesized of a process: 0, as with perf; that of its exec, as its samples
+ * before are of another program; or that of the sample for which it was read.
+ */
+static void perfout_set_since(struct perfout_view *v, const struct proc_image *p)
+{
+	void *here = (void *)(uintptr_t)(uint32_t)p->here;
+	const void *before = map_set(&v->described, (uint64_t)p->pid, here);
+	const uint64_t *exec_ns;
+	bool timed = true;
+
+	if (before && before != here) /* in another PID namespace */
+		perfout_begin_task(v, p->here);
+	if (!before) /* an exec has replaced nothing; the BPF engine may report it after samples */
+		free(map_del(&v->execs, (uint64_t)p->here));
+	exec_ns = map_get(&v->execs, (uint64_t)p->here);
+	v->since_ns = p->time_ns ? p->time_ns : exec_ns ? *exec_ns : 0;
+	if (v->since_ns && v->since_ns < v->sorted_ns)
+		v->since_ns = v->sorted_ns; /* perf has forgotten what was before that */
+	for (size_t i = 0; i < v->nevents; i++)
+		timed &= v->events[i]->format.sample_id_all;
+	if (!v->since_ns || timed || v->with_ids)
+		return;
+	/* only a sample_id has a time */
+	if (v->decided)
+		perfout_convert(v);
+	else
+		v->with_ids = true;
+}
+
+void perfout_measured(struct perfout_view *v, const struct proc_image *p)
+{
+	struct buf b = { 0 };
+
+	perfout_set_since(v, p);
+	for (size_t i = 0; i < p->nthreads && p->pid == p->here; i++)
+		perfout_know_thread(v, p->threads[i].tid, p->pid);
+	/* perf record describes the tree of processes only if it measures all */
+	if (p->nthreads && v->all && !map_set(&v->begun, (uint64_t)p->pid, v))
+		perfout_add_fork(v, p, &p->threads[0], p->parent, &b);
+	if (p->nthreads)
+		perfout_add_comm(v, p, &p->threads[0], &b);
+	for (size_t i = 0; i < p->nmaps; i++)
+		perfout_add_mapping(v, p, &p->maps[i], &b);
+	for (size_t i = 0; i < p->nfunctions; i++) {
+		const struct proc_image_function *f = &p->functions[i];
+
+		perfout_add_function(v, f, &b);
+		if (f->program && (i + 1 == p->nfunctions || f[1].program != f->program))
+			perfout_add_program(v, f, &b);
+	}
+	for (size_t i = 1; i < p->nthreads; i++) {
+		if (!p->time_ns)
+			perfout_add_fork(v, p, &p->threads[i], p->pid, &b);
+		perfout_add_comm(v, p, &p->threads[i], &b);
+	}
+	for (size_t at = 0, size; at + RECORD_HEAD <= p->records.len; at += size) {
+		const uint8_t *bytes = (const uint8_t *)p->records.data + at;
+
+		size = layout_get(&layout_perf_event_header, PERF_EVENT_HEADER_SIZE, bytes,
+				  p->records.len - at);
+		if (size < RECORD_HEAD || size > p->records.len - at) /* of a dump */
+			break;
+		if (load_uint(bytes, 4) < PERF_RECORD_HEADER_ATTR)
+			perfout_record(v, NULL, bytes, size);
+	}
+	v->since_ns = 0;
+	buf_free(&b);
+}
+
+/* Write a record of losses, with the time as the kernel has it, or 0 as perf does. */
+static void perfout_add_lost(struct perfout_view *v, struct perfout_member *m, uint64_t ns,
+			     struct buf *b)
+{
+	perfout_add_trailer(&m->event->format, ns, perfout_id(v, m), b);
+	perfout_set_size(b);
+	perfout_record(v, m, (const uint8_t *)b->data, b->len);
+	buf_free(b);
+}
+
+/* How many records the bytes were that were missed is not known: at least one. */
+void perfout_lost(struct perfout_view *v, struct perfout_member *m)
+{
+	const struct layout *l = &layout_perf_record_lost;
+	struct buf b = { 0 };
+	uint8_t *bytes = begin(&b, PERF_RECORD_LOST, 0, l->size);
+
+	field_set(&l->fields[PERF_RECORD_LOST_ID], perfout_id(v, m), bytes);
+	field_set(&l->fields[PERF_RECORD_LOST_LOST], 1, bytes);
+	perfout_add_lost(v, m, v->recent_ns, &b);
+}
+
+void perfout_lost_samples(struct perfout_view *v, struct perfout_member *m, uint64_t lost)
+{
+	const struct layout *l = &layout_perf_record_lost_samples;
+	struct buf b = { 0 };
+
+	field_set(&l->fields[PERF_RECORD_LOST_SAMPLES_LOST], lost,
+		  begin(&b, PERF_RECORD_LOST_SAMPLES, 0, l->size));
+	perfout_add_lost(v, m, 0, &b);
+}

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "formats/report/attr_rows.h"
+
+#include <string.h>
+
+#include "core/abi/attr.h"
+#include "core/abi/attr_member.h"
+#include "core/abi/layout_emit.h"
+#include "formats/report/escape.h"
+#include "formats/text/text.h"
+#include "xlat/tables.h"
+
+/* A sink that writes a row for each member. */
+struct rows {
+	struct sink sink;
+	struct buf *out;
+	const char *key;	/* of the current row; NULL: none */
+	bool zero;
+	struct buf value, notes, terms; /* HTML */
+	size_t nterms;
+	unsigned int depth;	/* 1: in the attr itself */
+	struct attr_rows_count count;
+};
+
+static struct rows *to_rows(struct sink *s)
+{
+	return (struct rows *)s; /* sink is its first member */
+}
+
+static void rows_flush(struct rows *r)
+{
+	const struct field *f = r->key ? attr_member(r->key, strlen(r->key)) : NULL;
+
+	if (!r->key)
+		return;
+	r->zero ? r->count.unset++ : r->count.set++;
+	buf_addf(r->out, "<tr class=\"%s\">", r->zero ? "zero" : "set");
+	buf_adds(r->out, "<th scope=\"row\"><code>");
+	html_add(r->out, r->key);
+	buf_adds(r->out, "</code></th><td><code>");
+	buf_adds(r->out, buf_str(&r->value));
+	buf_adds(r->out, "</code>");
+	buf_adds(r->out, buf_str(&r->notes));
+	buf_adds(r->out, "</td><td>");
+	html_add(r->out, f ? f->meaning : "");
+	if (r->nterms)
+		buf_addf(r->out, "<details><summary>%zu value%s</summary><dl>%s</dl></details>",
+			 r->nterms, r->nterms == 1 ? "" : "s", buf_str(&r->terms));
+	buf_adds(r->out, "</td></tr>\n");
+	r->key = NULL;
+}
+
+/* Begin a value, in a row of its own, or deeper in the attr as part of the current row. */
+static struct buf *rows_value(struct sink *s, const char *key, bool zero)
+{
+	struct rows *r = to_rows(s);
+
+	if (r->depth > 1) {
+		if (r->value.len)
+			buf_addc(&r->value, ' ');
+		if (key)
+			html_addf(&r->value, "%s=", key);
+		return &r->value;
+	}
+	rows_flush(r);
+	r->key = key ? key : "attr";
+	r->zero = zero;
+	r->nterms = 0;
+	buf_reset(&r->value);
+	buf_reset(&r->notes);
+	buf_reset(&r->terms);
+	return &r->value;
+}
+
+static void rows_begin(struct sink *s, const char *key, enum sink_shape shape)
+{
+	(void)shape;
+	if (to_rows(s)->depth == 1)
+		rows_value(s, key, false);
+	to_rows(s)->depth++;
+}
+
+static void rows_end(struct sink *s)
+{
+	if (--to_rows(s)->depth == 0)
+		rows_flush(to_rows(s));
+}
+
+static void rows_uint(struct sink *s, const char *key, uint64_t v)
+{
+	buf_addu(rows_value(s, key, !v), v);
+}
+
+static void rows_sint(struct sink *s, const char *key, int64_t v)
+{
+	buf_addf(rows_value(s, key, !v), "%lld", (long long)v);
+}
+
+static void rows_hex(struct sink *s, const char *key, uint64_t v)
+{
+	buf_addf(rows_value(s, key, !v), v ? "0x%llx" : "0", (unsigned long long)v);
+}
+
+static void rows_add_term(struct rows *r, struct buf *out, const struct xlat_entry *e)
+{
+	buf_adds(out, "<abbr title=\"");
+	html_add(out, e->meaning);
+	buf_adds(out, "\">");
+	html_add(out, e->name);
+	buf_adds(out, "</abbr>");
+	if (!*e->meaning)
+		return;
+	buf_adds(&r->terms, "<dt><code>");
+	html_add(&r->terms, e->name);
+	buf_adds(&r->terms, "</code></dt><dd>");
+	html_add(&r->terms, e->meaning);
+	buf_adds(&r->terms, "</dd>");
+	r->nterms++;
+}
+
+static void rows_enum(struct sink *s, const char *key, const struct xlat *x, uint64_t v)
+{
+	const struct xlat_entry *e = xlat_find(x, v);
+	struct buf *out = rows_value(s, key, !v);
+
+	if (e)
+		rows_add_term(to_rows(s), out, e);
+	else if (xlat_negative(x, v))
+		buf_addf(out, "%lld", (long long)v);
+	else
+		buf_addf(out, v ? "0x%llx" : "0", (unsigned long long)v);
+}
+
+static void rows_flags(struct sink *s, const char *key, const struct xlat *x, uint64_t v)
+{
+	struct buf *out = rows_value(s, key, !v);
+	const struct xlat_entry *e;
+	const char *sep = "";
+	uint64_t rest = v;
+	size_t at = 0;
+
+	if (!v)
+		buf_addc(out, '0');
+	while ((e = xlat_next_flag(x, &rest, &at))) {
+		buf_adds(out, sep);
+		rows_add_term(to_rows(s), out, e);
+		sep = "|<wbr>";
+	}
+	if (rest)
+		buf_addf(out, "%s0x%llx", sep, (unsigned long long)rest);
+}
+
+static void rows_packed(struct sink *s, const char *key, uint64_t raw,
+			const struct sink_part *parts, size_t n)
+{
+	struct buf *out = rows_value(s, key, !raw);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct xlat_entry *e = parts[i].xlat ?
+			xlat_find(parts[i].xlat, parts[i].value) : NULL;
+
+		buf_adds(out, i ? "|<wbr>" : "");
+		if (e)
+			rows_add_term(to_rows(s), out, e);
+		else
+			buf_addf(out, "0x%llx", (unsigned long long)parts[i].value);
+		if (parts[i].shift)
+			buf_addf(out, "&lt;&lt;%u", parts[i].shift);
+	}
+}
+
+static void rows_symbol(struct sink *s, const char *key, const char *word)
+{
+	html_add(rows_value(s, key, false), word);
+}
+
+static void rows_string(struct sink *s, const char *key, const char *bytes, size_t len,
+			bool cut)
+{
+	struct buf text = { 0 };
+
+	text_quoted(&text, bytes, len, s->max_string, cut);
+	html_add(rows_value(s, key, false), buf_str(&text));
+	buf_free(&text);
+}
+
+static void rows_bytes(struct sink *s, const char *key, const void *bytes, size_t len,
+		       bool cut)
+{
+	rows_string(s, key, bytes, len, cut);
+}
+
+static void rows_fd(struct sink *s, const char *key, int64_t fd, const char *label)
+{
+	struct buf *out = rows_value(s, key, !fd);
+
+	buf_addf(out, "%lld", (long long)fd);
+	if (label)
+		html_addf(out, "<%s>", label);
+}
+
+static void rows_note(struct sink *s, const char *key, const char *text)
+{
+	struct rows *r = to_rows(s);
+
+	(void)key;
+	if (!r->key) /* of the attr as a whole */
+		rows_value(s, "attr", false);
+	buf_adds(&r->notes, " <span class=\"note\">");
+	html_add(&r->notes, text);
+	buf_adds(&r->notes, "</span>");
+}
+
+static const struct sink_ops rows_ops = {
+	.begin = rows_begin, .end = rows_end, .uint = rows_uint, .sint = rows_sint,
+	.hex = rows_hex, .addr = rows_hex, .enumeration = rows_enum, .flags = rows_flags,
+	.packed = rows_packed, .symbol = rows_symbol, .string = rows_string,
+	.bytes = rows_bytes, .fd = rows_fd, .note = rows_note,
+};
+
+static struct rows rows_start(struct buf *out)
+{
+	return (struct rows){
+		.sink = { .ops = &rows_ops, .full = true, .max_string = 256 }, .out = out,
+	};
+}
+
+static struct attr_rows_count rows_finish(struct rows *r)
+{
+	rows_flush(r);
+	buf_free(&r->value);
+	buf_free(&r->notes);
+	buf_free(&r->terms);
+	return r->count;
+}
+
+struct attr_rows_count attr_rows(const struct call *c, const struct names *n, struct buf *out)
+{
+	struct rows r = rows_start(out);
+
+	attr_emit(c, AT_SYSCALL_ENTER, "attr", c->args[0], n, &r.sink);
+	return rows_finish(&r);
+}
+
+struct attr_rows_count attr_rows_described(const struct event *e, const struct names *n,
+					   struct buf *out)
+{
+	const struct walk w = {
+		.layout = &layout_perf_event_attr, .bytes = e->attr, .len = e->attr_len, .names = n,
+	};
+	struct rows r = rows_start(out);
+
+	rows_begin(&r.sink, "attr", SINK_OBJECT);
+	layout_emit(&w, &r.sink);
+	rows_end(&r.sink);
+	return rows_finish(&r);
+}

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "formats/report/chrome.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "core/abi/call_decode.h"
+#include "core/abi/layout.h"
+#include "core/abi/strings.h"
+#include "core/abi/siginfo.h"
+#include "formats/json/json_text.h"
+#include "core/lib/die.h"
+#include "core/lib/map.h"
+#include "formats/report/views.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+/* A call that has not returned. */
+struct begun {
+	const struct call_desc *desc;
+	pid_t tid, pid;
+	uint64_t ns;
+	struct json_text args;
+};
+
+struct chrome {
+	struct view view;
+	const struct names *names;
+	struct output *out;
+	bool any;		/* the next event needs a comma */
+	uint64_t last_ns;
+	struct map pids;	/* by tid */
+	struct map begun;	/* by tid */
+};
+
+static struct chrome *to_chrome(struct view *v)
+{
+	return (struct chrome *)v; /* view is its first member */
+}
+
+/* Add exact microseconds; a double would round. */
+static void add_microseconds(struct json_text *o, const char *key, uint64_t ns)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%llu.%03llu", (unsigned long long)(ns / 1000),
+		 (unsigned long long)(ns % 1000));
+	json_add_raw(o, key, text);
+}
+
+static pid_t pid_of_task(const struct chrome *v, pid_t tid)
+{
+	pid_t pid = (pid_t)(uintptr_t)map_get(&v->pids, (uint64_t)tid);
+
+	return pid ? pid : tid;
+}
+
+/* Begin an event of that phase in *o; cat may be NULL.  Return o. */
+static struct json_text *begin_event(struct json_text *o, const char *phase, const char *name,
+				     const char *cat, pid_t pid, pid_t tid, uint64_t ns)
+{
+	json_text_begin(o);
+	json_add_string(o, "ph", phase);
+	json_add_string(o, "name", name);
+	if (cat)
+		json_add_string(o, "cat", cat);
+	json_add_int(o, "pid", pid);
+	json_add_int(o, "tid", tid);
+	add_microseconds(o, "ts", ns);
+	return o;
+}
+
+/* End and write an event. */
+static void write_event(struct chrome *v, struct json_text *o)
+{
+	struct buf text = json_text_end(o);
+
+	output_write(v->out, 0, v->any ? ",\n" : "\n", v->any ? 2 : 1);
+	output_write(v->out, 0, text.data, text.len);
+	buf_free(&text);
+	v->any = true;
+}
+
+static void note_time(struct chrome *v, uint64_t ns)
+{
+	if (ns > v->last_ns)
+		v->last_ns = ns;
+}
+
+/* Tasks ------------------------------------------------------------------ */
+
+static void write_name(struct chrome *v, const char *what, pid_t tid, const char *name)
+{
+	struct json_text event, *o = begin_event(&event, "M", what, NULL, pid_of_task(v, tid), tid, 0);
+
+	o->sink.ops->begin(&o->sink, "args", SINK_OBJECT);
+	json_add_string(o, "name", name);
+	o->sink.ops->end(&o->sink);
+	write_event(v, o);
+}
+
+static void chrome_on_born(struct view *view, const struct birth *b, uint64_t ns)
+{
+	struct chrome *v = to_chrome(view);
+
+	note_time(v, ns);
+	map_set(&v->pids, (uint64_t)b->tid, (void *)(uintptr_t)b->pid);
+}
+
+static void chrome_on_comm(struct view *view, pid_t tid, const char *comm)
+{
+	struct chrome *v = to_chrome(view);
+
+	if (pid_of_task(v, tid) == tid)
+		write_name(v, "process_name", tid, comm);
+	write_name(v, "thread_name", tid, comm);
+}
+
+/* Write an instant event, and end args. */
+static void write_instant(struct chrome *v, const char *name, const char *cat, pid_t tid,
+			  uint64_t ns, struct json_text *args)
+{
+	struct json_text event, *o = begin_event(&event, "i", name, cat, pid_of_task(v, tid), tid, ns);
+
+	note_time(v, ns);
+	json_add_string(o, "s", "t");
+	json_add_object(o, "args", args);
+	write_event(v, o);
+}
+
+static void chrome_on_exec(struct view *view, pid_t tid, pid_t former, uint64_t ns,
+			   const char *exe, bool shown)
+{
+	struct chrome *v = to_chrome(view);
+	struct begun *b = views_move_pending(&v->begun, former, tid);
+	struct json_text args;
+
+	(void)shown;
+	if (b) { /* of the former leader */
+		json_text_drop(&b->args);
+		free(b);
+	}
+	b = map_get(&v->begun, (uint64_t)tid);
+	if (b)
+		b->tid = tid;
+	json_text_begin(&args);
+	json_add_string(&args, "exe", exe);
+	write_instant(v, "exec", "task", tid, ns, &args);
+}
+
+static void chrome_on_gone(struct view *view, pid_t tid, uint64_t ns, enum view_end how, int status,
+			   bool shown)
+{
+	struct json_text args;
+	char name[32];
+
+	(void)shown;
+	json_text_begin(&args);
+	if (how == END_EXIT && WIFEXITED(status)) {
+		json_add_int(&args, "status", WEXITSTATUS(status));
+	} else if (how == END_EXIT) {
+		signal_name(WTERMSIG(status), name, sizeof(name));
+		json_add_string(&args, "signal", name);
+	}
+	write_instant(to_chrome(view), how == END_DETACHED ? "detached" : "exit", "task", tid, ns,
+		      &args);
+}
+
+static void chrome_on_signal(struct view *view, pid_t tid, uint64_t ns, const siginfo_t *info,
+			     bool shown)
+{
+	struct json_text args;
+	char name[32];
+
+	(void)shown;
+	signal_name(info->si_signo, name, sizeof(name));
+	json_text_begin(&args);
+	siginfo_emit(info, &args.sink);
+	write_instant(to_chrome(view), name, "signal", tid, ns, &args);
+}
+
+/* Calls -------------------------------------------------------------------- */
+
+static void chrome_on_enter(struct view *view, const struct call *c)
+{
+	struct chrome *v = to_chrome(view);
+	struct begun *b;
+
+	note_time(v, c->enter_ns);
+	if (!c->shown)
+		return;
+	b = xcalloc(1, sizeof(*b));
+	b->desc = c->desc;
+	b->tid = c->tid;
+	b->pid = c->pid;
+	b->ns = c->enter_ns;
+	json_text_begin(&b->args);
+	b->args.sink.full = false;
+	call_args(c, AT_SYSCALL_ENTER, v->names, &b->args.sink);
+	b = map_set(&v->begun, (uint64_t)c->tid, b);
+	if (!b)
+		return;
+	json_text_drop(&b->args); /* its return is not in the trace */
+	free(b);
+}
+
+/* Write b as a complete event and free it. */
+static void write_complete(struct chrome *v, struct begun *b, uint64_t from, uint64_t to)
+{
+	struct json_text event, *o = begin_event(&event, "X", b->desc->name,
+						 call_class_name(b->desc->class), b->pid, b->tid,
+						 from);
+
+	note_time(v, to);
+	add_microseconds(o, "dur", to > from ? to - from : 0);
+	json_add_object(o, "args", &b->args);
+	write_event(v, o);
+	free(b);
+}
+
+static void add_call_result(struct json_text *args, const struct call *c)
+{
+	const char *name;
+
+	if (c->failed) {
+		name = error_name((int)c->ret);
+		json_add_int(args, "ret", -1);
+		if (name)
+			json_add_string(args, "error", name);
+		else
+			json_add_int(args, "errno", c->ret);
+	} else if (call_result_kind(c) == RESULT_ADDR) {
+		json_add_hex(args, "ret", (uint64_t)c->ret);
+	} else {
+		json_add_int(args, "ret", c->ret);
+	}
+}
+
+static void chrome_on_exit(struct view *view, const struct call *c)
+{
+	struct chrome *v = to_chrome(view);
+	struct begun *b = map_del(&v->begun, (uint64_t)c->tid);
+	struct json_text results;
+
+	note_time(v, c->exit_ns);
+	if (!b)
+		return;
+	call_args(c, AT_SYSCALL_EXIT, v->names, &b->args.sink);
+	json_text_begin(&results);
+	results.sink.full = false;
+	call_results(c, v->names, &results.sink);
+	if (json_text_empty(&results))
+		json_text_drop(&results);
+	else
+		json_add_object(&b->args, "results", &results);
+	add_call_result(&b->args, c);
+	write_complete(v, b, c->start_ns, c->exit_ns);
+}
+
+static void chrome_on_abandon(struct view *view, const struct call *c, bool detached, uint64_t ns)
+{
+	struct begun *b = map_del(&to_chrome(view)->begun, (uint64_t)c->tid);
+
+	(void)detached;
+	if (b)
+		write_complete(to_chrome(view), b, b->ns, ns);
+}
+
+/* Rings ---------------------------------------------------------------------- */
+
+static void chrome_on_record(struct view *view, pid_t tid, uint64_t ns, const struct view_record *r)
+{
+	struct chrome *v = to_chrome(view);
+	struct json_text args;
+	struct record_id id;
+	const char *name = NULL;
+
+	if (record_identify(r->bytes, r->len, r->format, &id))
+		name = xlat_name(&xlat_perf_event_type, id.type);
+	json_text_begin(&args);
+	args.sink.full = false;
+	json_add_uint(&args, "ring", r->ring->number);
+	json_add_string(&args, "event", r->event->name);
+	record_emit(r->bytes, r->len, r->format, v->names, &args.sink, r->hooks);
+	write_instant(v, name ? name : "record", "record", tid, ns, &args);
+}
+
+/* Write a counter of the bytes that wait in the ring for its reader. */
+static void chrome_on_looked(struct view *view, pid_t tid, uint64_t ns,
+			     const struct view_look *l)
+{
+	struct chrome *v = to_chrome(view);
+	struct json_text o;
+	uint64_t bytes;
+	char name[40];
+
+	note_time(v, ns);
+	if (!views_ring_fill(l, &bytes))
+		return;
+	snprintf(name, sizeof(name), "ring %u", l->ring->number);
+	begin_event(&o, "C", name, NULL, pid_of_task(v, tid), tid, ns);
+	o.sink.ops->begin(&o.sink, "args", SINK_OBJECT);
+	json_add_uint(&o, "bytes waiting", bytes);
+	o.sink.ops->end(&o.sink);
+	write_event(v, &o);
+}
+
+/* Start and end -------------------------------------------------------------- */
+
+static void chrome_free(struct view *view)
+{
+	static const char end[] = "\n]}\n";
+	struct chrome *v = to_chrome(view);
+	struct map_slot *slot;
+	size_t at = 0;
+
+	while ((slot = map_next(&v->begun, &at)))
+		write_complete(v, slot->value, ((struct begun *)slot->value)->ns, v->last_ns);
+	output_write(v->out, 0, end, sizeof(end) - 1);
+	map_free(&v->begun);
+	map_free(&v->pids);
+	free(v);
+}
+
+static const struct view_ops chrome_ops = {
+	.born = chrome_on_born,
+	.comm = chrome_on_comm,
+	.enter = chrome_on_enter,
+	.exit = chrome_on_exit,
+	.abandon = chrome_on_abandon,
+	.record = chrome_on_record,
+	.looked = chrome_on_looked,
+	.signalled = chrome_on_signal,
+	.execed = chrome_on_exec,
+	.gone = chrome_on_gone,
+	.free = chrome_free,
+};
+
+struct view *chrome_view_new(const struct names *names, const struct session_facts *facts,
+			     struct output *out)
+{
+	struct chrome *v = xcalloc(1, sizeof(*v));
+	struct json_text o;
+	struct buf head;
+
+	v->view.ops = &chrome_ops;
+	v->names = names;
+	v->out = out;
+	json_text_begin(&o);
+	json_add_string(&o, "displayTimeUnit", "ns");
+	o.sink.ops->begin(&o.sink, "otherData", SINK_OBJECT);
+	json_add_string(&o, "by", PACKAGE_STRING);
+	json_add_string(&o, "release", facts->release);
+	json_add_string(&o, "machine", facts->machine);
+	o.sink.ops->end(&o.sink);
+	json_add_raw(&o, "traceEvents", "[");	/* chrome_free() writes its end */
+	head = json_text_end(&o);
+	output_write(out, 0, head.data, head.len - 1);
+	buf_free(&head);
+	return &v->view;
+}

@@ -1,0 +1,490 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The view that collects rows, tasks and failures for the page. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/abi/attr.h"
+#include "core/abi/call_decode.h"
+#include "core/abi/strings.h"
+#include "core/lib/die.h"
+#include "formats/report/escape.h"
+#include "formats/report/report.h"
+#include "formats/report/views.h"
+#include "formats/text/call_text.h"
+#include "formats/text/text_view.h"
+#include "core/abi/siginfo.h"
+
+enum {
+	STRING_MAX = 200,	/* bytes of a string in a row */
+	COMM_MAX = 15,		/* bytes of a task's name */
+};
+
+/* A call that has not returned. */
+struct pending {
+	struct report_row row;
+	struct buf text;	/* "name(first, args" */
+	bool any;		/* text has an argument */
+};
+
+static struct report *to_report(struct view *v)
+{
+	return (struct report *)v; /* view is its first member */
+}
+
+/* Make room for element n; the capacity is a power of two. */
+#define GROW(list, n)								\
+	do {									\
+		if (!((n) & ((n) - 1)))						\
+			(list) = xrealloc(list, ((n) ? 2 * (n) : 1) * sizeof(*(list))); \
+	} while (0)
+
+/* Tasks ------------------------------------------------------------------ */
+
+static size_t add_report_task(struct report *r, pid_t tid, pid_t pid, uint64_t ns)
+{
+	GROW(r->tasks, r->ntasks);
+	r->tasks[r->ntasks] = (struct report_task){
+		.tid = tid, .pid = pid, .born_ns = ns,
+	};
+	map_set(&r->by_tid, (uint64_t)tid, (void *)(r->ntasks + 1));
+	return r->ntasks++;
+}
+
+static uint32_t task_index(struct report *r, pid_t tid, uint64_t ns)
+{
+	size_t found = (size_t)map_get(&r->by_tid, (uint64_t)tid);
+
+	return (uint32_t)(found ? found - 1 : add_report_task(r, tid, tid, ns));
+}
+
+static struct report_task *task_at(struct report *r, pid_t tid, uint64_t ns)
+{
+	size_t i = task_index(r, tid, ns); /* may move r->tasks */
+
+	return &r->tasks[i];
+}
+
+static void advance_time(struct report *r, uint64_t ns)
+{
+	life_tick(r);
+	if (ns > r->last_ns)
+		r->last_ns = ns;
+}
+
+static void report_on_comm(struct view *v, pid_t tid, const char *comm)
+{
+	struct report *r = to_report(v);
+	char name[COMM_MAX + 1];
+
+	snprintf(name, sizeof(name), "%s", comm);
+	task_at(r, tid, r->last_ns)->name = pool_add(&r->pool, name);
+}
+
+/* The kernel names a task by the file name of its program. */
+static void name_task_by_path(struct view *v, pid_t tid, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	report_on_comm(v, tid, slash ? slash + 1 : path);
+}
+
+static void report_on_born(struct view *v, const struct birth *b, uint64_t ns)
+{
+	struct report *r = to_report(v);
+	size_t i, from = (size_t)map_get(&r->by_tid, (uint64_t)b->parent);
+
+	advance_time(r, ns);
+	i = add_report_task(r, b->tid, b->pid, ns);
+	if (from) /* a child inherits its parent's name */
+		r->tasks[i].name = r->tasks[from - 1].name;
+	else if (!b->parent && !b->attached && r->facts->command && r->facts->command[0])
+		name_task_by_path(v, b->tid, r->facts->command[0]);
+}
+
+/* Rows --------------------------------------------------------------------- */
+
+static void add_row(struct report *r, const struct report_row *row)
+{
+	if (row->end_ns > r->last_ns)
+		r->last_ns = row->end_ns;
+	if (r->nrows >= r->about.max_calls) {
+		r->left_out++;
+		return;
+	}
+	GROW(r->rows, r->nrows);
+	r->rows[r->nrows] = *row;
+	r->rows[r->nrows].order = r->nrows;
+	r->nrows++;
+}
+
+static void add_activity_row(struct report *r, uint32_t kind, pid_t tid, uint64_t ns,
+			     const char *text)
+{
+	const struct report_row row = {
+		.ns = ns, .end_ns = ns, .kind = kind, .task = task_index(r, tid, ns),
+		.text = pool_add(&r->pool, text),
+		.line = (uint32_t)reader_line(r->about.reader),
+	};
+
+	add_row(r, &row);
+}
+
+/* The numbers of the events that a call concerns, unordered and unique. */
+struct about_events {
+	struct sink sink;	/* receives the descriptors */
+	const struct report *r;
+	const struct call *c;
+	struct buf list;
+};
+
+static void add_related_event(void *ctx, struct event *e)
+{
+	struct about_events *a = ctx;
+	char text[20];
+
+	snprintf(text, sizeof(text), ",%u,", e->number);
+	if (!a->list.len)
+		buf_addc(&a->list, ',');
+	if (!strstr(a->list.data, text))
+		buf_adds(&a->list, text + 1);
+}
+
+static void add_related_fd(struct sink *s, const char *key, int64_t fd, const char *label)
+{
+	struct about_events *a = (struct about_events *)s; /* sink is its first member */
+	struct event *e = fd < 0 ? NULL : model_event(a->r->model, a->c->tid, (int)fd);
+
+	(void)key;
+	(void)label;
+	if (e)
+		add_related_event(a, e);
+}
+
+static uint32_t related_events(struct report *r, const struct call *c, enum call_phase phase,
+			       uint32_t before)
+{
+	struct sink_ops ops = sink_null_ops;
+	struct about_events a = { .sink = { .ops = &ops }, .r = r, .c = c };
+	const struct ring *ring = NULL;
+	uint64_t start, end;
+	uint32_t list;
+
+	ops.fd = add_related_fd;
+	if (*pool_get(&r->pool, before))
+		buf_addf(&a.list, ",%s,", pool_get(&r->pool, before));
+	call_args(c, phase, r->names, &a.sink);
+	if (phase == AT_SYSCALL_ENTER) {
+		model_each_waited(r->model, c, add_related_event, &a);
+		if (model_covers(c, 0, &start, &end))
+			ring = model_ring_at(r->model, c->tid, start, end);
+	} else if (!c->failed && call_result_kind(c) == RESULT_FD) {
+		add_related_fd(&a.sink, NULL, c->ret, NULL);
+	}
+	if (ring)
+		add_related_event(&a, ring->event);
+	if (a.list.len) /* remove the commas at both ends */
+		a.list.data[a.list.len - 1] = '\0';
+	list = pool_add(&r->pool, a.list.len ? a.list.data + 1 : "");
+	buf_free(&a.list);
+	return list;
+}
+
+static void init_sink(struct text_sink *t, struct buf *out)
+{
+	text_sink_init(t, out);
+	t->sink.max_string = STRING_MAX;
+	t->labels = true;
+}
+
+static struct pending *take_pending(struct report *r, pid_t tid)
+{
+	return map_del(&r->pending, (uint64_t)tid);
+}
+
+static void finish_row(struct report *r, struct pending *p, const char *result)
+{
+	p->row.text = pool_add(&r->pool, buf_str(&p->text));
+	p->row.result = pool_add(&r->pool, result);
+	p->row.line = (uint32_t)reader_line(r->about.reader);
+	add_row(r, &p->row);
+	buf_free(&p->text);
+	free(p);
+}
+
+/* Finish the row of a call whose return the dump does not contain. */
+static void finish_unreturned(struct report *r, struct pending *p)
+{
+	buf_addc(&p->text, ')');
+	finish_row(r, p, "= ?");
+}
+
+static void report_on_enter(struct view *v, const struct call *c)
+{
+	struct report *r = to_report(v);
+	struct pending *p;
+	struct text_sink t;
+
+	advance_time(r, c->enter_ns);
+	p = take_pending(r, c->tid);
+	if (p)
+		finish_unreturned(r, p);
+	if (!c->shown)
+		return;
+	p = xcalloc(1, sizeof(*p));
+	p->row.kind = (uint32_t)c->desc->id;
+	p->row.task = task_index(r, c->tid, c->enter_ns);
+	p->row.ns = p->row.end_ns = c->enter_ns;
+	init_sink(&t, &p->text);
+	p->any = call_text_begin(c, r->names, &t);
+	p->row.events = related_events(r, c, AT_SYSCALL_ENTER, 0);
+	map_set(&r->pending, (uint64_t)c->tid, p);
+}
+
+/* Return the text with the attr of an open as HTML rows. */
+static uint32_t attr_text(struct report *r, const struct call *c, struct attr_rows_count *count)
+{
+	struct buf rows = { 0 };
+	uint32_t number;
+
+	*count = attr_rows(c, r->names, &rows);
+	number = pool_add(&r->pool, buf_str(&rows));
+	buf_free(&rows);
+	return number;
+}
+
+/* An event that was opened before the trace has no call, and so no line. */
+static void report_on_described(struct view *v, pid_t tid, uint64_t ns, const struct event *e)
+{
+	struct report *r = to_report(v);
+	struct report_event *life = life_event(r, e->number);
+	struct buf rows = { 0 };
+
+	(void)tid, (void)ns;
+	life->attr_count = attr_rows_described(e, r->names, &rows);
+	life->attr = pool_add(&r->pool, buf_str(&rows));
+	buf_free(&rows);
+}
+
+static void add_failure(struct report *r, const struct call *c)
+{
+	const struct attempt *attempts;
+	size_t n = model_attempts(r->model, &attempts);
+	struct report_failure *last = r->nfailures ? &r->failures[r->nfailures - 1] : NULL;
+	struct report_failure f = {
+		.attempt = n - 1, .line = (uint32_t)reader_line(r->about.reader), .times = 1,
+	};
+	struct attr_rows_count count;
+	struct buf why = { 0 };
+
+	if (n == r->nattempts) /* the model does not know the task */
+		return;
+	r->nattempts = n;
+	f.attr = attr_text(r, c, &count);
+	if (last && last->attr == f.attr &&
+	    attempts[last->attempt].error == attempts[f.attempt].error &&
+	    attempts[last->attempt].injected == attempts[f.attempt].injected &&
+	    attempts[last->attempt].tid == attempts[f.attempt].tid) {
+		last->times++;
+		return;
+	}
+	failure_explain(r, c, &why);
+	f.why = pool_add(&r->pool, buf_str(&why));
+	buf_free(&why);
+	GROW(r->failures, r->nfailures);
+	r->failures[r->nfailures++] = f;
+}
+
+static void add_opened(struct report *r, const struct call *c)
+{
+	const struct event *e = model_opened(r->model, c);
+	struct report_event *life;
+
+	if (c->failed)
+		add_failure(r, c);
+	if (!e)
+		return;
+	life = life_event(r, e->number);
+	life->attr = attr_text(r, c, &life->attr_count);
+	life->line = (uint32_t)reader_line(r->about.reader);
+}
+
+static void report_on_exit(struct view *v, const struct call *c)
+{
+	struct report *r = to_report(v);
+	struct pending *p = take_pending(r, c->tid);
+	struct buf result = { 0 };
+	struct text_sink t;
+
+	advance_time(r, c->exit_ns);
+	if (c->desc->id == CALL_PERF_EVENT_OPEN)
+		add_opened(r, c);
+	life_after(r, c);
+	if (!p)
+		return;
+	call_counts_add(&r->counts, c);
+	init_sink(&t, &p->text);
+	call_text_rest(c, p->any, r->names, &t);
+	init_sink(&t, &result);
+	call_text_result(c, r->names, &t);
+	p->row.ns = c->start_ns;
+	p->row.end_ns = c->exit_ns;
+	p->row.error = c->failed ? (int)c->ret : 0;
+	p->row.events = related_events(r, c, AT_SYSCALL_EXIT, p->row.events);
+	finish_row(r, p, buf_str(&result));
+	buf_free(&result);
+}
+
+static void report_on_abandon(struct view *v, const struct call *c, bool detached, uint64_t ns)
+{
+	struct report *r = to_report(v);
+	struct pending *p = take_pending(r, c->tid);
+
+	advance_time(r, ns);
+	if (!p)
+		return;
+	p->row.end_ns = ns;
+	if (!detached && !strncmp(c->desc->name, "exit", 4))
+		finish_unreturned(r, p);
+	else
+		finish_row(r, p, detached ? "<detached ...>" : "<unfinished ...>) = ?");
+}
+
+static void report_on_signal(struct view *v, pid_t tid, uint64_t ns, const siginfo_t *info,
+			     bool shown)
+{
+	struct report *r = to_report(v);
+	struct buf text = { 0 };
+	struct text_sink t;
+	char name[32];
+
+	advance_time(r, ns);
+	if (!shown)
+		return;
+	signal_name(info->si_signo, name, sizeof(name));
+	buf_addf(&text, "%s ", name);
+	init_sink(&t, &text);
+	siginfo_emit(info, &t.sink);
+	add_activity_row(r, ROW_SIGNAL, tid, ns, buf_str(&text));
+	buf_free(&text);
+}
+
+static void report_on_exec(struct view *v, pid_t tid, pid_t former, uint64_t ns, const char *exe,
+			   bool shown)
+{
+	struct report *r = to_report(v);
+	struct pending *displaced = views_move_pending(&r->pending, former, tid);
+	struct buf text = { 0 };
+
+	advance_time(r, ns);
+	if (former != tid) {
+		map_set(&r->by_tid, (uint64_t)tid,
+			(void *)((uintptr_t)task_index(r, former, ns) + 1));
+		map_del(&r->by_tid, (uint64_t)former);
+	}
+	if (displaced) /* of the former leader */
+		finish_unreturned(r, displaced);
+	life_execed(r, ns);
+	if (exe)
+		name_task_by_path(v, tid, exe);
+	if (!shown || !exe)
+		return;
+	buf_adds(&text, "now runs ");
+	text_escaped(&text, exe);
+	add_activity_row(r, ROW_EXEC, tid, ns, buf_str(&text));
+	buf_free(&text);
+}
+
+static void report_on_gone(struct view *v, pid_t tid, uint64_t ns, enum view_end how, int status,
+			   bool shown)
+{
+	struct report *r = to_report(v);
+	char text[80];
+
+	advance_time(r, ns);
+	task_at(r, tid, ns)->gone_ns = ns;
+	life_execed(r, ns); /* its descriptors and rings may have ended */
+	text_task_end(how, status, text, sizeof(text));
+	if (shown)
+		add_activity_row(r, ROW_END, tid, ns, text);
+}
+
+static void report_on_record(struct view *v, pid_t tid, uint64_t ns, const struct view_record *rec)
+{
+	(void)tid;
+	advance_time(to_report(v), ns);
+	life_record(to_report(v), ns, rec);
+}
+
+static void report_on_looked(struct view *v, pid_t tid, uint64_t ns, const struct view_look *l)
+{
+	(void)tid;
+	advance_time(to_report(v), ns);
+	life_looked(to_report(v), l);
+}
+
+/* Start and end ----------------------------------------------------------- */
+
+static int compare_rows(const void *a, const void *b)
+{
+	const struct report_row *x = a, *y = b;
+
+	if (x->ns != y->ns)
+		return x->ns < y->ns ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static void report_free(struct view *v)
+{
+	struct report *r = to_report(v);
+	struct map_slot *slot;
+	size_t at = 0;
+
+	while ((slot = map_next(&r->pending, &at))) {
+		((struct pending *)slot->value)->row.end_ns = r->last_ns;
+		finish_unreturned(r, slot->value);
+	}
+	life_end(r);
+	if (r->nrows)
+		qsort(r->rows, r->nrows, sizeof(*r->rows), compare_rows);
+	page_write(r);
+	life_free(r);
+	pool_free(&r->pool);
+	map_free(&r->by_tid);
+	map_free(&r->pending);
+	free(r->rows);
+	free(r->tasks);
+	free(r->failures);
+	free(r);
+}
+
+static const struct view_ops report_ops = {
+	.born = report_on_born,
+	.comm = report_on_comm,
+	.described = report_on_described,
+	.enter = report_on_enter,
+	.exit = report_on_exit,
+	.abandon = report_on_abandon,
+	.record = report_on_record,
+	.looked = report_on_looked,
+	.signalled = report_on_signal,
+	.execed = report_on_exec,
+	.gone = report_on_gone,
+	.free = report_free,
+};
+
+struct view *report_view_new(const struct report_about *about, const struct model *m,
+			     const struct names *names, struct output *out)
+{
+	struct report *r = xcalloc(1, sizeof(*r));
+
+	r->view.ops = &report_ops;
+	r->about = *about;
+	r->facts = reader_facts(about->reader);
+	r->model = m;
+	r->names = names;
+	r->out = out;
+	r->last_ns = r->facts->start_ns;
+	pool_add(&r->pool, ""); /* number 0 */
+	return &r->view;
+}

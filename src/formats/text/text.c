@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "formats/text/text.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+static struct text_sink *text_self(struct sink *s)
+{
+	return (struct text_sink *)s; /* sink is its first member */
+}
+
+void text_colored(struct buf *out, bool color, enum text_color c, const char *text)
+{
+	static const char *const codes[] = {
+		[COLOR_CALL] = "\033[1m", [COLOR_ERROR] = "\033[31m",
+		[COLOR_NOTE] = "\033[2m", [COLOR_STRING] = "\033[32m",
+	};
+
+	if (!color || c == COLOR_NONE) {
+		buf_adds(out, text);
+		return;
+	}
+	buf_adds(out, codes[c]);
+	buf_adds(out, text);
+	buf_adds(out, "\033[0m");
+}
+
+static void text_add_octal(struct buf *out, unsigned char c, bool digit_follows)
+{
+	char text[5] = { '\\' };
+	size_t n = 1;
+
+	if (c >= 0100 || digit_follows)
+		text[n++] = (char)('0' + (c >> 6));
+	if (c >= 010 || digit_follows)
+		text[n++] = (char)('0' + (c >> 3 & 7));
+	text[n++] = (char)('0' + (c & 7));
+	buf_add(out, text, n);
+}
+
+static void text_add_escaped(struct buf *out, unsigned char c, bool digit_follows)
+{
+	static const char letters[] = "\"\"\\\\\nn\tt\rr\vv\ff";
+	const char *p;
+
+	if (c >= ' ' && c < 0x7f && c != '"' && c != '\\') {
+		buf_addc(out, (char)c);
+		return;
+	}
+	for (p = letters; *p; p += 2) {
+		if (c == (unsigned char)*p) {
+			buf_addc(out, '\\');
+			buf_addc(out, p[1]);
+			return;
+		}
+	}
+	text_add_octal(out, c, digit_follows);
+}
+
+/* Return whether strace counts the byte as ASCII: printable, or blank. */
+static bool text_is_ascii(unsigned char c)
+{
+	return (c >= ' ' && c < 0x7f) || (c >= '\t' && c <= '\r');
+}
+
+/* Return which bytes are in hex: HEX_NEVER, HEX_ALL or HEX_NON_ASCII_CHARS. */
+static enum text_hex hex_of(const char *bytes, size_t len, enum text_hex hex)
+{
+	size_t i = 0;
+
+	if (hex != HEX_NON_ASCII)
+		return hex;
+	while (i < len && text_is_ascii((unsigned char)bytes[i]))
+		i++;
+	return i < len ? HEX_ALL : HEX_NEVER;
+}
+
+void text_quoted_hex(struct buf *out, const char *bytes, size_t len, size_t max, bool cut,
+		     enum text_hex hex)
+{
+	if (len > max) {
+		len = max;
+		cut = true;
+	}
+	hex = hex_of(bytes, len, hex);
+	buf_addc(out, '"');
+	for (size_t i = 0; i < len; i++) {
+		unsigned char c = (unsigned char)bytes[i];
+
+		if (hex == HEX_ALL || (hex && !text_is_ascii(c)))
+			buf_addf(out, "\\x%02x", c);
+		else
+			text_add_escaped(out, c, i + 1 < len && bytes[i + 1] >= '0' &&
+					 bytes[i + 1] <= '9');
+	}
+	buf_addc(out, '"');
+	if (cut)
+		buf_adds(out, "...");
+}
+
+void text_quoted(struct buf *out, const char *bytes, size_t len, size_t max,
+		 bool cut)
+{
+	text_quoted_hex(out, bytes, len, max, cut, HEX_NEVER);
+}
+
+void text_escaped(struct buf *out, const char *text)
+{
+	for (; *text; text++) {
+		unsigned char c = (unsigned char)*text;
+
+		if (c == '*' && text[1] == '/')
+			buf_adds(out, "*\\");
+		else if (c < ' ' || c >= 0x7f)
+			text_add_octal(out, c, true);
+		else
+			buf_addc(out, (char)c);
+	}
+}
+
+/* Append what precedes a value: a comma, and the key where keys are written. */
+static void text_lead(struct text_sink *t, const char *key)
+{
+	bool keyed;
+
+	if (t->level[t->depth].any)
+		buf_adds(t->out, ", ");
+	t->level[t->depth].any = true;
+	if (!key)
+		return;
+	if (t->depth) {
+		if (t->level[t->depth].shape != SINK_OBJECT)
+			return;
+		buf_adds(t->out, key);
+		buf_addc(t->out, '=');
+		return;
+	}
+	keyed = t->results;
+	for (unsigned int i = 0; keyed && t->plain && i < t->plain->nargs; i++)
+		keyed = strcmp(t->plain->args[i].name, key);
+	if (keyed) {
+		buf_adds(t->out, key);
+		buf_addc(t->out, ' ');
+	}
+}
+
+static void text_begin(struct sink *s, const char *key, enum sink_shape shape)
+{
+	struct text_sink *t = text_self(s);
+
+	text_lead(t, key);
+	buf_addc(t->out, shape == SINK_OBJECT ? '{' : '[');
+	if (t->depth + 1 < TEXT_DEPTH)
+		t->depth++;
+	t->level[t->depth].shape = shape;
+	t->level[t->depth].any = false;
+}
+
+static void text_end(struct sink *s)
+{
+	struct text_sink *t = text_self(s);
+
+	buf_addc(t->out, t->level[t->depth].shape == SINK_OBJECT ? '}' : ']');
+	if (t->depth)
+		t->depth--;
+}
+
+static void text_uint(struct sink *s, const char *key, uint64_t v)
+{
+	text_lead(text_self(s), key);
+	buf_addu(text_self(s)->out, v);
+}
+
+static void text_sint(struct sink *s, const char *key, int64_t v)
+{
+	text_lead(text_self(s), key);
+	if (v < 0)
+		buf_addc(text_self(s)->out, '-');
+	buf_addu(text_self(s)->out, v < 0 ? -(uint64_t)v : (uint64_t)v);
+}
+
+static void text_add_hex(struct buf *out, uint64_t v)
+{
+	if (v)
+		buf_addx(out, v);
+	else
+		buf_addc(out, '0');
+}
+
+static void text_hex(struct sink *s, const char *key, uint64_t v)
+{
+	text_lead(text_self(s), key);
+	text_add_hex(text_self(s)->out, v);
+}
+
+static void text_addr(struct sink *s, const char *key, uint64_t v)
+{
+	text_lead(text_self(s), key);
+	if (v)
+		buf_addx(text_self(s)->out, v);
+	else
+		buf_adds(text_self(s)->out, "NULL");
+}
+
+/* Append " / * PERF_TYPE_??? * /" after a value that the table does not have. */
+static void text_add_unknown(struct text_sink *t, const struct xlat *x)
+{
+	char note[128];
+
+	if (!*x->prefix)
+		return;
+	snprintf(note, sizeof(note), " /* %s??? */", x->prefix);
+	text_colored(t->out, t->color, COLOR_NOTE, note);
+}
+
+static void text_enumeration(struct sink *s, const char *key, const struct xlat *x,
+		     uint64_t v)
+{
+	struct text_sink *t = text_self(s);
+	const char *name = xlat_name(x, v);
+
+	text_lead(t, key);
+	if (name) {
+		buf_adds(t->out, name);
+		return;
+	}
+	if (xlat_negative(x, v))
+		buf_addf(t->out, "%lld", (long long)v);
+	else
+		text_add_hex(t->out, v);
+	if (v) /* 0 without a name is not unknown, but unset */
+		text_add_unknown(t, x);
+}
+
+static void text_flags(struct sink *s, const char *key, const struct xlat *x,
+		      uint64_t v)
+{
+	struct text_sink *t = text_self(s);
+	const struct xlat_entry *e;
+	const char *sep = "";
+	uint64_t rest = v;
+	size_t at = 0;
+
+	text_lead(t, key);
+	if (!v) {
+		const struct xlat_entry *zero = xlat_find(x, 0);
+
+		/* PROT_NONE names all bits; a value under a mask does not */
+		buf_adds(t->out, zero && x->kind == XLAT_FLAGS && !zero->mask ?
+				 zero->name : "0");
+		return;
+	}
+	while ((e = xlat_next_flag(x, &rest, &at))) {
+		buf_adds(t->out, sep);
+		buf_adds(t->out, e->name);
+		sep = "|";
+	}
+	if (!rest)
+		return;
+	buf_adds(t->out, sep);
+	buf_addx(t->out, rest);
+	if (!*sep)
+		text_add_unknown(t, x);
+}
+
+static void text_packed(struct sink *s, const char *key, uint64_t raw,
+		       const struct sink_part *parts, size_t n)
+{
+	struct text_sink *t = text_self(s);
+	const struct xlat *unknown = NULL;
+	const char *sep = "";
+
+	(void)raw;
+	text_lead(t, key);
+	for (size_t i = 0; i < n; i++) {
+		const struct sink_part *p = &parts[i];
+		const char *name = p->xlat ? xlat_name(p->xlat, p->value) : NULL;
+
+		buf_adds(t->out, sep);
+		sep = "|";
+		if (name)
+			buf_adds(t->out, name);
+		else
+			text_add_hex(t->out, p->value);
+		if (p->shift) {
+			buf_adds(t->out, "<<");
+			buf_addu(t->out, p->shift);
+		}
+		if (!name && p->xlat)
+			unknown = p->xlat;
+	}
+	if (unknown)
+		text_add_unknown(t, unknown);
+}
+
+static void text_symbol(struct sink *s, const char *key, const char *word)
+{
+	text_lead(text_self(s), key);
+	buf_adds(text_self(s)->out, word);
+}
+
+static void text_string(struct sink *s, const char *key, const char *bytes,
+		       size_t len, bool cut)
+{
+	struct text_sink *t = text_self(s);
+
+	text_lead(t, key);
+	if (t->color)
+		buf_adds(t->out, "\033[32m");
+	text_quoted_hex(t->out, bytes, len, s->max_string, cut, t->hex);
+	if (t->color)
+		buf_adds(t->out, "\033[0m");
+}
+
+static void text_bytes(struct sink *s, const char *key, const void *bytes,
+		      size_t len, bool cut)
+{
+	text_lead(text_self(s), key);
+	text_quoted_hex(text_self(s)->out, bytes, len, s->max_string, cut, text_self(s)->hex);
+}
+
+static void text_fd(struct sink *s, const char *key, int64_t fd, const char *label)
+{
+	struct text_sink *t = text_self(s);
+
+	text_sint(s, key, fd);
+	if (!label || !t->labels)
+		return;
+	buf_addc(t->out, '<');
+	text_escaped(t->out, label);
+	buf_addc(t->out, '>');
+}
+
+static void text_note(struct sink *s, const char *key, const char *text)
+{
+	struct text_sink *t = text_self(s);
+
+	(void)key;
+	if (t->out->len && t->out->data[t->out->len - 1] != '{' &&
+	    t->out->data[t->out->len - 1] != '[')
+		buf_addc(t->out, ' ');
+	if (t->color)
+		buf_adds(t->out, "\033[2m");
+	buf_adds(t->out, "/* ");
+	text_escaped(t->out, text);
+	buf_adds(t->out, " */");
+	if (t->color)
+		buf_adds(t->out, "\033[0m");
+}
+
+static const struct sink_ops text_ops = {
+	.begin = text_begin,
+	.end = text_end,
+	.uint = text_uint,
+	.sint = text_sint,
+	.hex = text_hex,
+	.addr = text_addr,
+	.enumeration = text_enumeration,
+	.flags = text_flags,
+	.packed = text_packed,
+	.symbol = text_symbol,
+	.string = text_string,
+	.bytes = text_bytes,
+	.fd = text_fd,
+	.note = text_note,
+};
+
+void text_sink_init(struct text_sink *t, struct buf *out)
+{
+	memset(t, 0, offsetof(struct text_sink, level[1])); /* others are set when they begin */
+	t->sink.ops = &text_ops;
+	t->sink.max_string = 32;
+	t->out = out;
+}
+
+void text_sink_top(struct text_sink *t, bool results, const struct call_desc *d)
+{
+	t->results = results;
+	t->plain = d;
+	t->depth = 0;
+	t->level[0].any = false;
+}

@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/abi/strings.h"
+#include "formats/text/text_view_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/lib/die.h"
+#include "formats/text/call_text.h"
+#include "formats/text/text_wrap.h"
+#include "core/abi/layout_emit.h"
+#include "core/abi/siginfo.h"
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+/* A call that runs this long is shown before it returns. */
+#define IDLE_NS 200000000ULL
+
+static void pending_free(struct pending *p)
+{
+	buf_free(&p->args);
+	buf_free(&p->stack);
+	free(p);
+}
+
+static void text_free(struct view *view)
+{
+	struct text_view *v = text_self(view);
+	struct map_slot *slot;
+	size_t at = 0;
+
+	while ((slot = map_next(&v->pending.by_tid, &at)))
+		pending_free(slot->value);
+	while (v->spare) {
+		struct inflight *next = v->spare->next;
+
+		pending_free((struct pending *)v->spare);
+		v->spare = next;
+	}
+	inflights_free(&v->pending);
+	map_free_values(&v->comms);
+	buf_free(&v->line);
+	buf_free(&v->extra);
+	buf_free(&v->usual);
+	buf_free(&v->whole);
+	free(v);
+}
+
+/* Lines have a pid once there is more than one task. */
+static void text_on_born(struct view *view, const struct birth *b, uint64_t ns)
+{
+	struct text_view *v = text_self(view);
+
+	(void)b;
+	(void)ns;
+	if (v->tasks++)
+		v->many = true;
+}
+
+static struct pending *pending_new(struct text_view *v, const struct call *c)
+{
+	struct pending *p = (struct pending *)v->spare;
+
+	if (p) {
+		v->spare = p->in.next;
+		buf_reset(&p->args);
+		buf_reset(&p->stack);
+	} else {
+		p = xcalloc(1, sizeof(*p));
+	}
+	p->desc = c->desc;
+	p->nr = c->nr;
+	p->ip = c->ip;
+	p->word = c->arch->word;
+	inflight_add(&v->pending, &p->in, c->tid, c->enter_ns);
+	return p;
+}
+
+static struct pending *pending_take(struct text_view *v, pid_t tid)
+{
+	return (struct pending *)inflight_take(&v->pending, tid);
+}
+
+static void pending_done(struct text_view *v, struct pending *p)
+{
+	if (v->partial == p)
+		text_close_partial(v);
+	p->in.next = v->spare;
+	v->spare = &p->in;
+}
+
+static void text_on_enter(struct view *view, const struct call *c)
+{
+	struct text_view *v = text_self(view);
+	struct pending *p;
+	struct text_sink t;
+
+	if (!c->shown)
+		return;
+	p = pending_take(v, c->tid);
+	if (p) /* its return was not seen */
+		pending_done(v, p);
+	p = pending_new(v, c);
+	text_init_sink(v, &t, &p->args);
+	p->any = call_text_begin(c, v->names, &t);
+}
+
+/*
+ * Show the call in which the target waits, after a pause without output.  The line does not
+ * change, but is written before the call returns.
+ */
+static void write_waiting(struct text_view *v, uint64_t ns)
+{
+	struct inflight *in = v->pending.head.next;
+
+	while (in != &v->pending.head && in->split)
+		in = in->next;
+	if (v->partial || text_must_wait(v) || v->o->pid_never ||
+	    in == &v->pending.head || ns < in->enter_ns + IDLE_NS)
+		return;
+	text_write_partial(v, (struct pending *)in);
+}
+
+static void text_on_idle(struct view *view, uint64_t ns)
+{
+	struct text_view *v = text_self(view);
+
+	write_waiting(v, ns);
+	output_flush(v->out);
+}
+
+bool text_shows_status(const struct text_options *o, const struct call *c)
+{
+	if (!c->returned)
+		return o->status & STATUS_UNAVAILABLE;
+	return o->status & (c->failed ? STATUS_FAILED : STATUS_SUCCESSFUL);
+}
+
+/*
+ * Start the line that ends a call, with the call's arguments or with "<... resumed>"; continue
+ * the current line if it is the call's.
+ */
+static void begin_last_line(struct text_view *v, const struct pending *p, uint64_t ns)
+{
+	if (v->partial == p) {
+		v->partial = NULL;
+		buf_reset(&v->line);
+		return;
+	}
+	text_split_older(v, p->in.split ? ns : p->in.enter_ns, p->in.tid);
+	text_start_call(v, p, p->in.split ? ns : p->in.enter_ns);
+	if (p->in.split)
+		buf_addf(&v->line, "<... %s resumed>", p->desc->name);
+	else
+		buf_adds(&v->line, buf_str(&p->args));
+}
+
+/* Keep the whole line of an open: the next one is shortened to what differs. */
+static void keep_usual(struct text_view *v)
+{
+	struct buf was = v->usual;
+
+	v->usual = v->whole;
+	v->whole = was;
+}
+
+static void text_finish_call(struct text_view *v, struct pending *p)
+{
+	bool keep = text_width(v) && p->desc->id == CALL_PERF_EVENT_OPEN;
+
+	if (keep) {
+		buf_reset(&v->whole);
+		buf_add(&v->whole, buf_str(&v->line), v->line.len);
+	}
+	text_end_line(v, p->in.tid);
+	if (keep)
+		keep_usual(v);
+	if (p->stack.len)
+		output_write(v->out, p->in.tid, buf_str(&p->stack), p->stack.len);
+}
+
+static void text_on_exit(struct view *view, const struct call *c)
+{
+	struct text_view *v = text_self(view);
+	struct pending *p = pending_take(v, c->tid);
+	struct text_sink t;
+
+	if (!p)
+		return;
+	if (text_shows_status(v->o, c)) {
+		begin_last_line(v, p, c->exit_ns);
+		text_init_sink(v, &t, &v->line);
+		call_text_rest(c, p->any && !p->in.split, v->names, &t);
+		buf_addc(&v->line, ' ');
+		text_align_result(v);
+		call_text_result(c, v->names, &t);
+		if (v->o->duration.shown) {
+			buf_adds(&v->line, " <");
+			text_add_time(&v->line, c->exit_ns - c->start_ns, 0, v->o->duration.digits);
+			buf_addc(&v->line, '>');
+		}
+		text_finish_call(v, p);
+	}
+	pending_done(v, p);
+}
+
+static void text_on_abandon(struct view *view, const struct call *c, bool detached, uint64_t ns)
+{
+	struct text_view *v = text_self(view);
+	struct pending *p = pending_take(v, c->tid);
+	bool ends;
+
+	if (!p)
+		return;
+	ends = !strncmp(p->desc->name, "exit", 4);
+	if (v->o->status & (detached ? STATUS_DETACHED : STATUS_UNFINISHED)) {
+		begin_last_line(v, p, ns);
+		if (detached) {
+			buf_adds(&v->line, " <detached ...>");
+		} else {
+			buf_adds(&v->line, ends ? ") " : " <unfinished ...>) ");
+			text_align_result(v);
+			buf_adds(&v->line, "= ?");
+		}
+		text_finish_call(v, p);
+	}
+	pending_done(v, p);
+}
+
+static void text_add_frame(struct buf *out, const struct view_frame *f)
+{
+	buf_adds(out, " > ");
+	text_escaped(out, f->module ? f->module : "unmapped memory");
+	buf_addc(out, '(');
+	if (f->symbol)
+		text_escaped(out, f->symbol);
+	if (!f->inlined)
+		buf_addf(out, "+0x%llx", (unsigned long long)f->offset);
+	buf_addf(out, ") [0x%llx]", (unsigned long long)f->ip);
+	if (f->file) {
+		const char *slash = strrchr(f->file, '/');
+
+		buf_addc(out, ' ');
+		text_escaped(out, slash ? slash + 1 : f->file);
+		buf_addf(out, ":%u", f->line);
+	}
+	buf_adds(out, f->inlined ? " (inlined)\n" : "\n");
+}
+
+static void text_on_stack(struct view *view, pid_t tid, const struct view_frame *frames,
+			  size_t n, const char *why)
+{
+	struct text_view *v = text_self(view);
+	struct pending *p = (struct pending *)inflight_get(&v->pending, tid);
+
+	if (!p)
+		return;
+	for (size_t i = 0; i < n; i++)
+		text_add_frame(&p->stack, &frames[i]);
+	if (why)
+		buf_addf(&p->stack, " > (%s)\n", why);
+	if (text_width(v))
+		text_wrap(&p->stack, text_width(v));
+}
+
+static void event_line(struct text_view *v, pid_t tid, uint64_t ns, const char *text)
+{
+	text_split_older(v, ns, 0);
+	text_start_line(v, tid, ns);
+	buf_adds(&v->line, "+++ ");
+	text_escaped(&v->line, text);
+	buf_adds(&v->line, " +++");
+	text_end_line(v, tid);
+}
+
+/* Show an event from before, with its attr as an open would. */
+static void text_on_described(struct view *view, pid_t tid, uint64_t ns, const struct event *e)
+{
+	struct text_view *v = text_self(view);
+	const struct walk w = {
+		.layout = &layout_perf_event_attr, .bytes = e->attr, .len = e->attr_len,
+		.names = v->names,
+	};
+	struct text_sink t;
+
+	if (v->o->quiet & QUIET_EXIT)
+		return;
+	text_split_older(v, ns, 0);
+	text_start_line(v, tid, ns);
+	text_init_sink(v, &t, &v->line);
+	buf_addf(&v->line, "--- %d<", e->fd);
+	text_escaped(&v->line, e->name);
+	buf_adds(&v->line, "> was open: ");
+	text_sink_top(&t, true, NULL);
+	t.sink.ops->begin(&t.sink, NULL, SINK_OBJECT);
+	layout_emit(&w, &t.sink);
+	t.sink.ops->end(&t.sink);
+	buf_addf(&v->line, e->flags & PERF_FLAG_PID_CGROUP ? ", a cgroup" : ", pid %d", (int)e->pid);
+	buf_addf(&v->line, ", cpu %d", e->cpu);
+	if (e->leader) {
+		buf_addf(&v->line, ", in the group of %d<", e->leader->fd);
+		text_escaped(&v->line, e->leader->name);
+		buf_addc(&v->line, '>');
+	}
+	if (e->output) {
+		buf_addf(&v->line, ", output to %d<", e->output->fd);
+		text_escaped(&v->line, e->output->name);
+		buf_addc(&v->line, '>');
+	}
+	buf_addf(&v->line, ", %s ---", e->enabled ? "enabled" : "disabled");
+	text_end_line(v, tid);
+}
+
+static void text_on_signal(struct view *view, pid_t tid, uint64_t ns,
+			   const siginfo_t *info, bool shown)
+{
+	struct text_view *v = text_self(view);
+	struct text_sink t;
+	char name[32];
+
+	if (!shown)
+		return;
+	text_split_older(v, ns, 0);
+	text_start_line(v, tid, ns);
+	text_init_sink(v, &t, &v->line);
+	signal_name(info->si_signo, name, sizeof(name));
+	buf_addf(&v->line, "--- %s ", name);
+	siginfo_emit(info, &t.sink);
+	buf_adds(&v->line, " ---");
+	text_end_line(v, tid);
+}
+
+static void text_on_comm(struct view *view, pid_t tid, const char *comm)
+{
+	struct text_view *v = text_self(view);
+
+	if (v->o->comms)
+		free(map_set(&v->comms, (uint64_t)tid, xstrdup(comm)));
+}
+
+static void text_on_exec(struct view *view, pid_t tid, pid_t former, uint64_t ns,
+			 const char *exe, bool shown)
+{
+	struct text_view *v = text_self(view);
+	bool in_call = inflight_get(&v->pending, former);
+	struct inflight *stale = inflight_rename(&v->pending, former, tid);
+	char text[4200];
+
+	if (stale)
+		pending_done(v, (struct pending *)stale);
+	if (shown && v->o->pid_never && former != tid && !(v->o->quiet & QUIET_SUPERSEDED)) {
+		snprintf(text, sizeof(text), "pid changed to %d", (int)tid);
+		event_line(v, former, ns, text);
+		output_done(v->out, former);
+	}
+	if (!shown || in_call || !exe)
+		return; /* the execve's own line shows it, or it is not to be shown */
+	snprintf(text, sizeof(text), "now runs %s", exe);
+	event_line(v, tid, ns, text);
+}
+
+static void text_on_lost(struct view *view, uint64_t ns, uint64_t n)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "%llu messages lost: calls are missing", (unsigned long long)n);
+	event_line(text_self(view), getpid(), ns, text);
+}
+
+void text_task_end(enum view_end how, int status, char *text, size_t size)
+{
+	if (how == END_EXIT)
+		status_text(status, text, size);
+	else if (how == END_DETACHED)
+		snprintf(text, size, "detached");
+	else if (status)
+		snprintf(text, size, "superseded by execve in pid %d", status);
+	else
+		snprintf(text, size, "superseded by another thread's exec");
+}
+
+static void text_on_gone(struct view *view, pid_t tid, uint64_t ns, enum view_end how,
+			 int status, bool shown)
+{
+	struct text_view *v = text_self(view);
+	char text[80];
+
+	if (!shown || how == END_DETACHED ||
+	    v->o->quiet & (how == END_SUPERSEDED ? QUIET_SUPERSEDED : QUIET_EXIT)) {
+		output_done(v->out, tid);
+		return;
+	}
+	text_task_end(how, status, text, sizeof(text));
+	event_line(v, tid, ns, text);
+	output_done(v->out, tid);
+	free(map_del(&v->comms, (uint64_t)tid));
+}
+
+/* The view ------------------------------------------------------------------- */
+
+static const struct view_ops ops = {
+	.born = text_on_born,
+	.enter = text_on_enter,
+	.exit = text_on_exit,
+	.comm = text_on_comm,
+	.abandon = text_on_abandon,
+	.stack = text_on_stack,
+	.record = text_on_record,
+	.looked = text_on_looked,
+	.described = text_on_described,
+	.signalled = text_on_signal,
+	.execed = text_on_exec,
+	.gone = text_on_gone,
+	.lost = text_on_lost,
+	.idle = text_on_idle,
+	.free = text_free,
+};
+
+struct view *text_view_new(const struct text_options *o,
+			   const struct names *names, struct output *out,
+			   int64_t real_offset)
+{
+	struct text_view *v = xcalloc(1, sizeof(*v));
+
+	v->view.ops = &ops;
+	v->o = o;
+	v->names = names;
+	v->out = out;
+	v->real_offset = real_offset;
+	v->many = o->pid_always;
+	inflights_init(&v->pending);
+	return &v->view;
+}

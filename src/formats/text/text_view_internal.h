@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The view of lines: what its lines have in common. */
+#pragma once
+
+#include "core/lib/buf.h"
+#include "core/lib/map.h"
+#include "core/lib/output.h"
+#include "core/session/inflight.h"
+#include "formats/text/text.h"
+#include "formats/text/text_view.h"
+
+/* A call that has begun and not yet returned. */
+struct pending {
+	struct inflight in;
+	const struct call_desc *desc;
+	uint64_t nr, ip;
+	unsigned int word;	/* bytes of an address */
+	struct buf args;	/* "name(first, args" */
+	struct buf stack;	/* lines that follow it */
+	bool any;		/* there is an argument before the next one */
+};
+
+struct text_view {
+	struct view view;
+	const struct text_options *o;
+	const struct names *names;
+	struct output *out;
+	int64_t real_offset;
+	bool many;
+	size_t tasks;			/* born so far */
+	uint64_t last_ns;		/* time of the line before, for -r */
+	struct inflights pending;	/* of struct pending */
+	struct inflight *spare;		/* finished ones, to be used again */
+	struct pending *partial;	/* its line is written, but for the end */
+	size_t written;			/* columns of that line, while its end is composed */
+	struct buf line, extra;
+	struct buf usual, whole;	/* the line of the last open, and that of the current one */
+	struct map comms;		/* tid -> char *, if they are shown */
+};
+
+static inline struct text_view *text_self(struct view *v)
+{
+	return (struct text_view *)v; /* view is its first member */
+}
+
+/* Begin v->line with the pid and the time that the options ask for. */
+void text_start_line(struct text_view *v, pid_t tid, uint64_t ns);
+
+/* The same for a call, with its number if the options ask for it. */
+void text_start_call(struct text_view *v, const struct pending *p, uint64_t ns);
+
+/* Write the beginning of the line of a call that waits. */
+void text_write_partial(struct text_view *v, struct pending *p);
+
+/* Pad v->line to the column of results. */
+void text_align_result(struct text_view *v);
+
+/* Append a time in ns as seconds, these padded to a width, and digits behind the point. */
+void text_add_time(struct buf *out, uint64_t ns, int width, unsigned int digits);
+
+/* Write the line; before it, end a line that waits for its call's return. */
+void text_end_line(struct text_view *v, pid_t tid);
+
+/* Show calls that began before ns as unfinished, tid's own left out. */
+void text_split_older(struct text_view *v, uint64_t ns, pid_t tid);
+
+/* Set up a sink that writes values as the options say. */
+void text_init_sink(const struct text_view *v, struct text_sink *t, struct buf *out);
+
+/* End the line of a call that still runs, of which only the beginning is written. */
+void text_close_partial(struct text_view *v);
+
+/* Return whether lines wait until the outcome of their call is known (-e status=). */
+static inline bool text_must_wait(const struct text_view *v)
+{
+	return v->o->status != STATUS_ALL;
+}
+
+/* Return the columns that lines may have; 0: any. */
+static inline unsigned int text_width(const struct text_view *v)
+{
+	return v->o->any_width ? 0 : v->o->width ? v->o->width : output_columns(v->out);
+}
+
+/* Rings (text_rings.c). */
+void text_on_record(struct view *view, pid_t tid, uint64_t ns, const struct view_record *r);
+void text_on_looked(struct view *view, pid_t tid, uint64_t ns, const struct view_look *l);

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <stddef.h>
+
+#include "core/lib/buf.h"
+
+/*
+ * Append one paragraph behind that many columns of a line, with breaks at blanks and in masks, so
+ * that lines have up to width columns where that is possible.  hang: columns before further lines.
+ */
+void text_fill(struct buf *out, const char *text, size_t len, size_t column, size_t hang,
+	       size_t width);
+
+/*
+ * Break the lines of a text in the same way.  What follows is indented more than the line, or, in
+ * a table, as far as its last column.
+ */
+void text_wrap(struct buf *text, size_t width);

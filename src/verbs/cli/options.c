@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "verbs/cli/options.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "verbs/cli/options_words.h"
+#include "core/lib/die.h"
+#include "core/lib/output.h"
+#include "core/lib/pager.h"
+
+#define AT(member) offsetof(struct options, member)
+
+/* Setters ------------------------------------------------------------------------- */
+
+static void set_json(void *to, const char *arg, const struct verb_option *opt)
+{
+	struct options *o = to;
+
+	(void)opt;
+	o->json = true;
+	o->json_path = arg;
+}
+
+static void set_symbols(void *to, const char *arg, const struct verb_option *opt)
+{
+	struct options *o = to;
+
+	(void)arg, (void)opt;
+	o->symbols = o->records = true;
+}
+
+static void set_count(void *to, const char *arg, const struct verb_option *opt)
+{
+	struct options *o = to;
+
+	(void)arg, (void)opt;
+	o->count = o->table = o->summary = true;
+}
+
+/* Show calls, and the tables of -c. */
+static void set_count_too(void *to, const char *arg, const struct verb_option *opt)
+{
+	struct options *o = to;
+
+	(void)arg, (void)opt;
+	o->table = o->summary = o->beside = true;
+}
+
+static void set_outcome(void *to, const char *arg, const struct verb_option *opt)
+{
+	struct selection *s = to;
+
+	(void)arg;
+	if (s->outcome && s->outcome != opt->key)
+		warn("only the last of -z and -Z takes effect; --status= shows several outcomes");
+	s->outcome = opt->key;
+	selection_status(s, opt->key == 'z' ? "successful" : "failed");
+}
+
+static void set_stacks(void *to, const char *arg, const struct verb_option *opt)
+{
+	struct options *o = to;
+
+	if (arg)
+		verb_word(arg, opt);
+	o->stacks = true;
+}
+
+static void set_nothing(void *to, const char *arg, const struct verb_option *opt)
+{
+	(void)to, (void)arg, (void)opt;
+}
+
+static void set_follow(void *to, const char *arg, const struct verb_option *opt)
+{
+	struct options *o = to;
+
+	(void)opt;
+	o->follow += !arg;
+}
+
+static void set_width(void *to, const char *arg, const struct verb_option *opt)
+{
+	struct options *o = to;
+
+	if (*arg && arg[strspn(arg, "0123456789")] && strcmp(arg, "full"))
+		die("--width requires a number of columns or full, not '%s'", arg);
+	o->text.any_width = !strcmp(arg, "full");
+	o->text.width = o->text.any_width ? 0 : (unsigned int)verb_number(arg, opt->name, 20, 10000);
+}
+
+static void set_trace(void *to, const char *arg, const struct verb_option *opt)
+{
+	(void)opt;
+	selection_trace(to, arg);
+}
+
+static void set_status(void *to, const char *arg, const struct verb_option *opt)
+{
+	(void)opt;
+	selection_status(to, arg);
+}
+
+static void set_signal(void *to, const char *arg, const struct verb_option *opt)
+{
+	(void)opt;
+	selection_signal(to, arg);
+}
+
+void options_set_color(void *to, const char *arg, const struct verb_option *opt)
+{
+	static const enum color_when when[] = { COLOR_ALWAYS, COLOR_NEVER, COLOR_AUTO };
+
+	*(enum color_when *)to = arg ? when[verb_word(arg, opt)] : COLOR_ALWAYS;
+}
+
+/* Add a process once, however often it is named. */
+static void add_pid(struct options *o, pid_t pid)
+{
+	for (size_t i = 0; i < o->npids; i++)
+		if (o->pids[i] == pid)
+			return;
+	o->pids = xrealloc(o->pids, (o->npids + 1) * sizeof(*o->pids));
+	o->pids[o->npids++] = pid;
+}
+
+void options_set_pids(void *to, const char *arg, const struct verb_option *opt)
+{
+	static const char pid_ends[] = ", \t\n"; /* pidof and pgrep print such lists */
+	char *copy = xstrdup(arg), *save, *word;
+
+	for (word = strtok_r(copy, pid_ends, &save); word;
+	     word = strtok_r(NULL, pid_ends, &save))
+		add_pid(to, (pid_t)verb_number(word, opt->name, 1, 1 << 22));
+	if (!arg[strspn(arg, pid_ends)])
+		die("--%s requires a PID, not '%s'", opt->name, arg);
+	free(copy);
+}
+
+/* Tables -------------------------------------------------------------------------- */
+
+#define COLOR								\
+	{ .name = "color", .arg = "WHEN", .optional = true, .words = "always never auto", \
+	  .help = "color the output", .set = options_set_color, .at = AT(color) }
+
+const struct verb_option options_plain[] = {
+	{ .name = "output", .key = 'o', .arg = "FILE", .set = verb_set_text, .at = AT(output),
+	  .help = "write to FILE instead of standard output" },
+	COLOR,
+	{ .name = "no-pager", .set = verb_set_true, .at = AT(no_pager),
+	  .help = "do not show output on a terminal by a pager" },
+	{ 0 },
+};
+
+const struct verb_option options_log[] = {
+	{ .name = "output", .key = 'o', .arg = "FILE", .set = verb_set_text, .at = AT(output),
+	  .help = "write to FILE instead of standard error; '|COMMAND' writes to a command" },
+	{ .name = "output-append-mode", .key = 'A', .set = verb_set_true, .at = AT(append),
+	  .help = "append to the file of -o" },
+	COLOR,
+	{ 0 },
+};
+
+const struct verb_option options_json[] = {
+	{ .name = "json", .key = 'j', .set = verb_set_true, .at = AT(json),
+	  .help = "write JSON, one object per line" },
+	{ 0 },
+};
+
+const struct verb_option options_dump[] = {
+	{ .name = "json", .key = 'j', .optional = true, .arg = "FILE", .set = set_json,
+	  .help = "write a dump (JSON Lines) instead of text, to -o or standard output; with "
+		  "FILE write it there, beside the text" },
+	{ 0 },
+};
+
+const struct verb_option options_perf_data[] = {
+	{ .name = "perf-data", .arg = "FILE", .set = verb_set_text, .at = AT(perf_data),
+	  .instead = "pevtrace report --format=perf-data -o FILE writes one from a dump",
+	  .help = "write the records in the ring buffers to FILE, as perf.data; -: to standard "
+		  "output, as a pipe" },
+	{ 0 },
+};
+
+#define FULL(string_limit)						\
+	{ .name = "no-abbrev", .key = 'v', .set = verb_set_true, .at = AT(text.full), \
+	  .help = "show every member of a structure, zero or not" },	\
+	{ .name = "string-limit", .key = 's', .arg = "N", .set = verb_set_size, \
+	  .at = AT(text.max_string), .most = 1 << 20,			\
+	  .help = "show up to N bytes of a string (default " string_limit ")" }
+
+const struct verb_option options_full[] = { FULL("32"), { 0 } };
+const struct verb_option options_full_strings[] = { FULL("4096"), { 0 } };
+
+const struct verb_option options_calls[] = {
+	{ .name = "trace", .expr = "trace|t", .arg = "SET", .set = set_trace, .at = AT(select),
+	  .help = "show these calls: names, numbers, /REGEX, %open %ioctl %memory %poll %read "
+		  "%desc %pass %process, all, none, or perf, the calls that concern perf" },
+	{ .name = "decode-fds", .key = 'y', .excludes = 'y', .expr = "decode-fds|decode-fd",
+	  .arg = "WHAT", .optional = true, .bare = "path", .words = OPTIONS_LABELS,
+	  .set = options_set_labels,
+	  .help = "show the event behind each descriptor: 5<cpu-clock cpu0>" },
+	{ .key = 'x', .set = options_set_hex,
+	  .help = "show strings that are not ASCII in hex; -xx: all strings" },
+	{ .name = "strings-in-hex", .excludes = 'x', .arg = "WHAT", .optional = true,
+	  .words = "none non-ascii-chars non-ascii all", .set = options_set_hex_words,
+	  .help = "show these strings, or only these characters, in hex" },
+	{ .name = "syscall-number", .key = 'n', .set = verb_set_true, .at = AT(text.nr),
+	  .help = "show the number of each call" },
+	{ .name = "columns", .arg = "N", .set = verb_set_int, .at = AT(text.column), .most = 1000,
+	  .digits_of = 'a', .help = "align results at column N; also -aN" },
+	{ .name = "symbols", .set = set_symbols,
+	  .help = "show records with the functions at their addresses" },
+	{ 0 },
+};
+
+const struct verb_option options_times[] = {
+	{ .name = "absolute-timestamps", .key = 't', .arg = "FORMAT", .optional = true,
+	  .excludes = 't', .bare = "time", .words = "none time unix", .set = options_set_clock,
+	  .help = "show the time of day; -tt: with microseconds, -ttt: since the epoch; or "
+		  "FORMAT,PRECISION, such as time,ms" },
+	{ .name = "relative-timestamps", .key = 'r', .arg = "PRECISION", .optional = true,
+	  .words = "s ms us ns", .set = options_set_relative,
+	  .help = "show the time since the previous line" },
+	{ .name = "syscall-times", .key = 'T', .arg = "PRECISION", .optional = true,
+	  .words = "s ms us ns", .set = options_set_duration,
+	  .help = "show the time spent in each call" },
+	{ 0 },
+};
+
+const struct verb_option options_session[] = {
+	{ .name = "status", .expr = "status", .arg = "STATUS", .set = set_status, .at = AT(select),
+	  .words = SELECT_STATUSES, .help = "show calls with these outcomes" },
+	{ .name = "successful-only", .key = 'z', .set = set_outcome, .at = AT(select),
+	  .help = "show calls that succeeded" },
+	{ .name = "failed-only", .key = 'Z', .set = set_outcome, .at = AT(select),
+	  .help = "show calls that failed" },
+	{ .name = "signal", .expr = "signal|signals|s", .arg = "SIGNAL", .set = set_signal,
+	  .at = AT(select), .help = "show these signals of tasks that use perf (default all)" },
+	{ .name = "stack-traces", .key = 'k', .arg = "WHAT", .optional = true,
+	  .words = "symbol source", .set = set_stacks,
+	  .help = "show the stack of each call; both words show symbols and source lines" },
+	{ .name = "width", .arg = "COLUMNS", .set = set_width,
+	  .help = "omit members from lines that are longer, and break text there; 'full' omits "
+		  "none (default: the terminal's width, or full)" },
+	{ .name = "records", .set = verb_set_true, .at = AT(records),
+	  .help = "show the records in the ring buffers" },
+	{ .name = "summary", .set = verb_set_true, .at = AT(summary),
+	  .help = "at the end, show every event: its group and ring, how it was enabled and "
+		  "read, and what it counted; strace's --summary is -C" },
+	{ .name = "summary-only", .key = 'c', .set = set_count,
+	  .help = "show no calls, but the summary and a table of calls, errors and times" },
+	{ .key = 'C', .set = set_count_too, .help = "show the tables of -c after the calls" },
+	{ .name = "summary-sort-by", .key = 'S', .arg = "KEY", .words = COUNT_SORT_WORDS,
+	  .set = options_set_sort, .help = "sort the table of calls" },
+	{ .name = "summary-columns", .key = 'U', .arg = "LIST", .words = COUNT_COLUMN_WORDS,
+	  .set = options_set_columns, .help = "show these columns of the table of calls" },
+	{ .name = "summary-wall-clock", .key = 'w', .set = verb_set_true, .at = AT(wall_clock),
+	  .help = "accepted for compatibility with strace: times are always wall-clock times" },
+	{ 0 },
+};
+
+const struct verb_option options_files[] = {
+	{ .name = "follow-forks", .key = 'f', .excludes = 'f', .bare = "", .set = set_follow,
+	  .help = "accepted for compatibility with strace: children are always followed" },
+	{ .key = 'F', .set = set_nothing, .help = "accepted, too: an old name of -f" },
+	{ .name = "output-separately", .set = verb_set_true, .at = AT(separate),
+	  .help = "with -o, write a file for each task, FILE.PID; also -ff" },
+	{ .name = "quiet", .key = 'q', .excludes = 'q', .expr = "quiet|silent|silence|q",
+	  .arg = "SET", .optional = true,
+	  .words = "attach exit|exits thread-execve|superseded path-resolution personality all none",
+	  .bare = "attach,personality", .set = options_set_quiet,
+	  .help = "show no messages about attaching or an empty trace; -qq: nor about exits, "
+		  "-qqq: none; or leave out those of SET" },
+	{ 0 },
+};
+
+const struct verb_option options_keep_going[] = {
+	{ .name = "keep-going", .set = verb_set_true, .at = AT(keep_going),
+	  .help = "skip lines that cannot be read" },
+	{ 0 },
+};
+
+/* After the last option ----------------------------------------------------------- */
+
+bool color_wanted(enum color_when when, bool terminal)
+{
+	const char *no_color;
+
+	if (when != COLOR_AUTO)
+		return when == COLOR_ALWAYS;
+	no_color = getenv("NO_COLOR");
+	return terminal && !terminal_is_dumb() && !(no_color && *no_color);
+}
+
+void options_init(struct options *o)
+{
+	*o = (struct options){
+		.text.max_string = 32, .story.level = STORY_NORMAL,
+	};
+	selection_init(&o->select);
+	o->text.status = o->select.status;
+}
+
+/* Check the options of the table of calls, and those that have no effect beside it. */
+static void finish_table(const struct options *o)
+{
+	const struct {
+		bool given;
+		const char *option;
+	} of_calls[] = {
+		{ o->text.clock != CLOCK_OFF, "-t" }, { o->text.relative.shown, "-r" },
+		{ o->text.duration.shown, "-T" },	      { o->text.ip, "-i" },
+		{ o->text.nr, "-n" },		      { o->text.labels, "-y" },
+		{ o->stacks, "-k" },
+	};
+
+	if (o->count && o->beside)
+		die("-c/--summary-only and -C are mutually exclusive: -c shows no calls, -C does");
+	if (!o->table && (o->wall_clock || o->counts.ncolumns))
+		die("%s must be given with -c/--summary-only or -C",
+		    o->wall_clock ? "-w/--summary-wall-clock" : "-U/--summary-columns");
+	if (!o->table && o->counts_by)
+		warn("--%s has no effect without -c or -C", o->counts_by);
+	for (size_t i = 0; o->count && !o->json && i < sizeof(of_calls) / sizeof(*of_calls); i++)
+		if (of_calls[i].given)
+			warn("%s has no effect with -c/--summary-only", of_calls[i].option);
+}
+
+void options_finish(struct options *o)
+{
+	bool dump_only = o->json && !o->json_path;
+
+	o->text.status = o->select.status;
+	o->keep = o->keep || o->summary || o->explain;
+	finish_table(o);
+	if (o->separate && o->follow > 1)
+		die("-ff and --output-separately cannot be combined; use one of them");
+	o->separate |= o->follow > 1;
+	if (o->separate && (o->keep || o->table))
+		die("-ff cannot be combined with -c, --explain or --summary, which cover all "
+		    "tasks");
+	if (o->separate && (!o->output || !strcmp(o->output, "-"))) {
+		warn("-ff has no effect without -o FILE");
+		o->separate = false;
+	}
+	if (o->separate && output_is_command(o->output))
+		die("-ff cannot be combined with -o '%s', which is one command", o->output);
+	if (o->append && (!o->output || output_is_command(o->output))) {
+		warn("-A has no effect without -o FILE");
+		o->append = false;
+	}
+	if (o->separate && dump_only)
+		die("-ff cannot be combined with --json, as a dump is one file; use --json=FILE");
+	if (o->output && o->json_path && !strcmp(o->output, o->json_path))
+		die("text and dump cannot both go to '%s': name two files", o->output);
+	if (o->perf_data && !strcmp(o->perf_data, "-") &&
+	    (o->output ? !strcmp(o->output, "-") : dump_only || o->to_stdout))
+		die("the trace and the perf.data file cannot both go to standard output: add "
+		    "-o FILE");
+	if (o->perf_data && ((o->output && !strcmp(o->perf_data, o->output)) ||
+			     (o->json_path && !strcmp(o->perf_data, o->json_path))))
+		die("the trace and the perf.data file cannot both go to '%s': name two files",
+		    o->perf_data);
+	if ((o->count || o->explain) && dump_only)
+		die("%s cannot be combined with --json; use --json=FILE",
+		    o->count ? "-c" : "--explain");
+}
+
+void options_free(struct options *o)
+{
+	free(o->pids);
+	injections_free(o->inject);
+	program_free(&o->program);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The options that verbs share, and what they set. */
+#pragma once
+
+#include <sys/types.h>
+
+#include "verbs/cli/injections.h"
+#include "verbs/cli/select.h"
+#include "verbs/cli/verb.h"
+#include "explain/story.h"
+#include "core/lib/program.h"
+#include "formats/text/call_counts.h"
+#include "formats/text/text_view.h"
+#include "engine/bpf/bpf_engine.h"
+
+enum color_when { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+
+struct options {
+	const char *output;	/* -o */
+	bool to_stdout;		/* where text goes without -o; else stderr */
+	bool json;		/* -j */
+	const char *json_path;	/* --json=FILE */
+	const char *perf_data;	/* --perf-data */
+	bool keep_going;	/* --keep-going */
+	unsigned int follow;	/* -f given how often */
+	bool separate;		/* --output-separately, or -ff */
+	bool append;		/* -A */
+	pid_t *pids;		/* -p; owned */
+	size_t npids;
+	struct selection select;
+	struct text_options text;
+	enum color_when color;
+	bool no_pager;		/* --no-pager, or what is shown is no list */
+	bool stacks;		/* -k */
+	bool count;		/* -c: show no calls */
+	bool table;		/* -c, -C: show a table of calls */
+	bool beside;		/* -C: show calls, too */
+	bool wall_clock;	/* -w, which changes nothing */
+	struct call_counts_form counts; /* of that table */
+	const char *counts_by;	/* -S or -U, whichever was given last, or NULL */
+	bool summary;		/* --summary, or -c, -C */
+	bool explain;		/* --explain: show no calls, but explain them */
+	struct story_options story; /* of --explain */
+	bool keep;		/* the model keeps closed events and ended tasks */
+	bool records;		/* --records */
+	bool symbols;		/* --symbols */
+	unsigned int aux_mib;	/* --aux-limit */
+	unsigned int look_ms;	/* --look-every, 0: at calls, and for --perf-data as needed */
+	struct injections *inject; /* -e inject=, --as-kernel; NULL: none; owned */
+	bool no_seccomp;
+	bool detach_on_exec;	/* -b */
+	size_t limit;		/* --syscall-limit; 0: none */
+	bool kill_on_exit;
+	int daemon;			/* enum trace_daemon */
+	bool ptrace;		/* --engine=ptrace */
+	bool bpf;		/* --engine=bpf, or implied by -a */
+	enum bpf_hooks bpf_hooks; /* where that engine sees calls */
+	bool all;		/* -a */
+	const char *cgroup;	/* --cgroup: a directory, or NULL */
+	size_t buffer;		/* --buffer: bytes, a power of two */
+	char **argv;		/* the command, or NULL */
+	struct program program;	/* how the command is run */
+};
+
+/* Set the defaults of all options. */
+void options_init(struct options *o);
+void options_free(struct options *o);
+
+/* Set what depends on several options; die if they contradict each other. */
+void options_finish(struct options *o);
+
+/* Parts of the tables of verbs; all set members of struct options. */
+extern const struct verb_option
+	options_plain[],	/* -o, for verbs that write to standard output, and --color */
+	options_json[],		/* -j: JSON to the same place */
+	options_full[],		/* -v, -s */
+	options_full_strings[],	/* the same where strings up to PATH_MAX are the default */
+	options_calls[],	/* --trace, -y, --symbols */
+	options_log[],		/* -o, for verbs that write to standard error, and --color */
+	options_dump[],		/* -j[=FILE]: a dump, beside the text or in its place */
+	options_perf_data[],	/* --perf-data */
+	options_times[],	/* -t, -r, -T */
+	options_session[],	/* for trace and decode: parts of a session */
+	options_files[],	/* for trace and decode: -f, -ff, -q */
+	options_keep_going[];
+
+/* Setters for struct options. */
+verb_set_fn options_set_pids;	/* -p: a list */
+verb_set_fn options_set_color;	/* enum color_when, not struct options */
+
+/* Return whether to write colors: COLOR_AUTO means on a terminal unless NO_COLOR is set
+   and not empty (no-color.org). */
+bool color_wanted(enum color_when when, bool terminal);

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "verbs/cli/showing.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/lib/create.h"
+#include "core/lib/die.h"
+#include "core/lib/pager.h"
+#include "formats/text/text_wrap.h"
+
+void showing_open(struct showing *s, const struct options *o)
+{
+	*s = (struct showing){ .out = stdout, .path = o->output, .json = o->json };
+	if (s->path && !strcmp(s->path, "-"))
+		s->path = NULL;
+	if (s->path) {
+		int fd = create_file(s->path, O_TRUNC, CREATE_PUBLIC);
+
+		s->out = fd < 0 ? NULL : fdopen(fd, "w");
+	}
+	s->page = !s->path && !o->no_pager;
+	if (!s->out)
+		die("cannot write '%s': %s; name another file with -o", s->path,
+		    create_error(errno));
+	text_sink_init(&s->text, &s->line);
+	s->text.sink.full = o->text.full;
+	s->text.sink.max_string = o->text.max_string;
+	s->text.labels = true;
+	s->text.color = color_wanted(o->color, pager_is_terminal(fileno(s->out)));
+	if (!s->json && pager_is_terminal(fileno(s->out)))
+		s->width = terminal_columns(fileno(s->out));
+}
+
+void showing_begin(struct showing *s, bool plain)
+{
+	if (s->json) {
+		json_text_begin(&s->object);
+		s->sink = &s->object.sink;
+		return;
+	}
+	buf_reset(&s->line);
+	text_sink_top(&s->text, !plain, NULL);
+	s->sink = &s->text.sink;
+}
+
+/* Report a failure to write, once; a pager that the user has left is none. */
+static void showing_fail(struct showing *s)
+{
+	if (!s->failed && !pager_was_left())
+		warn("cannot write to %s: %s", s->path ? s->path : "standard output",
+		     strerror(errno));
+	s->failed = true;
+}
+
+void showing_write(struct showing *s, const struct buf *text)
+{
+	if (s->page && text->len)
+		pager_start();
+	s->page &= !text->len;
+	if (!s->failed && fwrite(text->data, 1, text->len, s->out) != text->len)
+		showing_fail(s);
+}
+
+void showing_end(struct showing *s)
+{
+	if (s->json) {
+		buf_free(&s->line);
+		s->line = json_text_end(&s->object);
+	}
+	buf_addc(&s->line, '\n');
+	if (s->width)
+		text_wrap(&s->line, s->width);
+	showing_write(s, &s->line);
+}
+
+void showing_flush(struct showing *s)
+{
+	if (!s->failed && fflush(s->out))
+		showing_fail(s);
+}
+
+void showing_progress(const struct showing *s, struct progress *p, const char *what)
+{
+	progress_start(p, what);
+	p->on &= !pager_is_terminal(fileno(s->out));
+}
+
+bool showing_close(struct showing *s)
+{
+	/* cppcheck-suppress useClosedFile ; closed on the other branch only */
+	bool ok = s->path ? !fclose(s->out) : !fflush(s->out);
+
+	if (!ok)
+		showing_fail(s);
+	buf_free(&s->line);
+	return !s->failed;
+}

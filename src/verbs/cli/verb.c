@@ -1,0 +1,464 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "verbs/cli/verb.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/lib/buf.h"
+#include "core/lib/die.h"
+#include "core/lib/nearest.h"
+#include "core/lib/scan_text.h"
+
+struct command_line {
+	const struct verb *verb;
+	const struct verb *const *all;
+	char *state;
+	char **next;		/* of argv */
+	enum { FORM_LETTER = 1, FORM_NAME } forms[128]; /* those given, by letter */
+	struct verb_args args;
+};
+
+/* Setters ------------------------------------------------------------------------- */
+
+void verb_set_true(void *to, const char *arg, const struct verb_option *o)
+{
+	(void)arg, (void)o;
+	*(bool *)to = true;
+}
+
+void verb_set_text(void *to, const char *arg, const struct verb_option *o)
+{
+	(void)o;
+	*(const char **)to = arg;
+}
+
+long verb_number(const char *text, const char *name, long least, long most)
+{
+	uint64_t n;
+
+	if (!scan_whole(text, SCAN_DECIMAL, (uint64_t)least, (uint64_t)most, &n))
+		die("--%s requires a number from %ld to %ld, not '%s'", name, least, most, text);
+	return (long)n;
+}
+
+void verb_set_size(void *to, const char *arg, const struct verb_option *o)
+{
+	*(size_t *)to = (size_t)verb_number(arg, o->name, o->least, o->most);
+}
+
+void verb_set_int(void *to, const char *arg, const struct verb_option *o)
+{
+	*(unsigned int *)to = (unsigned int)verb_number(arg, o->name, o->least, o->most);
+}
+
+/* Options --------------------------------------------------------------------------- */
+
+static _Noreturn void die_see_help(const struct verb *v, const char *what)
+{
+	bool trace = !strcmp(v->name, "trace");
+
+	die("%s; see pevtrace%s%s --help", what, trace ? "" : " ", trace ? "" : v->name);
+}
+
+/* Return the option with that name (of one letter: key), or NULL. */
+static const struct verb_option *option_of(const struct verb *v, const char *word, size_t len)
+{
+	struct verb_at at = { 0 };
+	const struct verb_option *o;
+
+	while ((o = verb_next(v, &at)))
+		if (len == 1 ? o->key == *word :
+		    o->name && strlen(o->name) == len && !memcmp(o->name, word, len))
+			break;
+	return o;
+}
+
+/* Die if the default verb, which traces, has the option. */
+static void check_for_tracing(const struct command_line *l, const char *word, size_t len)
+{
+	const struct verb_option *o = l->all ? option_of(*l->all, word, len) : NULL;
+
+	if (o)
+		die("option '%s%.*s' is for tracing; %s", len > 1 ? "--" : "-", (int)len, word,
+		    o->instead ? o->instead : "see pevtrace --help");
+}
+
+/* Return the option of another program, such as strace, or NULL.  begins: word abbreviates it. */
+static const struct verb_foreign *foreign_of(const struct verb *v, const char *word, size_t len,
+					     bool begins)
+{
+	const struct verb_foreign *f = v->foreign;
+
+	while (f && (f->why || f->same)) {
+		if (len == 1 ? f->key == *word :
+		    f->name && !strncmp(f->name, word, len) && (begins || !f->name[len]))
+			return f;
+		f++;
+	}
+	return NULL;
+}
+
+static _Noreturn void unknown_option(const struct command_line *l, const char *word, size_t len)
+{
+	const struct verb_foreign *f = foreign_of(l->verb, word, len, true);
+	const struct verb *v = l->verb;
+	struct buf what = { 0 };
+	struct verb_at at = { 0 };
+	struct nearest n;
+
+	if (f && f->why)
+		die("option '%s%.*s' is not supported: %s", len > 1 ? "--" : "-", (int)len, word,
+		    f->why);
+	check_for_tracing(l, word, len);
+	nearest_start(&n, word, len);
+	for (const struct verb_option *o; len > 1 && (o = verb_next(v, &at));)
+		if (o->name)
+			nearest_try(&n, o->name);
+	buf_addf(&what, "unknown option '%s%.*s'", len > 1 ? "--" : "-", (int)len, word);
+	if (*n.best)
+		die("%s; did you mean --%s?", buf_str(&what), n.best);
+	die_see_help(v, buf_str(&what));
+}
+
+static _Noreturn void ambiguous_option(const struct verb *v, const char *word, size_t len)
+{
+	struct buf what = { 0 };
+	struct verb_at at = { 0 };
+
+	buf_addf(&what, "option '--%.*s' is ambiguous:", (int)len, word);
+	for (const struct verb_option *o; (o = verb_next(v, &at));)
+		if (o->name && !strncmp(o->name, word, len))
+			buf_addf(&what, " --%s", o->name);
+	die("%s", buf_str(&what));
+}
+
+/* Find the long option of that name, or the only one that begins so. */
+static struct verb_at find_long(const struct command_line *l, const char *word, size_t len)
+{
+	const struct verb *v = l->verb;
+	const struct verb_foreign *f = foreign_of(v, word, len, false);
+	struct verb_at at = { 0 }, found = { 0 };
+	unsigned int n = 0;
+
+	if (f && f->same)
+		return find_long(l, f->same, strlen(f->same));
+	for (const struct verb_option *o; (o = verb_next(v, &at));) {
+		if (!o->name || strncmp(o->name, word, len))
+			continue;
+		if (!o->name[len])
+			return at;
+		found = at;
+		n++;
+	}
+	f = n ? NULL : foreign_of(v, word, len, true);
+	if (f && f->same)
+		return find_long(l, f->same, strlen(f->same));
+	if (!n)
+		unknown_option(l, word, len);
+	if (n > 1)
+		ambiguous_option(v, word, len);
+	return found;
+}
+
+static struct verb_at find_short(const struct command_line *l, char key)
+{
+	const struct verb_foreign *f = foreign_of(l->verb, &key, 1, false);
+	struct verb_at at = { 0 };
+
+	if (f && f->same)
+		return find_long(l, f->same, strlen(f->same));
+	for (const struct verb_option *o; (o = verb_next(l->verb, &at));)
+		if (o->key == key)
+			return at;
+	unknown_option(l, &key, 1);
+}
+
+/* Set what the option sets; where it is --help or --version, do not return. */
+static void apply(const struct command_line *l, const struct verb_at *at, const char *arg)
+{
+	const struct verb_option *o = at->option;
+	const char *name = o->name;
+
+	if (!o->set) {
+		if (o->key == 'h')
+			verb_help(l->verb, l->all);
+		else
+			puts(PACKAGE_STRING);
+		verb_exit_flushed();
+	}
+	if (at->group->given)
+		memcpy(l->state + at->group->given, &name, sizeof(name));
+	o->set(l->state + at->group->at + o->at, arg, o);
+}
+
+/* Set what a long option sets; arg: as it was given, or NULL. */
+static void apply_long(struct command_line *l, const struct verb_at *at, const char *arg)
+{
+	l->forms[(unsigned char)at->option->excludes] |= FORM_NAME;
+	apply(l, at, arg ? arg : at->option->bare);
+}
+
+void verb_offer_exprs(const struct verb *v, struct nearest *n)
+{
+	struct verb_at at = { 0 };
+
+	for (const struct verb_option *o; (o = verb_next(v, &at));) {
+		struct buf name = { 0 };
+
+		buf_addf(&name, "%s=", o->expr ? o->name : "");
+		if (o->expr)
+			nearest_try(n, buf_str(&name));
+		buf_free(&name);
+	}
+}
+
+static void append_name(void *ctx, const char *name)
+{
+	buf_addf(ctx, " %s", name);
+}
+
+static _Noreturn void unknown_expr(const struct command_line *l, const char *expr, size_t len)
+{
+	const struct verb_option *o;
+	struct buf valid = { 0 };
+	struct nearest n;
+
+	for (const struct verb_foreign *f = l->verb->foreign; f && (f->why || f->same); f++)
+		if (f->why && f->name && (verb_is_word(f->name, expr, len) ||
+					  (f->expr && verb_is_word(f->expr, expr, len))))
+			die("-e %s= is not supported: %s", f->name, f->why);
+	o = l->all ? option_of(*l->all, expr, len) : NULL;
+	if (o && o->expr)
+		die("-e %s= is for tracing; see pevtrace --help", o->name);
+	nearest_start(&n, expr, len + 1);
+	verb_offer_exprs(l->verb, &n);
+	if (*n.best)
+		die("unknown -e '%s'; did you mean %s?", expr, n.best);
+	nearest_start_list(&n, append_name, &valid);
+	verb_offer_exprs(l->verb, &n);
+	die("unknown -e '%s'; valid are%s", expr, buf_str(&valid));
+}
+
+/* Parse -e NAME=ARG, which is --NAME=ARG, or -e ARG, which is --trace=ARG. */
+static void parse_expr(struct command_line *l, const char *expr)
+{
+	/* a regex may have a = */
+	bool named = *expr != '/' && *expr != '!' && strchr(expr, '=');
+	const char *name = named ? expr : "trace=";
+	size_t len = strcspn(name, "=");
+	struct verb_at at = { 0 };
+	const struct verb_option *o;
+
+	while ((o = verb_next(l->verb, &at)) && !(o->expr && verb_is_word(o->expr, name, len)))
+		;
+	if (!o)
+		unknown_expr(l, expr, len);
+	apply_long(l, &at, named ? expr + len + 1 : expr);
+}
+
+/* Return the next word, which option requires as its argument. */
+static const char *take_argument(struct command_line *l, const char *option)
+{
+	struct buf what = { 0 };
+
+	if (*l->next)
+		return *l->next++;
+	buf_addf(&what, "option '%s' requires an argument", option);
+	die_see_help(l->verb, buf_str(&what));
+}
+
+static void parse_long(struct command_line *l, const char *word)
+{
+	size_t len = strcspn(word, "=");
+	struct verb_at at = find_long(l, word, len);
+	const char *arg = word[len] ? word + len + 1 : NULL;
+
+	if (arg && !at.option->arg)
+		die("option '--%s' allows no argument", at.option->name);
+	if (!arg && at.option->arg && !at.option->optional)
+		arg = take_argument(l, word - 2);
+	if (at.option->exprs)
+		parse_expr(l, arg);
+	else
+		apply_long(l, &at, arg);
+}
+
+/* Apply -aN where an option's digits belong to the letter; return whether one's do. */
+static bool parse_digits(struct command_line *l, const char *word)
+{
+	struct verb_at at = { 0 };
+	uint64_t n;
+
+	if (word[1] != '-' && (word[1] < '0' || word[1] > '9'))
+		return false;
+	for (const struct verb_option *o; (o = verb_next(l->verb, &at));) {
+		if (o->digits_of != *word)
+			continue;
+		if (!scan_whole(word + 1, SCAN_DECIMAL, (uint64_t)o->least, (uint64_t)o->most, &n))
+			die("invalid -%c argument: '%s'; use -%cN or --%s=N with N from %ld to %ld",
+			    *word, word + 1, *word, o->name, o->least, o->most);
+		apply(l, &at, word + 1);
+		return true;
+	}
+	return false;
+}
+
+/* Parse one or more short options in one word; an optional argument needs the long form. */
+static void parse_short(struct command_line *l, const char *word)
+{
+	if (parse_digits(l, word))
+		return;
+	while (*word) {
+		struct verb_at at = find_short(l, *word++);
+		const char *arg = NULL;
+
+		if (at.option->arg && !at.option->optional) {
+			arg = *word ? word : take_argument(l, word - 2);
+			word = "";
+		}
+		if (at.option->exprs) {
+			parse_expr(l, arg);
+			return;
+		}
+		l->forms[(unsigned char)at.option->key] |= FORM_LETTER;
+		apply(l, &at, arg);
+	}
+}
+
+/* Return whether the word is an option; -1 is a number, and - a file. */
+static bool is_option(const char *word)
+{
+	return word[0] == '-' && word[1] && !(word[1] >= '0' && word[1] <= '9');
+}
+
+/* Die where a letter and a long name exclude each other, as in strace, and both were given. */
+static void check_forms(const struct command_line *l)
+{
+	struct verb_at at = { 0 };
+
+	for (const struct verb_option *o; (o = verb_next(l->verb, &at));)
+		if (o->excludes &&
+		    l->forms[(unsigned char)o->excludes] == (FORM_LETTER | FORM_NAME))
+			die("-%c and --%s cannot be combined; use one of them", o->excludes, o->name);
+}
+
+static void verb_parse(struct command_line *l)
+{
+	struct verb_args *a = &l->args;
+	bool ended = false, dashes = false;
+
+	while (*l->next) {
+		char *word = *l->next++;
+
+		if (!ended && !strcmp(word, "--")) {
+			ended = dashes = true;
+			a->before = a->n;
+		} else if (ended || !is_option(word)) {
+			a->words[a->n++] = word;
+			ended |= l->verb->command;
+		} else if (word[1] == '-') {
+			parse_long(l, word + 2);
+		} else {
+			parse_short(l, word + 1);
+		}
+	}
+	if (!dashes)
+		a->before = a->n;
+	check_forms(l);
+}
+
+static void on_file_limit(int sig)
+{
+	(void)sig;
+}
+
+/*
+ * Let writes beyond RLIMIT_FSIZE fail with EFBIG, which is reported, instead of ending
+ * pevtrace.  A handler, unlike SIG_IGN, does not outlive an exec.
+ */
+static void survive_file_limit(void)
+{
+	const struct sigaction catch = { .sa_handler = on_file_limit, .sa_flags = SA_RESTART };
+	struct sigaction was;
+
+	if (!sigaction(SIGXFSZ, NULL, &was) && was.sa_handler == SIG_DFL)
+		sigaction(SIGXFSZ, &catch, NULL);
+}
+
+int verb_run(const struct verb *v, const struct verb *const *all, int argc, char **argv)
+{
+	struct command_line l = {
+		.verb = v, .all = all, .state = xcalloc(1, v->size), .next = argv + !!argc,
+		.args = {
+			.words = xcalloc((size_t)argc + 1, sizeof(char *)), .verb = v, .all = all,
+		},
+	};
+	int status;
+
+	survive_file_limit();
+	if (v->init)
+		v->init(l.state);
+	verb_parse(&l);
+	if (!v->operand && l.args.n)
+		die("%s: unexpected argument '%s'; see pevtrace %s --help", v->name,
+		    l.args.words[0], v->name);
+	status = v->run(l.state, &l.args);
+	free(l.args.words);
+	free(l.state);
+	return status;
+}
+
+void verb_want(const struct verb_args *args, size_t n)
+{
+	const char *name = args->verb->name;
+
+	if (args->n < n)
+		die("%s: missing %s%s; see pevtrace %s --help", name,
+		    args->n ? "operand: another " : "", args->verb->operand, name);
+	if (args->n > n)
+		die("%s: unexpected argument '%s'; see pevtrace %s --help", name, args->words[n],
+		    name);
+}
+
+/* Verbs ----------------------------------------------------------------------------- */
+
+const struct verb *verb_find(const struct verb *const *all, const char *name)
+{
+	while (*all && strcmp((*all)->name, name))
+		all++;
+	return *all;
+}
+
+static bool in_path(const char *name)
+{
+	const char *path = getenv("PATH");
+	char *copy = xstrdup(path ? path : "/bin:/usr/bin"), *rest = copy, *dir;
+	struct buf file = { 0 };
+	bool found = false;
+
+	while (!found && (dir = strsep(&rest, ":"))) {
+		buf_reset(&file);
+		buf_addf(&file, "%s/%s", *dir ? dir : ".", name);
+		found = !access(buf_str(&file), X_OK);
+	}
+	buf_free(&file);
+	free(copy);
+	return found;
+}
+
+void verb_check_spelling(const struct verb *const *all, const char *word)
+{
+	struct nearest n;
+
+	if (*word == '-' || strchr(word, '/') || in_path(word))
+		return;
+	nearest_start(&n, word, strlen(word));
+	for (; *all; all++)
+		nearest_try(&n, (*all)->name);
+	if (*n.best)
+		die("cannot run '%s': not found in PATH; did you mean pevtrace %s?", word, n.best);
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "verbs/cli/views.h"
+
+#include <stdlib.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "formats/dump/dump_view.h"
+#include "formats/perfdata/perfout.h"
+#include "formats/perfdata/mapped_files.h"
+#include "core/lib/clock.h"
+#include "core/lib/create.h"
+#include "core/lib/die.h"
+#include "core/lib/pager.h"
+#include "formats/text/summary.h"
+#include "formats/text/text_wrap.h"
+
+/* --json alone replaces the text; --json=FILE adds a dump. */
+static bool views_open_outputs(struct views *v)
+{
+	const struct options *o = v->options;
+	/* records have registers and stacks */
+	mode_t mode = o->records ? CREATE_PRIVATE : CREATE_PUBLIC;
+
+	if (o->json && !o->json_path) {
+		v->json = output_open(o->output, STDOUT_FILENO, OUTPUT_ONE, mode);
+		return v->json;
+	}
+	v->text = output_open(o->output, o->to_stdout ? STDOUT_FILENO : STDERR_FILENO,
+			      o->separate ? OUTPUT_SEPARATE : o->append ? OUTPUT_APPEND : OUTPUT_ONE,
+			      mode);
+	if (!v->text || !o->json)
+		return v->text;
+	v->json = output_open(o->json_path, STDOUT_FILENO, OUTPUT_ONE, mode);
+	if (!v->json)
+		output_close(v->text);
+	return v->json;
+}
+
+static void views_count(struct view *view, const struct call *c)
+{
+	if (c->shown)
+		call_counts_add(&((struct views *)view)->counts, c);
+}
+
+static const struct view_ops counting_ops = { .exit = views_count };
+
+static void views_add_text(struct views *v, struct session *s, const struct session_facts *f)
+{
+	struct options *o = v->options;
+	const char *release = f->release;
+
+	o->text.color = color_wanted(o->color, output_is_terminal(v->text));
+	o->text.records = o->records;
+	o->text.pid_always = o->output;
+	o->text.comms = o->all;
+	o->text.pid_never = o->separate;
+	if (o->explain) {
+		v->story = story_view_new(s->model, &s->names, f->arch,
+					  release ? release_read(&release) : 0);
+		session_add_view(s, v->story);
+	} else if (!o->count) {
+		session_add_view(s, text_view_new(&o->text, &s->names, v->text,
+						  f->real_offset));
+	}
+	if (o->table)
+		session_add_view(s, &v->counting);
+}
+
+bool views_show_lines(const struct views *v)
+{
+	const struct options *o = v->options;
+
+	return (v->text && !o->count && !o->explain && output_is_terminal(v->text)) ||
+	       (v->json && output_is_terminal(v->json));
+}
+
+bool views_cannot_write(const struct views *v)
+{
+	return (!v->text || output_has_failed(v->text)) &&
+	       (!v->json || output_has_failed(v->json)) && !v->perf_data;
+}
+
+bool views_start(struct views *v, struct session *s, struct options *o,
+		 const struct names *source, const struct session_facts *facts)
+{
+	const struct session_setup setup = {
+		.source = source, .selection = &o->select, .keep = o->keep || o->perf_data,
+		.fd_names = o->text.labels, .symbols = o->symbols, .stacks = o->stacks,
+	};
+
+	*v = (struct views){ .counting.ops = &counting_ops, .options = o };
+	v->perf_data = o->perf_data ? perfout_open(o->perf_data) : NULL;
+	if (o->perf_data && !v->perf_data)
+		return false;
+	if (!views_open_outputs(v)) {
+		if (v->perf_data)
+			perfout_close(v->perf_data);
+		return false;
+	}
+	session_start(s, &setup, facts);
+	if (!o->keep && o->perf_data)
+		model_keep_few(s->model);
+	if (v->text)
+		views_add_text(v, s, facts);
+	if (v->json)
+		session_add_view(s, dump_view_new(facts, s->model, &s->names, v->json));
+	if (v->perf_data)
+		session_add_view(s, perfout_view_new(v->perf_data, facts, s->model, &s->names,
+						     true));
+	return true;
+}
+
+/* Return CLOCK_REALTIME minus CLOCK_MONOTONIC, in ns. */
+static int64_t views_real_offset(void)
+{
+	struct timespec real, mono;
+
+	clock_gettime(CLOCK_MONOTONIC, &mono);
+	clock_gettime(CLOCK_REALTIME, &real);
+	return (real.tv_sec - mono.tv_sec) * 1000000000LL + (real.tv_nsec - mono.tv_nsec);
+}
+
+static void views_free_features(struct perf_features *f)
+{
+	if (f)
+		perf_features_free(f);
+	free(f);
+}
+
+bool views_start_here(struct views *v, struct session *s, struct options *o,
+		      const struct names *source)
+{
+	struct session_facts facts = {
+		.arch = arch_native(), .page_size = source->page_size, .command = o->argv,
+		.pids = o->pids, .npids = o->npids, .real_offset = views_real_offset(),
+		.start_ns = clock_ns(),
+	};
+	struct perf_features *features = NULL;
+	long cpus = sysconf(_SC_NPROCESSORS_CONF), online = sysconf(_SC_NPROCESSORS_ONLN);
+	struct utsname u;
+
+	facts.cpus = cpus > 0 ? (uint32_t)cpus : 0;
+	facts.cpus_online = online > 0 ? (uint32_t)online : 0;
+	if (!uname(&u)) {
+		facts.nodename = u.nodename;
+		facts.sysname = u.sysname;
+		facts.release = u.release;
+		facts.version = u.version;
+		facts.machine = u.machine;
+	}
+	if (o->perf_data || (o->json && o->records)) {
+		features = xcalloc(1, sizeof(*features));
+		perf_features_read(features);
+		facts.features = features;
+	}
+	if (!views_start(v, s, o, source, &facts)) {
+		views_free_features(features);
+		return false;
+	}
+	v->features = features;
+	if (features) {
+		v->files = mapped_files_new(s);
+		session_add_view(s, v->files);
+	}
+	return true;
+}
+
+static void views_tell_story(struct views *v, unsigned int columns, struct buf *out)
+{
+	const struct options *o = v->options;
+	struct prose p;
+
+	prose_init(&p, out, columns ? columns : terminal_columns(-1));
+	p.color = p.links = o->text.color;
+	story_write(v->story, &o->story, &p);
+	prose_free(&p);
+}
+
+static void views_write_tables(struct views *v, const struct session *s)
+{
+	const struct text_options *text = &v->options->text;
+	unsigned int columns = text->width ? text->width : output_columns(v->text);
+	struct buf table = { 0 };
+
+	if (v->story)
+		views_tell_story(v, columns, &table);
+	if (v->options->summary) {
+		if (s->lost)
+			buf_addf(&table, "Incomplete: %llu messages of the kernel were lost, so calls "
+				 "are missing\n", (unsigned long long)s->lost);
+		summary_print(s->model, &s->names, &table);
+		if (v->options->story.doubts && !v->story)
+			buf_addf(&table, "%s\n", v->options->story.doubts);
+		if (columns && !text->any_width && !v->story)
+			text_wrap(&table, columns);
+	}
+	if (v->options->table)
+		call_counts_print(&v->counts, &v->options->counts, &table);
+	output_write(v->text, getpid(), buf_str(&table), table.len);
+	buf_free(&table);
+}
+
+bool views_end(struct views *v, struct session *s)
+{
+	bool ok = true;
+
+	if (v->text)
+		views_write_tables(v, s);
+	if (v->files)
+		mapped_files_report(v->files);
+	session_end(s);
+	views_free_features(v->features);
+	if (v->text)
+		ok = output_close(v->text);
+	if (v->json)
+		ok = output_close(v->json) && ok;
+	return (!v->perf_data || perfout_close(v->perf_data)) && ok;
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* pevtrace codegen DUMP: a C program that makes the calls of a dump. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "verbs/cli/input.h"
+#include "verbs/cli/options.h"
+#include "verbs/cmd.h"
+#include "formats/codegen/gather.h"
+#include "core/lib/create.h"
+#include "core/lib/die.h"
+
+struct generating {
+	struct c_choice choice;
+	pid_t pid;
+	const char *output;
+};
+
+#define AT(member) offsetof(struct generating, member)
+
+static const struct verb_option options[] = {
+	{ .name = "all", .set = verb_set_true, .at = AT(choice.all),
+	  .help = "include opens that failed, and probes: events that were opened and closed "
+		  "without being used" },
+	{ .name = "event", .arg = "N", .set = verb_set_int, .at = AT(choice.event), .least = 1,
+	  .most = INT_MAX, .help = "include only event N, with its group and its ring" },
+	{ .name = "pid", .arg = "PID", .set = verb_set_int, .at = AT(pid), .least = 1,
+	  .most = INT_MAX, .help = "choose the process, if several opened events" },
+	{ .name = "output", .key = 'o', .arg = "FILE", .set = verb_set_text, .at = AT(output),
+	  .help = "write to FILE instead of standard output" },
+	{ 0 },
+};
+
+static bool write_program(const struct generating *g, const struct buf *text)
+{
+	int fd = g->output ? create_file(g->output, O_TRUNC, CREATE_PUBLIC) : -1;
+	FILE *f = !g->output ? stdout : fd < 0 ? NULL : fdopen(fd, "w");
+	bool ok = f && fwrite(text->data, 1, text->len, f) == text->len && !fflush(f);
+
+	if (!ok)
+		warn("cannot write to %s: %s", g->output ? g->output : "standard output",
+		     create_error(errno));
+	if (f && f != stdout && fclose(f) && ok) {
+		warn("cannot write to %s: %s", g->output, strerror(errno));
+		ok = false;
+	}
+	return ok;
+}
+
+/* Warn of differences from the traced program; return whether they are equal. */
+static bool warn_differences(const struct gathered *all)
+{
+	const struct c_program *p = all->program;
+
+	if (all->left_out)
+		warn("only process %d is included; %zu other process%s used events, too; "
+		     "select one with --pid", (int)all->pid, all->left_out,
+		     all->left_out == 1 ? "" : "es");
+	if (p->missing)
+		warn("%zu call%s left out; see the comments in the program", p->missing,
+		     p->missing == 1 ? "" : "s");
+	if (p->threads > 1)
+		warn("%zu threads made the calls; the program has one thread",
+		     p->threads);
+	if (p->inexact)
+		warn("%zu call%s used a descriptor or an address that the program cannot "
+		     "reproduce",
+		     p->inexact, p->inexact == 1 ? "" : "s");
+	return !all->left_out && !p->missing && p->threads <= 1 && !p->inexact;
+}
+
+static int generate(struct generating *g, FILE *f, const char *path)
+{
+	struct gathered all;
+	struct buf text = { 0 };
+	int status = EXIT_TROUBLE;
+
+	if (!gather_read(&all, f, path, g->pid, g->choice.event)) {
+		gathered_free(&all);
+		return status;
+	}
+	if (!c_program_choose(all.program, &g->choice)) {
+		if (g->choice.event)
+			warn("%s: process %d did not open event %u", path, (int)all.pid,
+			     g->choice.event);
+		else
+			warn("%s: all opens of process %d failed or were probes; include "
+			     "them with --all", path, (int)all.pid);
+	} else {
+		c_program_write(all.program, &text);
+		if (write_program(g, &text))
+			status = warn_differences(&all) ? EXIT_YES : EXIT_NO;
+	}
+	buf_free(&text);
+	gathered_free(&all);
+	return status;
+}
+
+static int codegen_run(void *state, const struct verb_args *args)
+{
+	struct generating *g = state;
+	const char *path;
+	int status;
+	FILE *f;
+
+	if (g->choice.all && g->choice.event)
+		die("--all and --event are mutually exclusive");
+	verb_want(args, 1);
+	if (g->output && !strcmp(g->output, "-"))
+		g->output = NULL;
+	f = input_open(args->words[0], &path);
+	status = input_has_calls(f, path) ? generate(g, f, path) : EXIT_TROUBLE;
+	input_close(f);
+	return status;
+}
+
+const struct verb codegen_verb = {
+	.name = "codegen",
+	.summary = "Write a C program that makes the calls of a dump",
+	.usage = "codegen [OPTION]... DUMP",
+	.about =
+"Write a C program that makes the perf calls of a program that pevtrace --json=DUMP traced: "
+"it opens the same events, sets them up in the same way, reads their records and prints "
+"their counts.",
+	.notes =
+"A DUMP of - is standard input. The exit status is 0 if the program has all calls, 1 if "
+"some had to be left out, 2 on misuse and trouble.",
+	.examples =
+"pevtrace codegen -o again.c dump.jsonl && cc -o again again.c",
+	.operand = "DUMP",
+	.groups = (const struct verb_group[]){ { "Program", options, 0, 0 }, { 0 } },
+	.size = sizeof(struct generating),
+	.run = codegen_run,
+};

@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Trials of attr members and bits of its masks: run the same work with and without them, and
+ * compare what the event does.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "core/abi/arch.h"
+#include "core/abi/layout.h"
+#include "verbs/features/features.h"
+#include "experiment/work.h"
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+enum { HEADER = 8 };
+
+static const struct layout *const layout = &layout_perf_event_attr;
+
+/*
+ * How to try a member that has no effect if merely set to 1.  Its WHEN and NEEDS in
+ * xlat/attr.in are satisfied in any case.
+ */
+struct recipe {
+	unsigned int member;
+	uint64_t value;			/* 0: the value in the event, or 1 */
+	struct {
+		unsigned int member;	/* 0: none */
+		uint64_t value;
+	} with[2];
+	unsigned int work;
+	bool one_cpu;	/* rings of inherited events are for one CPU */
+	bool chains;	/* it affects the length of callchains */
+	bool opens;	/* that an event opens proves its effect */
+};
+
+static const struct recipe recipes[] = {
+	{ .member = ATTR_TYPE, .opens = true },
+	{ .member = ATTR_SIZE, .opens = true },
+	{ .member = ATTR_CONFIG, .opens = true },
+	/* The kernel lowers perf_event_max_sample_rate to HZ at least, which is 100 or more. */
+	{ ATTR_SAMPLE_FREQ, 100, .work = WORK_SPIN },
+	{ ATTR_SAMPLE_TYPE, PERF_SAMPLE_TID, .work = 0 },
+	{ ATTR_READ_FORMAT, PERF_FORMAT_TOTAL_TIME_ENABLED, .work = 0 },
+	{ ATTR_INHERIT, .one_cpu = true },
+	{ ATTR_FREQ, .with = { { ATTR_SAMPLE_PERIOD, 100 } } },
+	{ ATTR_INHERIT_STAT, .work = WORK_EXIT, .one_cpu = true },
+	{ ATTR_ENABLE_ON_EXEC, .with = { { ATTR_DISABLED, 1 } }, .work = WORK_EXEC },
+	/* more events, but less bytes, than page faults write */
+	{ ATTR_WATERMARK, .with = { { ATTR_WAKEUP_EVENTS, 64 } } },
+	{ ATTR_SAMPLE_ID_ALL,
+	  .with = { { ATTR_COMM, 1 }, { ATTR_SAMPLE_TYPE, PERF_SAMPLE_TID } } },
+	{ ATTR_EXCLUDE_CALLCHAIN_KERNEL, .with = { { ATTR_SAMPLE_TYPE, PERF_SAMPLE_CALLCHAIN } } },
+	{ ATTR_EXCLUDE_CALLCHAIN_USER, .with = { { ATTR_SAMPLE_TYPE, PERF_SAMPLE_CALLCHAIN } } },
+	{ ATTR_MMAP2, .with = { { ATTR_MMAP, 1 } } },
+	{ ATTR_COMM_EXEC, .work = WORK_EXEC },
+	/* CLOCK_REALTIME (0): the default clock of events may be close to other clocks */
+	{ ATTR_USE_CLOCKID, .with = { { ATTR_SAMPLE_TYPE, PERF_SAMPLE_TIME } } },
+	{ ATTR_CLOCKID, CLOCK_MONOTONIC, .with = { { ATTR_SAMPLE_TYPE, PERF_SAMPLE_TIME } } },
+	{ ATTR_KSYMBOL, .work = WORK_BPF },
+	{ ATTR_BPF_EVENT, .work = WORK_BPF },
+	{ ATTR_BUILD_ID, .with = { { ATTR_MMAP, 1 } }, .work = WORK_EXEC },
+	{ ATTR_INHERIT_THREAD, .with = { { ATTR_INHERIT, 1 } }, .one_cpu = true },
+	{ ATTR_REMOVE_ON_EXEC, .with = { { ATTR_COMM, 1 } }, .work = WORK_EXEC },
+	{ ATTR_SIGTRAP, .with = { { ATTR_REMOVE_ON_EXEC, 1 } } },
+	{ ATTR_DEFER_CALLCHAIN, .with = { { ATTR_SAMPLE_TYPE, PERF_SAMPLE_CALLCHAIN } } },
+	{ ATTR_WAKEUP_WATERMARK, 16, .work = 0 },
+	{ ATTR_SAMPLE_STACK_USER, 64, .work = 0 },
+	{ ATTR_AUX_WATERMARK, 4096, .work = 0 },
+	{ ATTR_SAMPLE_MAX_STACK, .chains = true },
+	{ ATTR_AUX_SAMPLE_SIZE, 64, .work = 0 },
+	{ ATTR_SIG_DATA, 0x5eed, .with = { { ATTR_REMOVE_ON_EXEC, 1 } } },
+	{ ATTR_BRANCH_SAMPLE_TYPE, PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_USER, .work = 0 },
+};
+
+static const struct recipe *recipe_of(const struct field *f)
+{
+	static const struct recipe plain;
+
+	/* compare names: the table may list a member twice, at the same offset */
+	for (size_t i = 0; i < sizeof(recipes) / sizeof(*recipes); i++)
+		if (!strcmp(layout->fields[recipes[i].member].name, f->name))
+			return &recipes[i];
+	return &plain;
+}
+
+/* Return the value to try; for a mask of registers, the first register. */
+static uint64_t features_value_of(const struct features *fs, const struct field *f,
+				  const uint8_t *base)
+{
+	const struct recipe *r = recipe_of(f);
+	const struct xlat *regs = fs->facts.rules.machine.arch->regs;
+
+	if (r->value)
+		return r->value;
+	if (f->kind == FIELD_REGS)
+		return regs && regs->n ? 1ULL << regs->entries[0].value : 1;
+	return field_get(f, base, layout->size) && !f->nbits ?
+	       field_get(f, base, layout->size) : 1;
+}
+
+static void satisfy(const struct cond *c, uint8_t *attr)
+{
+	const struct field *f = &layout->fields[c->field];
+
+	if (c->op == COND_EQ && c->field != ATTR_TYPE)
+		field_set(f, c->value, attr);
+	else if (c->op == COND_MASK)
+		field_set(f, field_get(f, attr, layout->size) | (c->value & -c->value), attr);
+}
+
+/* Set all that the member requires to have an effect. */
+static void accompany(const struct field *f, uint8_t *attr)
+{
+	const struct recipe *r = recipe_of(f);
+	const struct cond *c = &f->needs;
+
+	for (size_t i = 0; i < sizeof(r->with) / sizeof(*r->with); i++)
+		if (r->with[i].member)
+			features_put(attr, r->with[i].member, r->with[i].value);
+	satisfy(&f->when, attr);
+	satisfy(c, attr);
+}
+
+/* Return whether the kernel reads the member: its WHEN and NEEDS hold. */
+static bool applies(const struct features *fs, const struct field *f, const uint8_t *attr)
+{
+	const struct walk w = {
+		.layout = layout, .bytes = attr, .len = layout->size,
+		.names = &fs->machine.names,
+	};
+	const struct field *g;
+	size_t at = 0;
+
+	while ((g = layout_next(&w, &at)))
+		if (g == f)
+			return cond_holds(&w, &f->needs);
+	return false;
+}
+
+static bool is_about_type(const struct cond *c)
+{
+	return c->op == COND_EQ && c->field == ATTR_TYPE;
+}
+
+/*
+ * Try a member on one event; return true if the result cannot improve any more.  If the event
+ * does not open without the member, that is an effect, too.
+ */
+static bool try_on(struct features *fs, struct feature *f, const struct feature_base *b)
+{
+	const struct field *field = f->what;
+	const struct recipe *r = recipe_of(field);
+	uint8_t with[FEATURE_ATTR_MAX], without[FEATURE_ATTR_MAX];
+	const char *why;
+	bool exact;
+	struct experiment x = {
+		.attr = with, .len = b->len, .work = b->work | r->work,
+		.whom = r->one_cpu ? EXPERIMENT_TASK_CPU : EXPERIMENT_TASK,
+	};
+	struct experiment y;
+	const struct observed *a;
+
+	memcpy(without, b->attr, sizeof(without));
+	accompany(field, without);
+	memcpy(with, without, sizeof(with));
+	field_set(field, features_value_of(fs, field, b->attr), with);
+	field_set(field, 0, without);
+	x.clock = (clockid_t)layout_get(layout, ATTR_CLOCKID, with, b->len);
+	if (!applies(fs, field, with))
+		return false;
+	a = features_observe(fs, &x, 0);
+	if (!a)
+		return false;
+	if (a->error) {
+		features_refused(fs, f, &x, a->error, b->name);
+		return false;
+	}
+	if (r->opens)
+		return features_found(f, FEATURE_YES, NULL, NULL);
+	/* an event that does not open without a member of its type shows no effect of that */
+	if ((b->probe || is_about_type(&field->when) || is_about_type(&field->needs)) &&
+	    features_dead(fs, f, with, x.len, a->count, b->name))
+		return false;
+	y = x;
+	y.attr = without;
+	why = r->work & WORK_BPF && fs->bpf_error ?
+	      "no BPF program can be loaded to see what it does" :
+	      a->ring ? FEATURES_NO_EFFECT : "no ring could be mapped to see what it does";
+	/* the counts of a program after an exec depend on where it is loaded */
+	exact = b->exact && !(x.work & WORK_EXEC);
+	return features_judge(f, features_differ(fs, &x, &y, exact, r->chains), b->name, NULL, why);
+}
+
+static void nothing_opens(const struct features *fs, struct feature *f)
+{
+	if (!features_any(fs))
+		features_found(f, FEATURE_UNTRIED, NULL, FEATURES_NOTHING_OPENS);
+}
+
+void features_try_member(struct features *fs, struct feature *f)
+{
+	const struct field *field = f->what;
+	bool done = false;
+
+	for (size_t i = 0; i < fs->nbases && !done; i++) {
+		const struct feature_base *b = &fs->bases[i];
+
+		/* try probes that do not open, too, for the reason of their members */
+		if (b->probe ? field->when.op == COND_NONE : b->error != 0)
+			continue;
+		done = try_on(fs, f, b);
+	}
+	nothing_opens(fs, f);
+	features_found(f, FEATURE_UNTRIED, NULL, "no such PMU here");
+}
+
+/* Samples ------------------------------------------------------------------------------ */
+
+/* Return the data source with which every part is not available. */
+static uint64_t no_source(void)
+{
+	return (uint64_t)PERF_MEM_OP_NA << PERF_MEM_OP_SHIFT |
+	       (uint64_t)PERF_MEM_LVL_NA << PERF_MEM_LVL_SHIFT |
+	       (uint64_t)PERF_MEM_SNOOP_NA << PERF_MEM_SNOOP_SHIFT |
+	       (uint64_t)PERF_MEM_LOCK_NA << PERF_MEM_LOCK_SHIFT |
+	       (uint64_t)PERF_MEM_TLB_NA << PERF_MEM_TLB_SHIFT |
+	       (uint64_t)PERF_MEM_BLK_NA << PERF_MEM_BLK_SHIFT |
+	       (uint64_t)PERF_MEM_LVLNUM_NA << PERF_MEM_LVLNUM_SHIFT;
+}
+
+/* Return whether samples with only this part contain more than a placeholder. */
+static bool says_something(const struct observed *o, uint64_t bit)
+{
+	size_t len = o->sizes[PERF_RECORD_SAMPLE];
+	const uint8_t *p = o->sample + HEADER;
+
+	if (!o->samples)
+		return false;
+	len = (len < sizeof(o->sample) ? len : sizeof(o->sample)) - HEADER;
+	if (bit == PERF_SAMPLE_CPU) /* which may well be 0 */
+		return len >= 8 && load_uint(p, 4) == (uint64_t)o->cpu;
+	if (bit == PERF_SAMPLE_RAW) /* its length, and then 4 bytes of 0 where it has none */
+		return len > 8 || (len == 8 && load_uint(p + 4, 4));
+	if (bit == PERF_SAMPLE_DATA_SRC && len >= 8 &&
+	    (load_uint(p, 8) | (uint64_t)PERF_MEM_BLK_NA << PERF_MEM_BLK_SHIFT) == no_source())
+		return false;
+	for (size_t i = 0; i < len; i++)
+		if (p[i])
+			return true;
+	return false;
+}
+
+/* Set the members without which these bits of sample_type have no effect. */
+static void fill_members(const struct features *fs, uint64_t bits, uint8_t *attr)
+{
+	for (size_t i = 0; i < layout->n; i++) {
+		const struct field *f = &layout->fields[i];
+
+		if (f->needs.op == COND_MASK && f->needs.field == ATTR_SAMPLE_TYPE &&
+		    f->needs.value & bits &&
+		    f->offset != layout->fields[ATTR_SAMPLE_MAX_STACK].offset &&
+		    !field_get(f, attr, layout->size))
+			field_set(f, features_value_of(fs, f, attr), attr);
+	}
+}
+
+static bool sample_on(struct features *fs, struct feature *f, const struct feature_base *b,
+		      uint64_t bit, uint8_t *attr)
+{
+	const struct experiment x = {
+		.attr = attr, .len = b->len, .work = b->work,
+		.whom = EXPERIMENT_TASK_CPU,
+	};
+	const struct observed *o;
+
+	features_put(attr, ATTR_SAMPLE_TYPE, bit);
+	fill_members(fs, bit, attr);
+	o = features_observe(fs, &x, 0);
+	if (!o)
+		return false;
+	if (o->error) {
+		features_refused(fs, f, &x, o->error, b->name);
+		return false;
+	}
+	if (!o->samples && b->attr[0] == PERF_TYPE_HARDWARE &&
+	    features_dead(fs, f, attr, b->len, 0, b->name))
+		return false;
+	return features_judge(f, features_shows(fs, &x, says_something, bit), b->name, b->name,
+			      o->samples ? "field present in samples but empty" :
+			      "no sample was written");
+}
+
+static void on_each(struct features *fs, struct feature *f, uint64_t bit, uint64_t branches)
+{
+	uint8_t attr[FEATURE_ATTR_MAX];
+	bool done = false;
+
+	for (size_t i = 0; i < fs->nbases && !done; i++) {
+		const struct feature_base *b = &fs->bases[i];
+
+		if (b->error || b->probe)
+			continue;
+		memcpy(attr, b->attr, sizeof(attr));
+		features_put(attr, ATTR_BRANCH_SAMPLE_TYPE, branches);
+		done = sample_on(fs, f, b, bit, attr);
+	}
+	nothing_opens(fs, f);
+}
+
+void features_try_sample(struct features *fs, struct feature *f)
+{
+	on_each(fs, f, f->value, 0);
+}
+
+/* Combine a level with any branch, and a kind of branch with the user level. */
+void features_try_branch(struct features *fs, struct feature *f)
+{
+	bool level = f->value & PERF_SAMPLE_BRANCH_PLM_ALL;
+
+	on_each(fs, f, PERF_SAMPLE_BRANCH_STACK,
+		f->value | (level ? PERF_SAMPLE_BRANCH_ANY :
+		f->value == PERF_SAMPLE_BRANCH_ANY ? PERF_SAMPLE_BRANCH_USER :
+		f->value == PERF_SAMPLE_BRANCH_CALL_STACK ? PERF_SAMPLE_BRANCH_USER :
+		PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_USER));
+}
+
+/* Try a bit of read_format: a read must return more bytes. */
+void features_try_read(struct features *fs, struct feature *f)
+{
+	uint8_t attr[FEATURE_ATTR_MAX];
+	struct experiment x = { .attr = attr };
+	const struct observed *a, *o;
+
+	for (size_t i = 0; i < fs->nbases && f->result != FEATURE_YES; i++) {
+		if (fs->bases[i].error || fs->bases[i].probe)
+			continue;
+		x.len = fs->bases[i].len;
+		memcpy(attr, fs->bases[i].attr, sizeof(attr));
+		o = features_observe(fs, &x, 0);
+		features_put(attr, ATTR_READ_FORMAT, f->value);
+		a = features_observe(fs, &x, 0);
+		if (!a || !o)
+			continue;
+		if (a->error)
+			features_refused(fs, f, &x, a->error, fs->bases[i].name);
+		else
+			features_found(f, a->read_len > o->read_len ? FEATURE_YES :
+				       FEATURE_ACCEPTED, NULL, NULL);
+	}
+	nothing_opens(fs, f);
+}
+
+static bool is_in_clock(const struct observed *o, uint64_t unused)
+{
+	(void)unused;
+	return o->in_clock;
+}
+
+void features_try_clock(struct features *fs, struct feature *f)
+{
+	uint8_t attr[FEATURE_ATTR_MAX];
+	struct experiment x = { .attr = attr, .clock = (clockid_t)f->value };
+	const struct observed *o;
+
+	for (size_t i = 0; i < fs->nbases && f->result != FEATURE_YES; i++) {
+		const struct feature_base *b = &fs->bases[i];
+
+		if (b->error || b->probe)
+			continue;
+		x.len = b->len;
+		x.work = b->work;
+		memcpy(attr, b->attr, sizeof(attr));
+		features_put(attr, ATTR_USE_CLOCKID, 1);
+		features_put(attr, ATTR_CLOCKID, f->value);
+		features_put(attr, ATTR_SAMPLE_TYPE, PERF_SAMPLE_TIME);
+		o = features_observe(fs, &x, 0);
+		if (!o)
+			continue;
+		if (o->error)
+			features_refused(fs, f, &x, o->error, b->name);
+		else
+			features_judge(f, features_shows(fs, &x, is_in_clock, 0), b->name, b->name,
+				       "the times of its samples are not of that clock");
+	}
+	nothing_opens(fs, f);
+}

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The list of features by kind, from the tables. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/abi/layout.h"
+#include "verbs/features/features.h"
+#include "core/host/host.h"
+#include "core/host/pmu.h"
+#include "core/lib/die.h"
+#include "core/model/event_name.h"
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+static const uint32_t hardware = PERF_TYPE_HARDWARE, software = PERF_TYPE_SOFTWARE,
+	cache = PERF_TYPE_HW_CACHE;
+
+struct feature *features_add(struct features *fs, const struct feature_kind *k,
+			     const char *name, uint32_t since, const char *meaning)
+{
+	struct feature *f;
+
+	fs->list = xrealloc(fs->list, (fs->n + 1) * sizeof(*fs->list));
+	f = &fs->list[fs->n++];
+	*f = (struct feature){ .kind = k, .prefix = "", .since = since, .meaning = meaning };
+	buf_adds(&f->name, name);
+	return f;
+}
+
+/* Add the values of a table. */
+static void add_table(struct features *fs, const struct feature_kind *k, const struct xlat *x,
+		      feature_try_fn *try, const void *what)
+{
+	for (size_t i = 0; i < x->n; i++) {
+		const struct xlat_entry *e = &x->entries[i];
+		struct feature *f;
+
+		if (e->traits & (XLAT_NONABI | XLAT_ALIAS))
+			continue;
+		f = features_add(fs, k, e->name, xlat_since(e, fs->facts.rules.machine.release),
+				 e->meaning);
+		f->prefix = x->prefix;
+		f->try = try;
+		f->what = what;
+		f->value = e->value;
+	}
+}
+
+static bool stands_twice(const struct layout *l, const struct field *f)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < l->n; i++)
+		n += !strcmp(l->fields[i].name, f->name);
+	return n > 1;
+}
+
+static void add_members(struct features *fs, const struct feature_kind *k)
+{
+	const struct layout *l = &layout_perf_event_attr;
+
+	for (size_t i = 0; i < l->n; i++) {
+		const struct field *m = &l->fields[i];
+		struct feature *f;
+
+		if (m->kind == FIELD_RESERVED)
+			continue;
+		f = features_add(fs, k, m->name, m->since, m->meaning);
+		if (stands_twice(l, m) && m->when.pmu)
+			buf_addf(&f->name, " (%s)", m->when.pmu);
+		f->try = features_try_member;
+		f->what = m;
+	}
+}
+
+static void add_samples(struct features *fs, const struct feature_kind *k)
+{
+	add_table(fs, k, &xlat_perf_event_sample_format, features_try_sample, NULL);
+}
+
+static void add_reads(struct features *fs, const struct feature_kind *k)
+{
+	add_table(fs, k, &xlat_perf_event_read_format, features_try_read, NULL);
+}
+
+static void add_branches(struct features *fs, const struct feature_kind *k)
+{
+	add_table(fs, k, &xlat_perf_branch_sample_type, features_try_branch, NULL);
+}
+
+static void add_clocks(struct features *fs, const struct feature_kind *k)
+{
+	add_table(fs, k, &xlat_clockid, features_try_clock, NULL);
+}
+
+static void add_sizes(struct features *fs, const struct feature_kind *k)
+{
+	add_table(fs, k, &xlat_perf_attr_size, features_try_size, NULL);
+}
+
+/* Add the arguments that choose the target or group, and the flags. */
+static void features_add_call(struct features *fs, const struct feature_kind *k)
+{
+	const struct call_desc *d = call_by_name("perf_event_open");
+
+	for (unsigned int i = 0; i < d->nargs; i++) {
+		const struct arg_desc *a = &d->args[i];
+		struct feature *f;
+
+		if (a->kind != ARG_EVENT_PID && a->kind != ARG_CPU && a->kind != ARG_GROUP_FD)
+			continue;
+		f = features_add(fs, k, a->name, d->since, "Measures the task or CPU, or joins "
+				 "the group, that it names");
+		f->try = features_try_argument;
+		f->what = a;
+		if (a->kind != ARG_EVENT_PID)
+			continue;
+		f = features_add(fs, k, a->name, d->since, "Measures every task of a CPU");
+		buf_adds(&f->name, "=-1");
+		f->try = features_try_cpu;
+	}
+	add_table(fs, k, &xlat_perf_event_open_flags, features_try_flag, NULL);
+	for (size_t i = 0; i < fs->n; i++)
+		if (fs->list[i].try == features_try_flag &&
+		    fs->list[i].value == PERF_FLAG_PID_CGROUP)
+			fs->list[i].try = features_try_cpu;
+}
+
+static void add_ioctls(struct features *fs, const struct feature_kind *k)
+{
+	for (size_t i = 0; i < ioctl_ndescs; i++) {
+		const struct ioctl_desc *d = &ioctl_descs[i];
+		struct feature *f = features_add(fs, k, d->name, d->since, d->meaning);
+
+		f->try = features_try_ioctl;
+		f->what = d;
+	}
+}
+
+static void add_types(struct features *fs, const struct feature_kind *k)
+{
+	add_table(fs, k, &xlat_perf_type_id, features_try_type, NULL);
+}
+
+static void add_hardware(struct features *fs, const struct feature_kind *k)
+{
+	add_table(fs, k, &xlat_perf_hw_id, features_try_event, &hardware);
+}
+
+static void add_software(struct features *fs, const struct feature_kind *k)
+{
+	add_table(fs, k, &xlat_perf_sw_ids, features_try_event, &software);
+}
+
+static bool real(const struct xlat_entry *e)
+{
+	return !(e->traits & XLAT_NONABI);
+}
+
+static void add_cache(struct features *fs, const struct feature_kind *k,
+		      const struct xlat_entry *id, const struct xlat_entry *op,
+		      const struct xlat_entry *result)
+{
+	uint64_t config = id->value | op->value << 8 | result->value << 16;
+	uint8_t attr[FEATURE_ATTR_MAX];
+	size_t len = features_attr(fs, cache, config, attr);
+	struct buf name = { 0 };
+	struct feature *f;
+
+	features_put(attr, ATTR_EXCLUDE_KERNEL, 0); /* no modifiers in the name */
+	event_name(attr, len, &fs->machine.names, &name);
+	f = features_add(fs, k, buf_str(&name), id->since, id->meaning);
+	f->try = features_try_event;
+	f->what = &cache;
+	f->value = config;
+	buf_free(&name);
+}
+
+static void add_caches(struct features *fs, const struct feature_kind *k)
+{
+	const struct xlat *ids = &xlat_perf_hw_cache_id, *ops = &xlat_perf_hw_cache_op_id,
+		*results = &xlat_perf_hw_cache_op_result_id;
+
+	for (size_t i = 0; i < ids->n; i++)
+		for (size_t j = 0; j < ops->n; j++)
+			for (size_t l = 0; l < results->n; l++)
+				if (real(&ids->entries[i]) && real(&ops->entries[j]) &&
+				    real(&results->entries[l]))
+					add_cache(fs, k, &ids->entries[i], &ops->entries[j],
+						  &results->entries[l]);
+}
+
+static void add_breakpoints(struct features *fs, const struct feature_kind *k)
+{
+	add_table(fs, k, &xlat_hw_breakpoint_type, features_try_breakpoint, NULL);
+	add_table(fs, k, &xlat_hw_breakpoint_len, features_try_breakpoint,
+		  &xlat_hw_breakpoint_len);
+}
+
+static int features_by_name(const void *a, const void *b)
+{
+	const struct pmu *const *x = a, *const *y = b;
+
+	return strcmp((*x)->name, (*y)->name);
+}
+
+/* Add PMUs in alphabetical order. */
+static void add_pmus(struct features *fs, const struct feature_kind *k)
+{
+	const struct pmu **all = NULL;
+	size_t n = 0;
+
+	for (const struct pmu *p = host_pmus(fs->machine.host); p; p = p->next) {
+		all = xrealloc(all, (n + 1) * sizeof(*all));
+		all[n++] = p;
+	}
+	if (n)
+		qsort(all, n, sizeof(*all), features_by_name);
+	for (size_t i = 0; i < n; i++) {
+		const struct pmu_desc *d = pmu_desc_by_name(all[i]->name);
+		struct feature *f = features_add(fs, k, all[i]->name, d ? d->since : 0,
+						 d ? d->meaning : "");
+
+		f->try = features_try_pmu;
+		f->what = all[i];
+	}
+	free(all);
+}
+
+const struct feature_kind feature_kinds[] = {
+	{ "attr", "members of struct perf_event_attr", true, add_members },
+	{ "size", "sizes of struct perf_event_attr", true, add_sizes },
+	{ "sample_type", "what samples hold", true, add_samples },
+	{ "branch_sample_type", "branches that samples hold", true, add_branches },
+	{ "read_format", "what a read returns", true, add_reads },
+	{ "clockid", "clocks that times are taken from", false, add_clocks },
+	{ "call", "arguments and flags of perf_event_open", true, features_add_call },
+	{ "ioctl", "ioctls of an event", true, add_ioctls },
+	{ "type", "types of events", true, add_types },
+	{ "hardware", "generic hardware events", true, add_hardware },
+	{ "cache", "generic cache events", true, add_caches },
+	{ "software", "software events", true, add_software },
+	{ "breakpoint", "kinds and lengths of breakpoints", false, add_breakpoints },
+	{ "pmu", "PMUs in sysfs", false, add_pmus },
+	{ NULL, NULL, false, NULL },
+};

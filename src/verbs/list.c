@@ -1,0 +1,573 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* pevtrace list: the events that can be named on this machine. */
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "core/abi/layout.h"
+#include "core/abi/layout_emit.h"
+#include "core/abi/strings.h"
+#include "verbs/cli/machine.h"
+#include "verbs/cli/options.h"
+#include "verbs/cli/showing.h"
+#include "verbs/cmd.h"
+#include "experiment/open_event.h"
+#include "experiment/trial.h"
+#include "core/host/event_syntax.h"
+#include "core/host/event_words.h"
+#include "core/host/host.h"
+#include "core/host/mounts.h"
+#include "core/host/pmu.h"
+#include "core/lib/die.h"
+#include "core/lib/nearest.h"
+#include "core/model/event_name.h"
+#include "formats/text/text_fit.h"
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+enum list_kind {
+	LIST_HARDWARE, LIST_SOFTWARE, LIST_CACHE, LIST_PMU, LIST_PFM, LIST_RAW, LIST_BREAKPOINT,
+	LIST_TRACEPOINT, LIST_KINDS,
+};
+
+/* The words for kinds, of bpftrace and of perf list, the headings, and bpftrace's letters. */
+static const struct {
+	const char *name, *perf, *title, *letter;
+} kinds[LIST_KINDS] = {
+	[LIST_HARDWARE] = { "hardware", "hw", "Hardware events", "h" },
+	[LIST_SOFTWARE] = { "software", "sw", "Software events", "s" },
+	[LIST_CACHE] = { "cache", "hwcache", "Cache events", NULL },
+	[LIST_PMU] = { "pmu", "pmu", "Events of PMUs", NULL },
+	[LIST_PFM] = { "pfm", "libpfm4", "Events of libpfm4", NULL },
+	[LIST_RAW] = { "raw", "raw", "Terms of PMUs, and raw events", NULL },
+	[LIST_BREAKPOINT] = { "breakpoint", "mem", "Breakpoints", NULL },
+	[LIST_TRACEPOINT] = { "tracepoint", "tracepoint", "Tracepoints", "t" },
+};
+
+struct listed {
+	enum list_kind kind;
+	char *name, *also;	/* also: another name of the same event, or NULL */
+	char *text;		/* what has the attr, if name is a form and no event; or NULL */
+	size_t written;		/* 1 + index in the events that patterns describe, or 0 */
+	bool selected;
+	int error;		/* errno of an open, if this machine has no such event; or 0 */
+};
+
+struct list {
+	struct options options;
+	struct machine machine;
+	struct showing out;
+	struct listed *events;
+	size_t n;
+	struct event_list written; /* by patterns that match no name */
+	size_t column;		/* of attrs in the text */
+};
+
+/* Collecting ----------------------------------------------------------------------- */
+
+static struct listed *list_add_event(struct list *l, enum list_kind kind, const char *name)
+{
+	l->events = xrealloc(l->events, (l->n + 1) * sizeof(*l->events));
+	l->events[l->n] = (struct listed){ .kind = kind, .name = xstrdup(name) };
+	return &l->events[l->n++];
+}
+
+static void list_add_form(struct list *l, const char *form, const char *text, enum list_kind kind)
+{
+	list_add_event(l, kind, form)->text = xstrdup(text);
+}
+
+static bool word_code(const char *word, struct event_code *code)
+{
+	return event_word_generic(word, strlen(word), code) ||
+	       event_word_cache(word, strlen(word), code);
+}
+
+/* Add a cache event by perf's name. */
+static void list_add_cache(struct list *l, const struct event_code *code, const char *name)
+{
+	uint8_t attr[PERF_ATTR_SIZE_VER0] = { 0 };
+	struct listed *e;
+	struct buf perf = { 0 };
+
+	attr_put(attr, ATTR_TYPE, code->type);
+	attr_put(attr, ATTR_CONFIG, code->config);
+	event_name_perf(attr, sizeof(attr), &l->machine.names, &perf);
+	e = list_add_event(l, LIST_CACHE, buf_str(&perf));
+	e->also = strcasecmp(e->name, name) ? xstrdup(name) : NULL;
+	buf_free(&perf);
+}
+
+/* Add a generic event, or another name of one that was added. */
+static void on_word(void *ctx, const struct event_code *code, const char *name)
+{
+	enum list_kind kind = code->type == PERF_TYPE_HARDWARE ? LIST_HARDWARE : LIST_SOFTWARE;
+	struct list *l = ctx;
+	struct event_code other;
+
+	if (code->type == PERF_TYPE_HW_CACHE) {
+		list_add_cache(l, code, name);
+		return;
+	}
+	for (size_t i = 0; i < l->n; i++) {
+		struct listed *e = &l->events[i];
+
+		if (e->kind != kind || !event_word_generic(e->name, strlen(e->name), &other) ||
+		    other.config != code->config)
+			continue;
+		if (!e->also)
+			e->also = xstrdup(name);
+		return;
+	}
+	list_add_event(l, kind, name);
+}
+
+static void on_tracepoint(void *ctx, uint64_t id, const char *name)
+{
+	(void)id;
+	list_add_event(ctx, LIST_TRACEPOINT, name);
+}
+
+static void on_pfm(void *ctx, const char *name)
+{
+	list_add_event(ctx, LIST_PFM, name);
+}
+
+static void list_add_pmu(struct list *l, const struct pmu *p)
+{
+	struct buf text = { 0 }, type = { 0 };
+
+	for (size_t i = 0; i < p->naliases; i++) {
+		buf_reset(&text);
+		buf_addf(&text, "%s/%s/", p->name, p->aliases[i].name);
+		list_add_event(l, LIST_PMU, buf_str(&text));
+	}
+	buf_reset(&text);
+	buf_addf(&text, "%s/", p->name);
+	for (size_t i = 0; i < p->nterms; i++)
+		buf_addf(&text, "%s%s=N", i ? "," : "", p->terms[i].name);
+	buf_addc(&text, '/');
+	buf_addf(&type, "type=%u", p->type);
+	if (p->nterms)
+		list_add_form(l, buf_str(&text), buf_str(&type), LIST_RAW);
+	buf_free(&text);
+	buf_free(&type);
+}
+
+static int list_compare(const void *a, const void *b)
+{
+	const struct listed *x = a, *y = b;
+
+	return x->kind != y->kind ? (int)x->kind - (int)y->kind : strcmp(x->name, y->name);
+}
+
+static void list_collect(struct list *l)
+{
+	event_words_each(on_word, l);
+	for (const struct pmu *p = host_pmus(l->machine.host); p; p = p->next)
+		list_add_pmu(l, p);
+	event_words_pfm_each(on_pfm, l);
+	list_add_form(l, "rHEX", "r0", LIST_RAW);
+	list_add_form(l, "mem:ADDR[/LEN][:ACCESS]", "mem:0", LIST_BREAKPOINT);
+	host_each_tracepoint(l->machine.host, on_tracepoint, l);
+}
+
+/* Selecting ------------------------------------------------------------------------- */
+
+/* Return whether a name matches; a pattern without wildcards may be any part of it. */
+static bool name_matches(const char *pattern, const char *name)
+{
+	if (pattern[strcspn(pattern, "*?[")])
+		return !fnmatch(pattern, name, FNM_CASEFOLD);
+	return strcasestr(name, pattern);
+}
+
+/* Return the kind that has the word, or LIST_KINDS. */
+static enum list_kind kind_by_word(const char *word)
+{
+	enum list_kind k = 0;
+
+	while (k < LIST_KINDS && strcmp(word, kinds[k].name) && strcmp(word, kinds[k].perf))
+		k++;
+	return k;
+}
+
+/* Return the kind whose word or letter is before the colon of KIND:PATTERN, or LIST_KINDS. */
+static enum list_kind kind_before(const char *pattern)
+{
+	const char *colon = strchr(pattern, ':');
+	char *word = xstrndup(pattern, colon ? (size_t)(colon - pattern) : 0);
+	enum list_kind found = kind_by_word(word);
+
+	for (enum list_kind k = 0; k < LIST_KINDS; k++)
+		if (kinds[k].letter && !strcmp(word, kinds[k].letter))
+			found = k;
+	free(word);
+	return found;
+}
+
+/* Return whether the pattern is one of an event's further names, which only perf has. */
+static bool is_named(const char *pattern, const struct listed *e)
+{
+	struct event_code a, b;
+
+	return (e->kind == LIST_HARDWARE || e->kind == LIST_SOFTWARE || e->kind == LIST_CACHE) &&
+	       word_code(pattern, &a) && word_code(e->name, &b) && a.type == b.type &&
+	       a.config == b.config;
+}
+
+/* A pattern is the word of a kind, KIND:PATTERN as bpftrace has it, or a pattern of names. */
+static bool pattern_matches(const char *pattern, const struct listed *e)
+{
+	enum list_kind of = kind_by_word(pattern), before = kind_before(pattern);
+
+	if (of < LIST_KINDS)
+		return of == e->kind;
+	if (before < LIST_KINDS && before != e->kind)
+		return false;
+	if (before < LIST_KINDS)
+		pattern = strchr(pattern, ':') + 1;
+	return name_matches(pattern, e->name) || (e->also && name_matches(pattern, e->also)) ||
+	       is_named(pattern, e);
+}
+
+/* Return whether a pattern may match tracepoints; the name of one is looked up as -e does. */
+static bool wants_tracepoints(const char *pattern)
+{
+	enum list_kind before = kind_before(pattern);
+
+	if (before != LIST_KINDS || kind_by_word(pattern) != LIST_KINDS)
+		return before == LIST_TRACEPOINT || kind_by_word(pattern) == LIST_TRACEPOINT;
+	return strchr("*?[", *pattern) || (strchr(pattern, ':') && strpbrk(pattern, "*?["));
+}
+
+static void warn_no_tracepoints(const struct list *l, const struct verb_args *args)
+{
+	bool wanted = !args->n;
+
+	for (size_t i = 0; i < args->n; i++)
+		wanted |= wants_tracepoints(args->words[i]);
+	if (wanted && !host_has_tracepoints(l->machine.host))
+		warn("cannot read tracepoints: tracefs is not mounted, or only root may read it");
+}
+
+static enum list_kind kind_of_type(uint64_t type)
+{
+	return type == PERF_TYPE_HARDWARE ? LIST_HARDWARE :
+	       type == PERF_TYPE_SOFTWARE ? LIST_SOFTWARE :
+	       type == PERF_TYPE_HW_CACHE ? LIST_CACHE :
+	       type == PERF_TYPE_RAW ? LIST_RAW :
+	       type == PERF_TYPE_BREAKPOINT ? LIST_BREAKPOINT :
+	       type == PERF_TYPE_TRACEPOINT ? LIST_TRACEPOINT : LIST_PMU;
+}
+
+/* Add the events that a pattern describes as -e does, such as cycles:u or r1a8. */
+static void list_add_written(struct list *l, const char *pattern)
+{
+	enum list_kind before = kind_before(pattern);
+	size_t i = l->written.n;
+
+	/* mem:ADDR is an event; other kinds are no events, though some are PMUs as well */
+	if (kind_by_word(pattern) < LIST_KINDS ||
+	    (before < LIST_KINDS && before != LIST_BREAKPOINT)) {
+		warn("no event matches '%s'", pattern);
+		return;
+	}
+	if (!event_list_add(&l->written, l->machine.host, pattern)) {
+		warn("no event matches '%s': %s", pattern, l->written.why);
+		return;
+	}
+	for (; i < l->written.n; i++) {
+		const struct event_spec *spec = &l->written.events[i];
+		struct listed *e = list_add_event(l, kind_of_type(event_get(spec, ATTR_TYPE)),
+						  spec->attr.label);
+
+		e->written = i + 1;
+		e->selected = true;
+	}
+}
+
+static void list_select(struct list *l, const struct verb_args *args)
+{
+	size_t n = l->n;
+
+	for (size_t k = 0; k < n && !args->n; k++)
+		l->events[k].selected = true;
+	for (size_t i = 0; i < args->n; i++) {
+		bool any = false;
+
+		for (size_t k = 0; k < n; k++) {
+			if (!pattern_matches(args->words[i], &l->events[k]))
+				continue;
+			l->events[k].selected = true;
+			any = true;
+		}
+		if (!any)
+			list_add_written(l, args->words[i]);
+	}
+	qsort(l->events, l->n, sizeof(*l->events), list_compare);
+}
+
+/* Return the attr of an event, which points into l or tmp, or NULL. */
+static const struct attr_text *list_attr(struct list *l, const struct listed *e,
+					 struct event_list *tmp)
+{
+	if (e->written)
+		return &l->written.events[e->written - 1].attr;
+	return event_list_add(tmp, l->machine.host, e->text ? e->text : e->name) ?
+	       &tmp->events[0].attr : NULL;
+}
+
+/* Trying ----------------------------------------------------------------------------- */
+
+/* Try to open an event, disabled, in user mode; return the errno if the machine lacks it. */
+static int list_try(struct list *l, const struct listed *e)
+{
+	struct event_list events = { 0 };
+	const struct attr_text *found = list_attr(l, e, &events);
+	struct trial t = { 0 };
+
+	if (found) {
+		struct attr_text attr = *found;
+		const struct rule_ask ask = {
+			.attr = attr.bytes, .len = attr.len, .cpu = -1, .group_fd = -1,
+		};
+
+		attr_put(attr.bytes, ATTR_DISABLED, 1);
+		attr_put(attr.bytes, ATTR_EXCLUDE_KERNEL, 1);
+		trial_open(&ask, NULL, &t);
+	}
+	event_list_free(&events);
+	/* others, such as EACCES, tell nothing about the machine */
+	return t.error == ENOENT || t.error == EINVAL || t.error == EOPNOTSUPP ||
+	       t.error == ENODEV ? t.error : 0;
+}
+
+/*
+ * Find which of the selected events of the CPU this machine lacks.  Without a CPU's PMU raw
+ * events fail with ENOENT, so one of them is tried for all.
+ */
+static void list_try_all(struct list *l)
+{
+	bool tried = false;
+	int raw = 0;
+
+	for (size_t i = 0; i < l->n; i++) {
+		struct listed *e = &l->events[i];
+
+		if (!e->selected)
+			continue;
+		if (e->kind == LIST_HARDWARE || e->kind == LIST_CACHE) {
+			e->error = list_try(l, e);
+		} else if (e->kind == LIST_PFM || (e->text && !strcmp(e->text, "r0")) ||
+			   (e->kind == LIST_RAW && e->written)) {
+			if (!tried)
+				raw = list_try(l, e);
+			tried = true;
+			e->error = raw == ENOENT ? raw : 0;
+		}
+	}
+}
+
+/* Return whether this machine has none of the selected events of that kind. */
+static bool lacks_all(const struct list *l, enum list_kind kind)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (l->events[i].selected && l->events[i].kind == kind && !l->events[i].error)
+			return false;
+	return true;
+}
+
+/* Showing --------------------------------------------------------------------------- */
+
+/* Write the attr that the event becomes, as pevtrace open would pass it at the least. */
+static void list_emit_attr(struct list *l, const struct listed *e, struct sink *s)
+{
+	struct event_list events = { 0 };
+	const struct attr_text *attr = list_attr(l, e, &events);
+	struct walk w = { .layout = &layout_perf_event_attr, .names = &l->machine.names };
+
+	if (attr) {
+		w.bytes = attr->bytes;
+		w.len = attr->len;
+		w.string = attr->nstrings ? (const char *)&attr->pool[attr->strings[0].at] : NULL;
+		s->ops->begin(s, "attr", SINK_OBJECT);
+		layout_emit(&w, s);
+		s->ops->end(s);
+	}
+	event_list_free(&events);
+}
+
+static void list_string(struct sink *s, const char *key, const char *text)
+{
+	if (text)
+		s->ops->string(s, key, text, strlen(text), false);
+}
+
+static void list_show_json(struct list *l, const struct listed *e)
+{
+	struct sink *s = l->out.sink;
+
+	s->full = false;
+	list_string(s, e->text ? "form" : "event", e->name);
+	list_string(s, "also", e->also);
+	list_string(s, "kind", kinds[e->kind].name);
+	list_string(s, "unsupported", e->error ? error_name(e->error) : NULL);
+	list_emit_attr(l, e, s);
+}
+
+/* lacking: the heading says that the machine has none of the kind. */
+static void list_show_text(struct list *l, const struct listed *e, bool lacking)
+{
+	struct buf *line = &l->out.line;
+
+	buf_addf(line, "  %s", e->name);
+	if (e->also)
+		buf_addf(line, " or %s", e->also);
+	buf_pad(line, line->len < l->column ? l->column - line->len : 1);
+	list_emit_attr(l, e, l->out.sink);
+	if (e->error && !lacking)
+		buf_addf(line, " /* not on this machine: %s */", error_name(e->error));
+	if (l->out.width)
+		text_fit(line, "", l->out.width);
+}
+
+/* Return the column of the attrs of a kind: behind the names, but for a few long ones. */
+static size_t attr_column(const struct list *l, enum list_kind kind)
+{
+	size_t most = l->out.width ? l->out.width / 2 : 54, column = most < 37 ? most : 37;
+
+	for (size_t i = 0; i < l->n; i++) {
+		const struct listed *e = &l->events[i];
+		size_t end = strlen("  ") + strlen(e->name) + 1 +
+			     (e->also ? strlen(" or ") + strlen(e->also) : 0);
+
+		if (e->selected && e->kind == kind && end > column && end <= most)
+			column = end;
+	}
+	return column;
+}
+
+static void show_heading(struct list *l, enum list_kind kind, bool first, bool lacking)
+{
+	showing_begin(&l->out, true);
+	buf_addf(&l->out.line, "%s%s%s:", first ? "" : "\n", kinds[kind].title,
+		 !lacking ? "" : host_has_pmus(l->machine.host) ?
+		 " (no PMU of this machine has them)" : " (whether a PMU has them cannot be read)");
+	showing_end(&l->out);
+}
+
+static size_t list_show(struct list *l)
+{
+	enum list_kind last = LIST_KINDS;
+	bool lacking = false;
+	size_t shown = 0;
+
+	list_try_all(l);
+	for (size_t i = 0; i < l->n; i++) {
+		const struct listed *e = &l->events[i];
+
+		if (!e->selected)
+			continue;
+		if (e->kind != last && !l->options.json) {
+			lacking = lacks_all(l, e->kind);
+			l->column = attr_column(l, e->kind);
+			show_heading(l, e->kind, !shown, lacking);
+		}
+		last = e->kind;
+		showing_begin(&l->out, true);
+		if (l->options.json)
+			list_show_json(l, e);
+		else
+			list_show_text(l, e, lacking);
+		showing_end(&l->out);
+		shown++;
+	}
+	return shown;
+}
+
+static void lister_free(struct list *l)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		free(l->events[i].name);
+		free(l->events[i].also);
+		free(l->events[i].text);
+	}
+	free(l->events);
+	event_list_free(&l->written);
+	machine_close(&l->machine);
+	options_free(&l->options);
+}
+
+static int list_run(void *state, const struct verb_args *args)
+{
+	struct list *l = state;
+	size_t shown;
+	bool written;
+
+	showing_open(&l->out, &l->options);
+	machine_open(&l->machine);
+	mounts_warn();
+	list_collect(l);
+	warn_no_tracepoints(l, args);
+	list_select(l, args);
+	shown = list_show(l);
+	written = showing_close(&l->out);
+	lister_free(l);
+	return !written ? EXIT_TROUBLE : shown ? EXIT_YES : EXIT_NO;
+}
+
+static void list_offer_kinds(struct nearest *n)
+{
+	for (enum list_kind k = 0; k < LIST_KINDS; k++)
+		nearest_try(n, kinds[k].name);
+}
+
+static void list_init(void *state)
+{
+	options_init(&((struct list *)state)->options);
+}
+
+static const struct verb_foreign foreign[] = {
+	{ "event", 'e', .why = "a PATTERN is an argument: pevtrace list cycles" },
+	{ 0 },
+};
+
+static const struct verb_group groups[] = {
+	{ "Options", options_plain, 0, 0 },
+	{ NULL, options_json, 0, 0 },
+	{ 0 },
+};
+
+const struct verb list_verb = {
+	.name = "list",
+	.summary = "List the events that can be named on this machine",
+	.usage = "list [OPTION]... [PATTERN]...",
+	.about =
+"List the events that can be named on this machine, each with the perf_event_attr that it "
+"becomes: generic events, those and the terms of PMUs, those of libpfm4, breakpoints, "
+"tracepoints. Those of the CPU that this machine lacks are marked.",
+	.notes =
+"A PATTERN with *, ? or [] matches whole names, in any case, another one any part of them. "
+"hardware, software, cache, pmu, pfm, raw, breakpoint and tracepoint select a kind, and so before "
+"a colon. A PATTERN that matches no name is read as pevtrace open -e reads it: cycles:u, r1a8, "
+"mem:0x601040/8:rw. The exit status is 1 if there are no events.",
+	.examples =
+"pevtrace list\n"
+"pevtrace list 'sched:*wak*'\n"
+"pevtrace list tracepoint:'irq:*' software\n"
+"pevtrace list --json pmu\n"
+"pevtrace list cycles:pp",
+	.operand = "PATTERN|KIND",
+	.own = "KIND",
+	.offer = list_offer_kinds,
+	.foreign = foreign,
+	.groups = groups,
+	.size = sizeof(struct list),
+	.init = list_init,
+	.run = list_run,
+};

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The rings of a measurement. */
+#pragma once
+
+#include "verbs/measure/measure.h"
+
+/* Map rings and AUX areas for all open events.  Return false after a warn(). */
+bool measure_map(struct measure *m);
+
+/* Show new records; last: also those held back to be sorted by time. */
+void measure_look(struct measure *m, bool last);

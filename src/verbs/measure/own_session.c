@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "verbs/measure/own_session.h"
+
+#include <unistd.h>
+
+#include "core/host/mounts.h"
+#include "core/lib/clock.h"
+
+bool own_session_start(struct own_session *o)
+{
+	const struct birth birth = { .tid = gettid(), .pid = getpid(), .attached = true };
+
+	mounts_warn();
+	machine_live(&o->machine, o->options.symbols);
+	if (!views_start_here(&o->views, &o->session, &o->options, &o->machine.names)) {
+		machine_close(&o->machine);
+		return false;
+	}
+	own_calls_init(&o->own_calls, &o->session);
+	session_born(&o->session, &birth, clock_ns());
+	return true;
+}
+
+bool own_session_end(struct own_session *o)
+{
+	bool written;
+
+	session_gone(&o->session, gettid(), clock_ns(), END_DETACHED, 0, NULL);
+	own_calls_free(&o->own_calls);
+	written = views_end(&o->views, &o->session);
+	machine_close(&o->machine);
+	return written;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Messages for what the kernel refuses, with what to do about it. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/host/confine.h"
+#include "core/lib/buf.h"
+
+struct reason;
+
+/* Warn that an event could not be opened, with the reason; system: it measures a whole CPU. */
+void refusal_open(const char *event, int error, bool system, const struct reason *r);
+
+/* Warn that rings of so many data pages each could not be mapped. */
+void refusal_map(size_t rings, size_t pages, int error);
+
+/* Return whether something returns the error before the call reaches perf (trial_gate()). */
+bool refusal_is_gate(int error);
+
+/* Append what returns such an error: a seccomp filter, or a kernel without perf events. */
+void refusal_gate_words(struct buf *out, int error);
+
+/* Append that if refusal_is_gate(), and return whether it is. */
+bool refusal_add_gate(struct buf *out, int error);
+
+/* Append what may answer in the kernel's place, such as a seccomp filter. */
+void refusal_gate(const struct confinement *c, struct buf *out);
+
+/* Warn that fewer than n descriptors are left, which the verb requires for its trials. */
+void refusal_descriptors(const char *verb, size_t n);
+
+/* Warn that an AUX area of so many pages could not be mapped. */
+void refusal_aux(size_t pages, int error);
+
+/* Return whether this process may count the kernel: by its rights or perf_event_paranoid. */
+bool refusal_may_count_kernel(void);
+
+/* Append the level of perf_event_paranoid, and the privilege that overrides it. */
+void refusal_rights(struct buf *out);

@@ -1,0 +1,450 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* pevtrace open: open events, and count or sample them. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "verbs/cmd.h"
+#include "experiment/instruments.h"
+#include "experiment/trial.h"
+#include "core/host/rights.h"
+#include "core/lib/die.h"
+#include "verbs/measure/measure.h"
+#include "verbs/measure/refusal.h"
+#include "formats/text/event_totals.h"
+#include "xlat/constants.h"
+
+enum { RATE = 4000 };	/* samples a second, as perf record has it */
+
+struct opening {
+	struct measure m;	/* first member: hooks cast it back */
+	struct event_total *totals;
+	const char **texts;	/* of -e, owned */
+	size_t ntexts;
+	uint64_t lost;		/* records, by PERF_FORMAT_LOST */
+	bool user_only;		/* the warning about excluded kernel events was printed */
+};
+
+/* Attrs ------------------------------------------------------------------------- */
+
+static void or_default(struct event_spec *e, unsigned int member, uint64_t bits)
+{
+	event_default(e, member, bits | event_get(e, member));
+}
+
+static uint64_t default_rate(void)
+{
+	long most = rights_sysctl("perf_event_max_sample_rate", RATE);
+
+	return most > 0 && most < RATE ? (uint64_t)most : RATE;
+}
+
+static bool samples_counts(const struct event_spec *e)
+{
+	return event_get(e, ATTR_SAMPLE_TYPE) & PERF_SAMPLE_READ;
+}
+
+/* Sample what perf record samples, at its rate.  cpus: all tasks of CPUs are measured. */
+static void sample_event(struct event_spec *e, bool several, bool cpus)
+{
+	uint64_t type = event_get(e, ATTR_TYPE);
+	uint64_t what = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+			PERF_SAMPLE_PERIOD;
+
+	if (several)
+		what |= PERF_SAMPLE_IDENTIFIER;
+	if (cpus)
+		what |= PERF_SAMPLE_CPU;
+	if (type == PERF_TYPE_TRACEPOINT)
+		what |= PERF_SAMPLE_RAW | PERF_SAMPLE_CPU;
+	if (type == PERF_TYPE_TRACEPOINT || type == PERF_TYPE_BREAKPOINT)
+		event_default(e, ATTR_SAMPLE_PERIOD, 1);
+	else
+		event_default(e, ATTR_SAMPLE_FREQ, default_rate());
+	or_default(e, ATTR_SAMPLE_TYPE, what);
+}
+
+/* Set defaults of --mmap.  leader: its samples contain the counts of e; or NULL. */
+static void sample_defaults(struct event_spec *e, const struct event_spec *leader,
+			    bool first, bool several, bool cpus)
+{
+	static const unsigned int beside[] = {
+		ATTR_MMAP, ATTR_MMAP2, ATTR_COMM, ATTR_COMM_EXEC, ATTR_TASK,
+	};
+
+	if (leader)
+		event_default(e, ATTR_SAMPLE_TYPE, event_get(leader, ATTR_SAMPLE_TYPE));
+	else
+		sample_event(e, several, cpus);
+	event_default(e, ATTR_SAMPLE_ID_ALL, 1);
+	if (!e->given[ATTR_USE_CLOCKID] && !e->given[ATTR_CLOCKID]) {
+		event_set(e, ATTR_USE_CLOCKID, 1);
+		event_set(e, ATTR_CLOCKID, CLOCK_MONOTONIC);
+	}
+	for (size_t i = 0; first && i < sizeof(beside) / sizeof(*beside); i++)
+		event_default(e, beside[i], 1);
+}
+
+/* Return whether event i can be inherited: counts in samples are of one task. */
+static bool may_inherit(const struct event_list *l, size_t i)
+{
+	size_t leader = l->events[i].leader;
+	bool tid = event_get(&l->events[i], ATTR_SAMPLE_TYPE) & PERF_SAMPLE_TID;
+
+	if (!event_grouped(l, i))
+		return tid || !samples_counts(&l->events[i]);
+	for (size_t k = leader; k < l->n; k++)
+		if (l->events[k].leader == leader && samples_counts(&l->events[k]))
+			return false;
+	return true;
+}
+
+static void defaults_of(const struct opening *o, size_t i)
+{
+	const struct event_list *l = &o->m.events;
+	struct event_spec *e = &l->events[i], *leader = &l->events[e->leader];
+	bool command = measure_is_command(&o->m);
+
+	or_default(e, ATTR_READ_FORMAT, PERF_FORMAT_TOTAL_TIME_ENABLED |
+		   PERF_FORMAT_TOTAL_TIME_RUNNING | (o->m.pages ? PERF_FORMAT_LOST : 0));
+	if (e == leader)
+		event_default(e, ATTR_DISABLED, 1);
+	if (e == leader && command)
+		event_default(e, ATTR_ENABLE_ON_EXEC, 1);
+	if (!e->given[ATTR_EXCLUDE_HOST])
+		event_default(e, ATTR_EXCLUDE_GUEST, 1);
+	if (o->m.pages)
+		sample_defaults(e, e != leader && samples_counts(leader) ? leader : NULL, !i,
+				l->n > 1, o->m.all || o->m.cpus.n || o->m.cgroup);
+	else if (e->reads) /* no samples contain the counts */
+		event_default(e, ATTR_SAMPLE_TYPE,
+			      event_get(e, ATTR_SAMPLE_TYPE) & ~(uint64_t)PERF_SAMPLE_READ);
+}
+
+/* Set the defaults of perf stat and perf record where the user set nothing. */
+static void defaults(struct opening *o)
+{
+	struct event_list *l = &o->m.events;
+
+	for (size_t i = 0; i < l->n; i++)
+		defaults_of(o, i);
+	for (size_t i = 0; i < l->n; i++)
+		if ((measure_is_command(&o->m) || o->m.own_session.options.npids) &&
+		    may_inherit(l, i))
+			event_default(&l->events[i], ATTR_INHERIT, 1);
+}
+
+/* Clear inherit: before Linux 6.13 it excludes counts in samples. */
+static bool clear_inherit(struct event_spec *e)
+{
+	if (e->given[ATTR_INHERIT] || !event_get(e, ATTR_INHERIT) || !samples_counts(e))
+		return false;
+	event_set(e, ATTR_INHERIT, 0);
+	return true;
+}
+
+/*
+ * Retry without what may be refused: exclude_guest by some PMUs, PERF_FORMAT_LOST before
+ * Linux 6.0, and kernel events without privilege.
+ */
+static bool open_retry(void *ctx, struct event_spec *e, int error)
+{
+	struct opening *o = ctx;
+	struct buf rights = { 0 };
+
+	if ((error == EINVAL || error == EOPNOTSUPP) && !e->given[ATTR_EXCLUDE_GUEST] &&
+	    event_get(e, ATTR_EXCLUDE_GUEST)) {
+		event_set(e, ATTR_EXCLUDE_GUEST, 0);
+		return true;
+	}
+	if (error == EINVAL && clear_inherit(e))
+		return true;
+	if (error == EINVAL && !e->given[ATTR_READ_FORMAT] &&
+	    event_get(e, ATTR_READ_FORMAT) & PERF_FORMAT_LOST) {
+		event_set(e, ATTR_READ_FORMAT,
+			  event_get(e, ATTR_READ_FORMAT) & ~(uint64_t)PERF_FORMAT_LOST);
+		return true;
+	}
+	if ((error != EACCES && error != EPERM) || measure_is_system(&o->m) ||
+	    o->m.cgroup || e->given[ATTR_EXCLUDE_KERNEL] ||
+	    event_get(e, ATTR_EXCLUDE_KERNEL) || refusal_may_count_kernel() || trial_gate())
+		return false;
+	event_set(e, ATTR_EXCLUDE_KERNEL, 1);
+	event_default(e, ATTR_EXCLUDE_HV, 1);
+	if (!o->user_only) {
+		refusal_rights(&rights);
+		warn("excluding the kernel: %s", buf_str(&rights));
+		buf_free(&rights);
+	}
+	o->user_only = true;
+	return true;
+}
+
+/* Counts --------------------------------------------------------------------------- */
+
+static void take_count(void *ctx, size_t target, size_t event, const struct read_value *v)
+{
+	struct opening *o = ctx;
+	const struct target *t = &o->m.targets[target];
+	/* a task's event for one CPU does not run while the task is on another */
+	bool rests = t->cpu >= 0 && t->pid != -1;
+
+	o->lost += v->has_lost ? v->lost : 0;
+	if (!v->timed)
+		event_total_add(&o->totals[event], v->value, 1, 1);
+	else
+		event_total_add(&o->totals[event], v->value, rests ? v->running : v->enabled,
+			   v->running);
+}
+
+static bool is_clock(const struct event_spec *e)
+{
+	uint64_t config = event_get(e, ATTR_CONFIG);
+
+	return event_get(e, ATTR_TYPE) == PERF_TYPE_SOFTWARE &&
+	       (config == PERF_COUNT_SW_CPU_CLOCK || config == PERF_COUNT_SW_TASK_CLOCK);
+}
+
+static void read_totals(struct opening *o, bool quiet)
+{
+	struct measure *m = &o->m;
+
+	o->lost = 0;
+	for (size_t i = 0; i < m->events.n; i++) {
+		o->totals[i] = (struct event_total){
+			.name = m->events.events[i].attr.label,
+			.clock = is_clock(&m->events.events[i]),
+		};
+		for (size_t t = 0; t < m->ntargets; t++)
+			o->totals[i].opened |= batch_fd(&m->batch, t, i) >= 0;
+	}
+	batch_read(&m->batch, quiet, take_count, o);
+}
+
+/* Show counts on a terminal, if no records are shown. */
+static void show_progress(struct measure *m, double seconds)
+{
+	struct opening *o = (struct opening *)m;
+	struct buf line = { 0 };
+
+	read_totals(o, true);
+	event_totals_line(o->totals, m->events.n, seconds, &line);
+	progress_show(&m->line, buf_str(&line));
+	buf_free(&line);
+}
+
+static void tell_counts(const struct measure *m)
+{
+	struct session *s = (struct session *)&m->own_session.session;
+
+	for (size_t t = 0; t < m->ntargets; t++) {
+		for (size_t i = 0; i < m->events.n; i++) {
+			int fd = batch_fd(&m->batch, t, i);
+			struct event *e = fd < 0 ? NULL : model_event(s->model, gettid(), fd);
+
+			if (e && e->count.known)
+				session_count(s, e);
+		}
+	}
+}
+
+/*
+ * Both sources count the same records: LOST records only when another record follows,
+ * reads only with PERF_FORMAT_LOST.  Take the larger one.
+ */
+static void add_lost(const struct opening *o, struct buf *out)
+{
+	const struct measure *m = &o->m;
+	uint64_t lost = m->lost > o->lost ? m->lost : o->lost;
+
+	if (lost)
+		buf_addf(out, "%20llu  lost /* records for which the ring had no room; try "
+			 "--mmap=%zu */\n", (unsigned long long)lost, 2 * m->pages);
+	if (m->aux_pages)
+		buf_addf(out, "%20llu  aux-bytes /* from AUX areas, with %llu gaps */\n",
+			 (unsigned long long)m->aux_bytes,
+			 (unsigned long long)m->aux_cut);
+	if (m->lost_samples)
+		buf_addf(out, "%20llu  lost-samples /* before they were written to a ring */\n",
+			 (unsigned long long)m->lost_samples);
+}
+
+static void print_totals(struct opening *o)
+{
+	struct measure *m = &o->m;
+	struct output *text = m->own_session.views.text;
+	struct buf table = { 0 };
+
+	read_totals(o, false);
+	tell_counts(m);
+	if (!text)
+		return;
+	event_totals_print(o->totals, m->events.n, (double)(m->to_ns - m->from_ns) / 1e9, &table);
+	add_lost(o, &table);
+	output_write(text, getpid(), buf_str(&table), table.len);
+	buf_free(&table);
+}
+
+/* Warn of each event that counted nothing, as such events do not count on this machine. */
+static void warn_doubts(const struct opening *o)
+{
+	struct instruments is = { .host = host_new("/sys", NULL) };
+	struct buf why = { 0 };
+
+	for (size_t i = 0; i < o->m.events.n; i++) {
+		const struct attr_text *a = &o->m.events.events[i].attr;
+
+		if (!o->totals[i].opened ||
+		    !instrument_doubt(&is, a->bytes, a->len, o->totals[i].value, &why))
+			continue;
+		warn("%s %s", o->totals[i].name, buf_str(&why));
+		buf_reset(&why);
+	}
+	buf_free(&why);
+	host_free(is.host);
+}
+
+/* The verb ---------------------------------------------------------------------------- */
+
+static void open_set_event(void *to, const char *arg, const struct verb_option *opt)
+{
+	struct opening *o = to;
+
+	(void)opt;
+	o->texts = xrealloc(o->texts, (o->ntexts + 1) * sizeof(*o->texts));
+	o->texts[o->ntexts++] = arg;
+}
+
+static void set_pages(void *to, const char *arg, const struct verb_option *o)
+{
+	size_t pages = (size_t)verb_number(arg, o->name, 1, 1 << 20);
+
+	if (pages & (pages - 1))
+		die("--%s requires a power of two (1, 2, 4, 8, ...), not %zu", o->name, pages);
+	*(size_t *)to = pages;
+}
+
+static void set_aux(void *to, const char *arg, const struct verb_option *o)
+{
+	struct measure *m = to;
+
+	m->aux_snapshot = !strcmp(o->name, "aux-snapshot");
+	set_pages(&m->aux_pages, arg, o);
+}
+
+static const struct verb_option options[] = {
+	{ .name = "event", .key = 'e', .arg = "EVENT", .set = open_set_event,
+	  .help = "open events: perf's names such as cycles:u, sched:sched_switch, msr/tsc/, "
+		  "mem:0x1000:rw, r1a8, {a,b}, and members of the attr as in "
+		  "cpu-clock,sample_freq=99; repeatable" },
+	{ .name = "mmap", .arg = "PAGES", .set = set_pages,
+	  .at = offsetof(struct opening, m.pages),
+	  .help = "sample, with rings of PAGES pages (a power of two), and show their records "
+		  "as they come" },
+	{ .name = "aux", .arg = "PAGES", .set = set_aux, .at = offsetof(struct opening, m),
+	  .help = "with --mmap, add an AUX area of PAGES pages to each ring" },
+	{ .name = "aux-snapshot", .arg = "PAGES", .set = set_aux,
+	  .at = offsetof(struct opening, m),
+	  .help = "the same, overwritten, and read at the end" },
+	{ 0 },
+};
+
+static void open_init(void *state)
+{
+	options_init(&((struct opening *)state)->m.own_session.options);
+}
+
+static void open_check(struct opening *o, const struct verb_args *args)
+{
+	struct measure *m = &o->m;
+
+	measure_options_end(m, args);
+	if (!o->ntexts)
+		die("nothing to open: name events with -e, such as -e cpu-clock; see pevtrace open "
+		    "--help");
+	if (m->aux_pages && !m->pages)
+		die("--aux requires --mmap=PAGES: an AUX area belongs to a ring");
+	if (m->own_session.options.perf_data && !m->pages)
+		die("--perf-data requires --mmap=PAGES: without rings, there are no records");
+	m->once = !args->n && !m->own_session.options.npids && !m->cgroup &&
+		  !measure_is_system(m);
+}
+
+static void read_events(struct opening *o)
+{
+	struct host *h = host_new("/sys", NULL);
+
+	for (size_t i = 0; i < o->ntexts; i++)
+		if (!event_list_add(&o->m.events, h, o->texts[i]))
+			die("-e '%s': at character %zu: %s", o->texts[i], o->m.events.at + 1,
+			    o->m.events.why);
+	host_free(h);
+	free(o->texts);
+}
+
+static int open_run(void *state, const struct verb_args *args)
+{
+	struct opening *o = state;
+	bool command, ran;
+
+	open_check(o, args);
+	read_events(o);
+	o->totals = xcalloc(o->m.events.n, sizeof(*o->totals));
+	defaults(o);
+	o->m.retry = open_retry;
+	if (isatty(STDERR_FILENO) && !o->m.pages && !o->m.own_session.options.json)
+		o->m.progress = show_progress;
+	ran = measure_open(&o->m) && measure_run(&o->m);
+	if (ran) {
+		print_totals(o);
+		warn_doubts(o);
+	}
+	command = o->m.work.pid;
+	if (!measure_end(&o->m))
+		ran = false;
+	free(o->totals);
+	return !ran ? EXIT_TROUBLE : command ? end_like(o->m.work.status) : EXIT_YES;
+}
+
+/* Options of perf record and perf stat that are members of an event's attr here. */
+static const struct verb_foreign foreign[] = {
+	{ "freq", 'F', .why = "it is a member of the event: -e cpu-clock,freq,sample_freq=99 --mmap=8" },
+	{ "count", 'c', .why = "it is a member of the event: -e cpu-clock,sample_period=10000 --mmap=8" },
+	{ "call-graph", 'g', .why = "it is a member of the event: -e cpu-clock,sample_period=10000,"
+	  "sample_type=IP|CALLCHAIN --mmap=8" },
+	{ "repeat", 0, .why = "perf stat -r repeats a command" },
+	{ 0 },
+};
+
+static const struct verb_group groups[] = {
+	{ "What to open", options, 0, 0 },
+	MEASURE_GROUPS(0, options_full),
+	{ 0 },
+};
+
+const struct verb open_verb = {
+	.name = "open",
+	.summary = "Open events, show the calls for that, and what they count",
+	.usage =
+"open -e EVENT [OPTION]... [--] COMMAND [ARG]...\n"
+"open -e EVENT [OPTION]... -p PID | -C CPUS | -a | -G CGROUP\n"
+"open -e EVENT [OPTION]...",
+	.about =
+"Open events, show the calls for that, and what they count. Without a COMMAND or another "
+"target, open them on pevtrace itself and close them at once.",
+	.notes =
+"The exit status is COMMAND's own; 2 on misuse, or if nothing could be opened.",
+	.examples =
+"pevtrace open -e cycles:u,instructions:u ls\n"
+"pevtrace open -q -e page-faults,sample_period=1 --mmap=8 ls",
+	.operand = "COMMAND",
+	.command = true,
+	.foreign = foreign,
+	.groups = groups,
+	.size = sizeof(struct opening),
+	.init = open_init,
+	.run = open_run,
+};

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* pevtrace ps: every perf event of this machine, and who holds it. */
+#include "verbs/ps/ps.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/abi/attr_value.h"
+#include "verbs/cmd.h"
+#include "core/host/facts.h"
+#include "core/host/mounts.h"
+#include "core/host/sysfile.h"
+#include "core/lib/die.h"
+#include "engine/ptrace/proc.h"
+
+enum { MOST_SECONDS = 86400 };
+
+static uint64_t monotonic_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* Return whether the process holds the event or is measured by it. */
+static bool concerns_pid(const struct events_event *v, uint32_t pid)
+{
+	if (v->facts.target == pid || v->facts.target_process == pid)
+		return true;
+	for (size_t i = 0; i < v->nholders; i++)
+		if (v->holders[i].pid == pid || v->holders[i].tid == pid)
+			return true;
+	return false;
+}
+
+static bool ps_selects(const struct ps *p, const struct events_event *v)
+{
+	bool is = !p->options.npids;
+	struct buf name = { 0 };
+
+	for (size_t i = 0; i < p->options.npids && !is; i++)
+		is = concerns_pid(v, (uint32_t)p->options.pids[i]);
+	if (is && p->event) {
+		ps_name(p, v, &name);
+		is = strstr(buf_str(&name), p->event);
+		buf_free(&name);
+	}
+	return is;
+}
+
+/* Keep the counts, for the rates of the next list. */
+static void keep_counts(struct ps *p)
+{
+	map_free(&p->counts);
+	p->counts = (struct map){ 0 };
+	for (size_t i = 0; i < p->events.n; i++)
+		if (p->events.list[i]->counted)
+			map_set(&p->counts, p->events.list[i]->facts.id,
+				(void *)(uintptr_t)(p->events.list[i]->facts.count + 1));
+	p->before_ns = p->now_ns;
+}
+
+static void tell_limits(const struct ps *p)
+{
+	const struct events *e = &p->events;
+	struct buf others = { 0 };
+	int64_t watchdog;
+
+	if (e->hidden)
+		buf_addf(&others, ", and nothing of %zu processes that may not be read", e->hidden);
+	if (!e->bpf)
+		warn("%s; without them, only ids and counts of descriptors are shown, not what and "
+		     "whom events count, their state, group and ring%s",
+		     buf_str(&e->why), buf_str(&others));
+	buf_free(&others);
+	if (proc_pid_namespace())
+		warn("only what processes of this PID namespace hold is listed; run pevtrace ps "
+		     "outside of it for the whole machine");
+	if (sysfile_number(AT_FDCWD, "/proc/sys/kernel/nmi_watchdog", &watchdog) && watchdog)
+		warn("not listed: the watchdog for hard lockups (kernel.nmi_watchdog=1), which may "
+		     "have a counter of each CPU");
+	if (e->bpf && !e->links)
+		warn("events that only a BPF link holds are missing: their list requires Linux 5.19");
+}
+
+static bool ps_once(struct ps *p)
+{
+	struct events_event **list;
+	size_t n = 0;
+
+	events_read(&p->events);
+	p->now_ns = monotonic_ns(); /* counts that grow are read last */
+	list = xcalloc(p->events.n + 1, sizeof(*list));
+	for (size_t i = 0; i < p->events.n; i++)
+		if (ps_selects(p, p->events.list[i]))
+			list[n++] = p->events.list[i];
+	ps_show(p, list, n);
+	keep_counts(p);
+	free(list);
+	return n;
+}
+
+/* Warn about each process given with -p that does not exist; return whether there is one. */
+static bool tell_missing(const struct options *o)
+{
+	bool missing = false;
+
+	for (size_t i = 0; i < o->npids; i++) {
+		if (facts_task_exists(o->pids[i]) == FACT_YES)
+			continue;
+		warn("no process %d", (int)o->pids[i]);
+		missing = true;
+	}
+	return missing;
+}
+
+static void ps_init(void *state)
+{
+	struct ps *p = state;
+
+	options_init(&p->options);
+}
+
+static int ps_run(void *state, const struct verb_args *args)
+{
+	struct ps *p = state;
+	bool any, unread;
+
+	verb_want(args, 0);
+	machine_open(&p->machine);
+	p->instruments.host = p->machine.host;
+	mounts_warn();
+	events_open(&p->events);
+	p->options.no_pager |= p->watch; /* as it does not end */
+	showing_open(&p->out, &p->options);
+	any = ps_once(p);
+	tell_limits(p);
+	while (p->watch && !p->out.failed) {
+		fflush(p->out.out);
+		sleep((unsigned int)p->watch);
+		any = ps_once(p);
+	}
+	unread = p->events.unread;
+	if (!any && !p->options.json && !tell_missing(&p->options))
+		warn(p->options.npids || p->event ? "no perf event matches" :
+		     p->events.unread ? "the holders of perf events cannot be listed" :
+		     p->events.hidden ? "the other processes hold no perf event" :
+					"nobody holds a perf event");
+	events_close(&p->events);
+	map_free(&p->counts);
+	machine_close(&p->machine);
+	options_free(&p->options);
+	return !showing_close(&p->out) || (unread && !any) ? EXIT_TROUBLE : any ? EXIT_YES : EXIT_NO;
+}
+
+static void set_watch(void *to, const char *arg, const struct verb_option *o)
+{
+	*(size_t *)to = arg ? (size_t)verb_number(arg, o->name, o->least, o->most) : 2;
+}
+
+#define AT(member) offsetof(struct ps, member)
+
+static const struct verb_option options[] = {
+	{ .name = "attach", .key = 'p', .arg = "PID", .set = options_set_pids,
+	  .at = AT(options), .help = "only events that these processes hold, or that measure them" },
+	{ .name = "event", .key = 'e', .arg = "WORD", .set = verb_set_text, .at = AT(event),
+	  .help = "only events whose names contain WORD" },
+	{ .name = "watch", .arg = "SECONDS", .optional = true, .set = set_watch, .at = AT(watch),
+	  .least = 1, .most = MOST_SECONDS,
+	  .help = "list again and again, every 2 seconds, with counts per second" },
+	{ 0 },
+};
+
+static const struct verb_option details[] = {
+	{ .name = "no-abbrev", .key = 'v', .set = verb_set_true, .at = AT(options.text.full),
+	  .help = "show all that is known of each event, below its line" },
+	{ 0 },
+};
+
+static const struct verb_group groups[] = {
+	{ "Which events", options, 0, 0 },
+	{ "How to show them", options_json, AT(options), 0 },
+	{ NULL, details, 0, 0 },
+	{ NULL, options_plain, AT(options), 0 },
+	{ 0 },
+};
+
+const struct verb ps_verb = {
+	.name = "ps",
+	.summary = "List every perf event of this machine, and who holds it",
+	.usage = "ps [OPTION]...",
+	.about =
+"List every perf event of this machine: what it counts, of whom, its state and count, the share "
+"of time that it had a counter, its ring, and the processes that hold it.\n"
+"\n"
+"The list comes from the kernel, through BPF iterators. Without the rights for them, only the "
+"descriptors of processes that /proc shows are listed. The kernel's own for a "
+"task, such as watchpoints of a debugger, are listed, those for a CPU are not: a message tells "
+"of the watchdog for hard lockups.",
+	.notes =
+"Columns: RAN is the share of the enabled time in which the event counted; MORE has !: such "
+"events do not count on this machine, g: in a group, r: has a ring, a: has an AUX area, b: has a "
+"BPF program, l: lost samples. -v shows them in full. The exit status is 0 if events are listed, 1 "
+"if there are none, 2 on misuse and trouble.",
+	.examples =
+"pevtrace ps\n"
+"pevtrace ps -v -p 1234\n"
+"pevtrace ps --watch=1 -e cycles",
+	.groups = groups,
+	.size = sizeof(struct ps),
+	.init = ps_init,
+	.run = ps_run,
+};

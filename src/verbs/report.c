@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* pevtrace report DUMP: a dump as one page for a browser, for Perfetto, or for perf. */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "verbs/cli/input.h"
+#include "verbs/cli/options.h"
+#include "verbs/cmd.h"
+#include "formats/perfdata/perfout.h"
+#include "core/lib/create.h"
+#include "core/lib/die.h"
+#include "formats/report/chrome.h"
+#include "formats/report/report.h"
+
+enum { MAX_CALLS = 200000 };
+
+struct reporting {
+	struct options options;
+	size_t max_calls;
+	enum report_format { FORMAT_HTML, FORMAT_CHROME, FORMAT_PERF_DATA } format;
+};
+
+#define AT(member) offsetof(struct reporting, member)
+
+static void report_set_format(void *to, const char *arg, const struct verb_option *o)
+{
+	*(enum report_format *)to = (enum report_format)verb_word(arg, o);
+}
+
+static const struct verb_option options[] = {
+	{ .name = "format", .arg = "FORMAT", .words = "html chrome perf-data",
+	  .set = report_set_format, .at = AT(format),
+	  .help = "write a page; trace events for ui.perfetto.dev and chrome://tracing; or the "
+		  "records in the dump as a perf.data file" },
+	{ .name = "calls", .arg = "N", .set = verb_set_size, .at = AT(max_calls), .least = 1,
+	  .most = INT_MAX, .help = "show the first N calls on the page (default 200000)" },
+	{ .name = "output", .key = 'o', .arg = "FILE", .set = verb_set_text,
+	  .at = AT(options.output), .help = "write to FILE instead of standard output" },
+	{ 0 },
+};
+
+static void report_init(void *state)
+{
+	struct reporting *g = state;
+
+	options_init(&g->options);
+	g->max_calls = MAX_CALLS;
+}
+
+/* Where a report is written: one of them. */
+struct report_output {
+	struct output *text;
+	struct perfout *perf_data;
+};
+
+static bool report_open(const struct reporting *g, struct report_output *out)
+{
+	const char *path = g->options.output;
+
+	*out = (struct report_output){ NULL, NULL };
+	if (g->format == FORMAT_PERF_DATA)
+		return (out->perf_data = perfout_open(path ? path : "-"));
+	return (out->text = output_open(path, STDOUT_FILENO, OUTPUT_ONE, CREATE_PUBLIC));
+}
+
+/* Return whether the output is the file that is read. */
+static bool report_overwrites(const struct reporting *g, FILE *f)
+{
+	struct stat in, out;
+
+	return g->options.output && !fstat(fileno(f), &in) && !stat(g->options.output, &out) &&
+	       S_ISREG(in.st_mode) && in.st_dev == out.st_dev && in.st_ino == out.st_ino;
+}
+
+static bool report_close(const struct report_output *out)
+{
+	return out->perf_data ? perfout_close(out->perf_data) : output_close(out->text);
+}
+
+static struct view *report_view(const struct reporting *g, struct reader *r, const char *path,
+				struct session *s, const struct report_output *out)
+{
+	const struct report_about about = {
+		.reader = r, .dump = path, .max_calls = g->max_calls,
+	};
+
+	switch (g->format) {
+	case FORMAT_PERF_DATA:
+		return perfout_view_new(out->perf_data, reader_facts(r), s->model, &s->names,
+					false);
+	case FORMAT_CHROME:
+		return chrome_view_new(&s->names, reader_facts(r), out->text);
+	default:
+		return report_view_new(&about, s->model, &s->names, out->text);
+	}
+}
+
+static bool report_dump(const struct reporting *g, struct reader *r, const char *path,
+			const struct report_output *out)
+{
+	const struct session_setup setup = {
+		.source = reader_names(r), .keep = true,
+	};
+	struct session s;
+	bool whole;
+
+	reader_progress(r);
+	session_start(&s, &setup, reader_facts(r));
+	if (g->format == FORMAT_PERF_DATA)
+		model_keep_few(s.model);
+	session_add_view(&s, report_view(g, r, path, &s, out));
+	whole = reader_run(r, &s);
+	if (out->perf_data && reader_stopped(r))
+		perfout_cut_short(out->perf_data);
+	session_end(&s);
+	return whole;
+}
+
+static int report_file(const struct reporting *g, FILE *f, const char *path)
+{
+	struct reader *r = reader_open(f, path, g->options.keep_going);
+	struct report_output out;
+	bool ok = false;
+
+	if (r && report_overwrites(g, f))
+		warn("'%s' is the dump: write to another file with -o", g->options.output);
+	else if (r && report_open(g, &out)) {
+		ok = report_dump(g, r, path, &out);
+		ok = report_close(&out) && ok;
+	}
+	if (r)
+		reader_close(r);
+	return ok ? EXIT_YES : EXIT_TROUBLE;
+}
+
+static int report_run(void *state, const struct verb_args *args)
+{
+	struct reporting *g = state;
+	const char *path;
+	int status;
+	FILE *f;
+
+	verb_want(args, 1);
+	f = input_open(args->words[0], &path);
+	status = input_has_calls(f, path) ? report_file(g, f, path) : EXIT_TROUBLE;
+	input_close(f);
+	options_free(&g->options);
+	return status;
+}
+
+static const struct verb_group groups[] = {
+	{ "Output", options, 0, 0 },
+	{ "Input", options_keep_going, AT(options), 0 },
+	{ 0 },
+};
+
+const struct verb report_verb = {
+	.name = "report",
+	.summary = "Show a dump as an HTML page, in Perfetto, or in perf",
+	.usage = "report [OPTION]... DUMP",
+	.about =
+"Write a dump of pevtrace --json=DUMP as one HTML page, which needs no network and no "
+"server: a timeline of tasks and events, the graph of events and rings, the members of each "
+"attr, what failed and why, and every call.",
+	.notes =
+"A DUMP of - is standard input. The exit status is 0, or 2 on misuse and trouble.",
+	.examples =
+"pevtrace report -o page.html dump.jsonl\n"
+"pevtrace report --format=chrome -o trace.json dump.jsonl\n"
+"pevtrace report --format=perf-data -o perf.data dump.jsonl",
+	.operand = "DUMP",
+	.groups = groups,
+	.size = sizeof(struct reporting),
+	.init = report_init,
+	.run = report_run,
+};
