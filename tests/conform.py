@@ -745,9 +745,9 @@ def compare_dead_software():
 # ---- accounting -----------------------------------------------------------------------
 
 def table_rows(path, section):
-	"""Return the names of a section of a file in src/conform."""
+	"""Return the names of a section of a table."""
 	names, inside = [], False
-	for line in open(os.path.join(HERE, "../src/conform", path)):
+	for line in open(os.path.join(HERE, "..", path)):
 		if line.startswith("%"):
 			inside = line.split()[0] == section
 		elif inside and line.strip() and line[0] not in "#\t":
@@ -764,7 +764,8 @@ def test_accounting(all_):
 			     r"+(\S+)  (.*)", line)
 		if m:
 			kinds.setdefault(m.group(1), []).append(m.groups()[1:])
-	for kind, path, section in (("claim", "claims.in", "%claims"), ("rule", "rules.in", "%rules")):
+	for kind, path, section in (("claim", "src/conform/claims.in", "%claims"),
+				   ("rule", "xlat/rules.in", "%rules")):
 		got = [text.split(":")[0] for _, _, text in kinds[kind]]
 		if sorted(got) != sorted(table_rows(path, section)):
 			why.append("%s: %d of %d" % (kind, len(got), len(table_rows(path, section))))
