@@ -48,7 +48,7 @@ every_source() {
 arch_sources() {
 	if [ "${LONG:-0}" = 0 ]; then
 		find "$srcdir/src" -path "*/arch/*" -name '*.c'
-		ls "$srcdir"/src/engine/ptrace/{conceal,filter,inject,nr,ptrace,remote_call,stop}.c \
+		ls "$srcdir"/src/engine/ptrace/{conceal,filter,nr,proc,remote,remote_call,stop}.c \
 			"$srcdir"/src/engine/ptrace/second_filter*.c "$srcdir"/src/core/abi/{layout,ioctl}.c \
 			"$srcdir/src/engine/rings/own_call.c" "$srcdir/src/core/host/facts.c"
 	else

@@ -12,17 +12,16 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "conform/claim.h"
 #include "core/abi/arch.h"
 #include "core/abi/layout.h"
-#include "conform/claim.h"
-#include "engine/rings/bpf.h"
-#include "experiment/experiment.h"
-#include "experiment/work.h"
 #include "core/host/cgroup.h"
-#include "core/host/cpus.h"
 #include "core/host/host.h"
 #include "core/host/rights.h"
 #include "core/host/sysfile.h"
+#include "engine/rings/bpf.h"
+#include "experiment/experiment.h"
+#include "experiment/work.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "core/abi/layout.h"
-#include "engine/rings/fence.h"
 #include "core/lib/die.h"
+#include "engine/rings/ring.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 

@@ -5,11 +5,11 @@
  */
 #pragma once
 
-#include "engine/rings/fence.h"
-#include "engine/rings/own_call.h"
-#include "experiment/stand_in.h"
 #include "core/lib/map.h"
 #include "core/model/model.h"
+#include "engine/rings/own_call.h"
+#include "engine/rings/ring.h"
+#include "experiment/stand_in.h"
 
 struct replay_engine {
 	struct own_calls *own_calls;	/* owned by the caller, as model and names are */

@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 #include "core/abi/arch.h"
-#include "core/host/cpus.h"
 #include "core/host/event_syntax.h"
+#include "core/host/sysfile.h"
 #include "core/lib/nearest.h"
 #include "tree.h"
 #include "xlat/constants.h"

@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 #include "core/host/host.h"
-#include "core/host/mapped_file.h"
 #include "core/host/proc.h"
+#include "core/host/sysfile.h"
 #include "tree.h"
 
 static char root[TREE_PATH];

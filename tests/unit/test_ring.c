@@ -31,7 +31,7 @@
 #include <cmocka.h>
 
 #include "engine/rings/borrow.h"
-#include "engine/rings/pace.h"
+#include "engine/rings/look.h"
 #include "engine/rings/ring.h"
 
 /* Older headers do not have it; the place in the page is what counts. */

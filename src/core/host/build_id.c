@@ -8,7 +8,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-#include "core/host/mapped_file.h"
+#include "core/host/sysfile.h"
 
 enum { NOTES_MAX = 4096, SEGMENTS_MAX = 512 };
 

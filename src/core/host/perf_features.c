@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/host/cpus.h"
 #include "core/host/pmu.h"
 #include "core/host/proc.h"
 #include "core/host/sysfile.h"

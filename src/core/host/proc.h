@@ -3,8 +3,15 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+/*
+ * Return whether n more descriptors can be open at once, by opening as many, up to 256.
+ * If not, raise the soft limit (RLIMIT_NOFILE) to the hard one, which children inherit.
+ */
+bool descriptors_want(size_t n);
 
 /* What /proc/PID/fd shows for a perf event, /proc/PID/maps for its ring. */
 #define PROC_EVENT_LINK "anon_inode:[perf_event]"

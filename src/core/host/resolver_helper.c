@@ -3,6 +3,370 @@
 #include "core/host/resolver_internal.h"
 
 #ifdef HAVE_LIBDW
+#include <dwarf.h>
+#include <elfutils/libdwelf.h>
+#include <elfutils/libdwfl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/host/symtab.h"
+#include "core/host/sysfile.h"
+#include "core/lib/buf.h"
+#include "core/lib/die.h"
+#include "core/lib/late.h"
+
+enum { MAX_SEGMENTS = 256, MAX_SCOPES = 128 };
+
+/* A part of the file that is mapped as code, and the address it is linked to. */
+struct segment {
+	uint64_t offset, size, addr;
+};
+
+struct debug_info {
+	Dwfl_Callbacks callbacks;
+	Dwfl *dwfl;
+	Dwfl_Module *module;		/* NULL: not an ELF file */
+	struct symtab symbols;
+	struct segment segments[MAX_SEGMENTS];
+	size_t nsegments;
+	bool dwarf_read;
+	Dwarf *dwarf;			/* NULL: none */
+};
+
+/* Separate debug information ----------------------------------------------------- */
+
+static bool debug_info_has_build_id(int fd, const unsigned char *id, int len)
+{
+	Elf *elf = DW(elf_begin)(fd, ELF_C_READ_MMAP, NULL);
+	const void *its;
+	bool same = elf && DW(dwelf_elf_gnu_build_id)(elf, &its) == len &&
+		    !memcmp(its, id, (size_t)len);
+
+	DW(elf_end)(elf);
+	return same;
+}
+
+/*
+ * Find the file of a .gnu_debuglink section beside the file itself.  libdwfl's own
+ * search would open whatever the section names.
+ */
+static int debug_info_find_by_link(Dwfl_Module *module, const char *path, const char *name,
+				   char **found)
+{
+	static const char *const places[] = { "/", "/.debug/" };
+	const char *slash = path ? strrchr(path, '/') : NULL;
+	const unsigned char *id;
+	GElf_Addr at;
+	int fd = -1, len = DW(dwfl_module_build_id)(module, &id, &at);
+
+	if (len <= 0 || !slash || !name || strchr(name, '/'))
+		return -1;
+	for (size_t i = 0; fd < 0 && i < sizeof(places) / sizeof(places[0]); i++) {
+		struct buf b = { 0 };
+
+		buf_addf(&b, "%.*s%s%s", (int)(slash - path), path, places[i], name);
+		fd = mapped_file_open_regular(buf_str(&b));
+		if (fd >= 0 && debug_info_has_build_id(fd, id, len)) {
+			*found = b.data;
+			return fd;
+		}
+		if (fd >= 0)
+			close(fd);
+		fd = -1;
+		buf_free(&b);
+	}
+	return fd;
+}
+
+static int debug_info_find_separate(Dwfl_Module *module, void **data, const char *name,
+				    Dwarf_Addr base, const char *path, const char *link,
+				    GElf_Word crc, char **found)
+{
+	int fd = DW(dwfl_build_id_find_debuginfo)(module, data, name, base, path, link, crc, found);
+
+	return fd >= 0 ? fd : debug_info_find_by_link(module, path, link, found);
+}
+
+/*
+ * Find the file with which dwz made this one share debug information, by its build ID;
+ * return false if it is missing.  dwarf_getalt() would open whatever path the section names.
+ */
+static bool debug_info_set_alternate(Dwarf *dwarf)
+{
+	const unsigned char *id;
+	const char *name;
+	const void *bytes;
+	ssize_t len = DW(dwelf_dwarf_gnu_debugaltlink)(dwarf, &name, &bytes);
+	struct buf path = { 0 };
+	Dwarf *other = NULL;
+	int fd;
+
+	if (len <= 0)
+		return !len;
+	id = bytes;
+	buf_adds(&path, "/usr/lib/debug/.build-id/");
+	for (ssize_t i = 0; i < len; i++)
+		buf_addf(&path, i == 1 ? "/%02x" : "%02x", id[i]);
+	buf_adds(&path, ".debug");
+	fd = mapped_file_open_regular(buf_str(&path));
+	buf_free(&path);
+	if (fd >= 0)
+		other = DW(dwarf_begin)(fd, DWARF_C_READ);
+	if (other)
+		DW(dwarf_setalt)(dwarf, other);	/* both remain until the process ends */
+	return other;
+}
+
+/* Symbols -------------------------------------------------------------------------- */
+
+static void debug_info_read_segments(struct debug_info *d)
+{
+	GElf_Addr bias;
+	Elf *elf = DW(dwfl_module_getelf)(d->module, &bias);
+	size_t n = 0;
+
+	if (!elf || DW(elf_getphdrnum)(elf, &n))
+		return;
+	for (size_t i = 0; i < n && d->nsegments < MAX_SEGMENTS; i++) {
+		GElf_Phdr p;
+
+		if (DW(gelf_getphdr)(elf, (int)i, &p) && p.p_type == PT_LOAD && p.p_flags & PF_X)
+			d->segments[d->nsegments++] = (struct segment){
+				p.p_offset, p.p_filesz, p.p_vaddr + bias,
+			};
+	}
+}
+
+/*
+ * Return whether a symbol is code.  Those of assembly have no type; "$x" and "$d" only
+ * separate code from data.
+ */
+static bool debug_info_is_code(const GElf_Sym *sym, const char *name)
+{
+	int type = GELF_ST_TYPE(sym->st_info);
+
+	if (sym->st_shndx == SHN_UNDEF || !name || !*name)
+		return false;
+	return type == STT_FUNC || type == STT_GNU_IFUNC ||
+	       (type == STT_NOTYPE && sym->st_shndx != SHN_ABS &&
+		*name != '$' && *name != '.');
+}
+
+static void debug_info_read_symbols(struct debug_info *d)
+{
+	GElf_Addr bias;
+	GElf_Ehdr header;
+	Elf *elf = DW(dwfl_module_getelf)(d->module, &bias);
+	bool arm = elf && DW(gelf_getehdr)(elf, &header) && header.e_machine == EM_ARM;
+	int n = DW(dwfl_module_getsymtab)(d->module);
+
+	for (int i = 1; i < n; i++) {
+		char name[CODE_NAME];
+		GElf_Sym sym;
+		GElf_Addr addr;
+		const char *found = DW(dwfl_module_getsym_info)(d->module, i, &sym, &addr,
+							    NULL, NULL, NULL);
+
+		if (!debug_info_is_code(&sym, found))
+			continue;
+		/* without the version behind '@'; bit 0 of ARM selects the instruction set */
+		snprintf(name, sizeof(name), "%.*s", (int)strcspn(found, "@"), found);
+		symtab_add(&d->symbols, arm ? addr & ~(GElf_Addr)1 : addr, sym.st_size,
+			   GELF_ST_BIND(sym.st_info) != STB_LOCAL, name, NULL);
+	}
+	symtab_sort(&d->symbols);
+}
+
+/*
+ * Read the symbols of the ELF file that fd is open on, from the file itself or from
+ * separate debug information of the same build ID.  path is where the file was found.
+ * Takes fd over.  Never NULL.
+ */
+static struct debug_info *debug_info_new(int fd, const char *path)
+{
+	struct debug_info *d = xcalloc(1, sizeof(*d));
+
+	d->callbacks = (Dwfl_Callbacks){
+		.find_elf = DW(dwfl_build_id_find_elf), .find_debuginfo = debug_info_find_separate,
+		.section_address = DW(dwfl_offline_section_address),
+	};
+	d->dwfl = DW(dwfl_begin)(&d->callbacks);
+	if (d->dwfl)
+		d->module = DW(dwfl_report_elf)(d->dwfl, path, path, fd, 0, true);
+	if (!d->module) {
+		close(fd);
+		return d;
+	}
+	DW(dwfl_report_end)(d->dwfl, NULL, NULL);
+	debug_info_read_segments(d);
+	debug_info_read_symbols(d);
+	return d;
+}
+
+static void debug_info_free(struct debug_info *d)
+{
+	if (!d)
+		return;
+	if (d->dwfl)
+		DW(dwfl_end)(d->dwfl);
+	symtab_free(&d->symbols);
+	free(d);
+}
+
+/* Source lines ---------------------------------------------------------------------- */
+
+static const char *debug_info_name(Dwarf_Die *die)
+{
+	Dwarf_Attribute attr;
+	const char *name = NULL;
+
+	if (DW(dwarf_attr_integrate)(die, DW_AT_linkage_name, &attr))
+		name = DW(dwarf_formstring)(&attr);
+	if (!name)
+		name = DW(dwarf_diename)(die);
+	return name ? name : "?";
+}
+
+static Dwarf_Word debug_info_number(Dwarf_Die *die, unsigned int name)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Word v = 0;
+
+	if (DW(dwarf_attr)(die, name, &attr))
+		DW(dwarf_formudata)(&attr, &v);
+	return v;
+}
+
+/*
+ * Find the unit of an address.  dwfl_module_addrdie() searches .debug_aranges, which clang
+ * does not write.
+ */
+static Dwarf_Die *debug_info_find_unit(struct debug_info *d, Dwarf_Addr addr, Dwarf_Addr *bias)
+{
+	Dwarf_Die *unit = DW(dwfl_module_addrdie)(d->module, addr, bias);
+
+	if (unit)
+		return unit;
+	while ((unit = DW(dwfl_module_nextcu)(d->module, unit, bias)))
+		if (DW(dwarf_haspc)(unit, addr - *bias) > 0)
+			break;
+	return unit;
+}
+
+/*
+ * Find the scopes around addr below die, outermost first; return how many there are.
+ * dwarf_getscopes() cannot tell inlined functions from those around them, and
+ * dwarf_getscopes_die() visits the whole unit.
+ */
+static size_t debug_info_scopes(Dwarf_Die *die, Dwarf_Addr addr, Dwarf_Die *scopes, size_t max)
+{
+	Dwarf_Die child;
+	size_t n = 0;
+
+	if (!max || DW(dwarf_child)(die, &child))
+		return 0;
+	do {
+		switch (DW(dwarf_tag)(&child)) {
+		case DW_TAG_subprogram:
+		case DW_TAG_inlined_subroutine:
+		case DW_TAG_lexical_block:
+			if (DW(dwarf_haspc)(&child, addr) <= 0)
+				break;
+			scopes[0] = child;
+			return 1 + debug_info_scopes(&child, addr, scopes + 1, max - 1);
+		case DW_TAG_namespace:
+		case DW_TAG_class_type:
+		case DW_TAG_structure_type:
+			n = debug_info_scopes(&child, addr, scopes, max);
+			break;
+		}
+	} while (!n && !DW(dwarf_siblingof)(&child, &child));
+	return n;
+}
+
+/* Return whether the unit is a skeleton: its scopes are in a .dwo file, which is not opened. */
+static bool debug_info_is_skeleton(Dwarf_Die *unit)
+{
+	return DW(dwarf_hasattr)(unit, DW_AT_dwo_name) || DW(dwarf_hasattr)(unit, DW_AT_GNU_dwo_name);
+}
+
+/* Go from the innermost scope outwards: each inlined function moves file and line. */
+static void debug_info_add_scopes(Dwarf_Die *unit, Dwarf_Addr addr, const char *file,
+				  uint32_t line, struct code *c)
+{
+	Dwarf_Die scopes[MAX_SCOPES];
+	Dwarf_Files *files;
+	size_t n = debug_info_scopes(unit, addr, scopes, MAX_SCOPES);
+
+	/* the line may be that of an inlined function */
+	if (!n && debug_info_is_skeleton(unit))
+		return;
+	if (DW(dwarf_getsrcfiles)(unit, &files, NULL))
+		n = 0;
+	while (file && n-- && DW(dwarf_tag)(&scopes[n]) != DW_TAG_subprogram) {
+		if (DW(dwarf_tag)(&scopes[n]) != DW_TAG_inlined_subroutine)
+			continue;
+		/* the last place is for the outermost function */
+		if (c->nlines < CODE_LINES - 1)
+			code_add_line(c, debug_info_name(&scopes[n]), file, line);
+		file = DW(dwarf_filesrc)(files, debug_info_number(&scopes[n], DW_AT_call_file),
+				     NULL, NULL);
+		line = (uint32_t)debug_info_number(&scopes[n], DW_AT_call_line);
+	}
+	if (file)
+		code_add_line(c, "", file, line);
+}
+
+static void debug_info_add_lines(struct debug_info *d, Dwarf_Addr addr, struct code *c)
+{
+	Dwarf_Addr bias;
+	Dwarf_Die *unit;
+	Dwarf_Line *line;
+	const char *file;
+	int number = 0;
+
+	if (!d->dwarf_read) {
+		d->dwarf_read = true;
+		d->dwarf = DW(dwfl_module_getdwarf)(d->module, &bias);
+		if (d->dwarf && !debug_info_set_alternate(d->dwarf))
+			d->dwarf = NULL;
+	}
+	unit = d->dwarf ? debug_info_find_unit(d, addr, &bias) : NULL;
+	line = unit ? DW(dwarf_getsrc_die)(unit, addr - bias) : NULL;
+	file = line ? DW(dwarf_linesrc)(line, NULL, NULL) : NULL;
+	if (file && !DW(dwarf_lineno)(line, &number))
+		debug_info_add_scopes(unit, addr - bias, file, (uint32_t)number, c);
+}
+
+/*
+ * Find the symbol and source lines at byte offset of the file.  after_call: offset is the
+ * return address of a call; use the byte before it.
+ */
+static void debug_info_find(struct debug_info *d, uint64_t offset, bool after_call, struct code *c)
+{
+	code_start(c);
+	for (size_t i = 0; i < d->nsegments; i++) {
+		const struct segment *g = &d->segments[i];
+		const struct symtab_entry *e;
+		uint64_t addr = offset - g->offset + g->addr;
+
+		if (offset < g->offset || offset - g->offset >= g->size + after_call)
+			continue;
+		addr -= after_call;
+		e = symtab_find(&d->symbols, addr);
+		if (e)
+			code_set_symbol(c, symtab_name(&d->symbols, e),
+					addr + after_call - e->addr);
+		debug_info_add_lines(d, addr, c);
+		return;
+	}
+}
+#endif
+
+#ifdef HAVE_LIBDW
 #include <inttypes.h>
 #include <poll.h>
 #include <string.h>
@@ -10,8 +374,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/host/debug_info.h"
-#include "core/host/mapped_file.h"
+#include "core/host/sysfile.h"
 #include "core/lib/buf.h"
 #include "core/lib/helper.h"
 
@@ -134,3 +497,4 @@ _Noreturn void resolver_run(int socket, const char *proc, uint64_t first_file)
 	_exit(0);
 }
 #endif
+

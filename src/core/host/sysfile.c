@@ -3,9 +3,13 @@
 
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "core/lib/die.h"
 #include "core/lib/scan_text.h"
 
 bool sysfile_read(int dirfd, const char *name, char *text, size_t size)
@@ -60,4 +64,72 @@ const char *sysfile_next(DIR *d)
 		if (e->d_name[0] != '.')
 			return e->d_name;
 	return NULL;
+}
+
+/* Check the type first: opening a FIFO can block, opening a device can change its state. */
+int mapped_file_open_regular(const char *path)
+{
+	int fd = -1, place = open(path, O_PATH | O_CLOEXEC);
+	char link[64];
+	struct stat st;
+
+	if (place < 0)
+		return -1;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", place);
+	if (!fstat(place, &st) && S_ISREG(st.st_mode))
+		fd = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	close(place);
+	return fd;
+}
+
+int mapped_file_open(const char *proc, pid_t pid, const char *path, struct buf *name)
+{
+	buf_reset(name);
+	buf_addf(name, "%s/%d/root", proc, (int)pid);
+	if (access(buf_str(name), F_OK))
+		buf_reset(name);
+	buf_adds(name, path);
+	return mapped_file_open_regular(buf_str(name));
+}
+
+bool cpus_have(const struct cpus *c, int cpu)
+{
+	for (size_t i = 0; i < c->n; i++)
+		if (c->of[i] == cpu)
+			return true;
+	return false;
+}
+
+bool cpus_parse(struct cpus *c, const char *text)
+{
+	uint64_t first, last;
+
+	*c = (struct cpus){ 0 };
+	while (scan_range(&text, &first, &last) && last < CPUS_MAX) {
+		for (int cpu = (int)first; cpu <= (int)last; cpu++) {
+			if (cpus_have(c, cpu))
+				continue;
+			c->of = xrealloc(c->of, (c->n + 1) * sizeof(*c->of));
+			c->of[c->n++] = cpu;
+		}
+		if (!*text)
+			return true;
+	}
+	cpus_free(c);
+	return false;
+}
+
+void cpus_online(struct cpus *c)
+{
+	char text[4096];
+
+	if (!sysfile_read(AT_FDCWD, "/sys/devices/system/cpu/online", text, sizeof(text)) ||
+	    !cpus_parse(c, text))
+		cpus_parse(c, "0");
+}
+
+void cpus_free(struct cpus *c)
+{
+	free(c->of);
+	*c = (struct cpus){ 0 };
 }

@@ -6,6 +6,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
+
+#include "core/lib/buf.h"
 
 /*
  * Read the file name below dirfd into text, NUL-terminated, without the final newline,
@@ -27,3 +30,28 @@ DIR *sysfile_dir(int dirfd, const char *name);
 
 /* Return the next entry that does not begin with a dot, or NULL. */
 const char *sysfile_next(DIR *d);
+
+/* Return a descriptor of path if it is a regular file, else -1. */
+int mapped_file_open_regular(const char *path);
+
+/*
+ * Open a regular file by its absolute path in the root directory of a process, which may be in a
+ * container, or in ours if that has ended or is not accessible.  proc: "/proc".  Return -1 if there
+ * is no such file; set name to the path that was tried.
+ */
+int mapped_file_open(const char *proc, pid_t pid, const char *path, struct buf *name);
+
+enum { CPUS_MAX = 8192 };
+
+struct cpus {
+	int *of;	/* in the order written, each once; owned */
+	size_t n;
+};
+
+/* Parse the whole text; return false if it is no such list. */
+bool cpus_parse(struct cpus *c, const char *text);
+
+/* Read which CPUs are online, from sysfs; CPU 0 if that is unreadable. */
+void cpus_online(struct cpus *c);
+bool cpus_have(const struct cpus *c, int cpu);
+void cpus_free(struct cpus *c);

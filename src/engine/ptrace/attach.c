@@ -10,7 +10,6 @@
 
 #include "core/lib/die.h"
 #include "engine/ptrace/proc.h"
-#include "engine/ptrace/ptrace.h"
 #include "engine/ptrace/task.h"
 
 static int refuse_traced(pid_t pid, pid_t by)

@@ -9,7 +9,6 @@
 
 #include "core/lib/clock.h"
 #include "engine/ptrace/proc.h"
-#include "engine/ptrace/ptrace.h"
 #include "engine/ptrace/resume.h"
 #include "engine/ptrace/task.h"
 

@@ -4,17 +4,21 @@
 #include <errno.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
-#include <signal.h>
 #include <seccomp.h>
+#include <signal.h>
 #include <stddef.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
-#include "engine/ptrace/ptrace.h"
+#include "engine/ptrace/proc.h"
 #include "engine/ptrace/regs.h"
 #include "engine/ptrace/remote.h"
-#include "engine/ptrace/remote_read_timeout.h"
 #include "engine/ptrace/task.h"
 #include "xlat/constants.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
 
 /* Clear CLONE_UNTRACED; return whether it was set and is cleared. */
 static bool clear_untraced(struct task *task, const struct arch *arch, enum call_id id,
@@ -47,7 +51,8 @@ static bool asks_for_strict(const struct nr_table *table, const struct call_desc
 	       !(unsigned int)args[1] && !args[2];
 }
 
-void conceal_skip(struct task *task, uint64_t nr, int64_t result)
+/* At the begin of a call: skip it, and let it return that. */
+static void conceal_skip(struct task *task, uint64_t nr, int64_t result)
 {
 	regs_skip_call(task->tid, result);
 	task->conceal.skipped = true;
@@ -145,4 +150,33 @@ void conceal_fork(struct task *parent, struct task *child)
 	if (!memory || remote_read(child->tid, conceal.addr, &word, sizeof(word)) != sizeof(word) ||
 	    word != conceal.word)
 		child->conceal = conceal;
+}
+
+bool inject_possible(const struct arch *arch)
+{
+	return regs_known(arch);
+}
+
+/* Write attr.size, as the kernel does with E2BIG; ignore failures, as it does. */
+static void write_attr_size(const struct call *c)
+{
+	const struct field *size = &layout_perf_event_attr.fields[ATTR_SIZE];
+	uint32_t value = c->inject.attr_size;
+	struct iovec from = { &value, sizeof(value) };
+	struct iovec to = { (void *)(uintptr_t)(c->args[0] + size->offset), sizeof(value) };
+
+	(void)!process_vm_writev(c->tid, &from, 1, &to, 1, 0);
+}
+
+void inject_enter(struct task *task)
+{
+	const struct call *c = task->call;
+	const struct inject *i = &c->inject;
+
+	if (i->injected)
+		conceal_skip(task, c->nr, i->ret);
+	if (i->injected && i->attr_size)
+		write_attr_size(c);
+	if (i->signal)
+		syscall(SYS_tkill, (long)c->tid, (long)i->signal);
 }

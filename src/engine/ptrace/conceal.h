@@ -19,6 +19,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/abi/arch.h"
+
 struct arch;
 struct task;
 struct tracer;
@@ -41,9 +43,6 @@ struct conceal {
 bool conceal_enter(struct tracer *t, struct task *task,
 		   const struct ptrace_syscall_info *info);
 
-/* At the begin of a call: skip it, and let it return that. */
-void conceal_skip(struct task *task, uint64_t nr, int64_t result);
-
 /* In a seccomp stop: fail the call if the stop is not caused by the tracer's filters. */
 void conceal_refuse(const struct tracer *t, struct task *task,
 		    const struct ptrace_syscall_info *info);
@@ -63,3 +62,11 @@ void conceal_undo(struct task *task);
  * and, if the child has a copy, let conceal_undo() do so in the child.
  */
 void conceal_fork(struct task *parent, struct task *child);
+
+struct task;
+
+/* In the syscall-enter-stop: skip the call and set its result, send the signal. */
+void inject_enter(struct task *task);
+
+/* Return whether calls of this ABI can be skipped: call->inject.injected requires it. */
+bool inject_possible(const struct arch *arch);

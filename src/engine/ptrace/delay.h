@@ -5,6 +5,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct tracer;
+
+void pulse_start(struct tracer *t);
+void pulse_stop(struct tracer *t);
+
+/* Set the period: 1 ms while tasks are delayed, otherwise 100 ms or a tick if that is shorter. */
+void pulse_set(const struct tracer *t);
+
 struct task;
 struct tracer;
 

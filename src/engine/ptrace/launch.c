@@ -12,9 +12,8 @@
 #include "core/lib/child.h"
 #include "core/lib/die.h"
 #include "core/lib/program.h"
+#include "engine/ptrace/delay.h"
 #include "engine/ptrace/proc.h"
-#include "engine/ptrace/pulse.h"
-#include "engine/ptrace/ptrace.h"
 #include "engine/ptrace/stop.h"
 #include "engine/ptrace/task.h"
 

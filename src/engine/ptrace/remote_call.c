@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "engine/ptrace/proc.h"
-#include "engine/ptrace/ptrace.h"
 #include "engine/ptrace/remote.h"
 
 bool remote_call_begin(struct remote_call *r, pid_t tid)

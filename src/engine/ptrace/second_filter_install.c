@@ -8,7 +8,7 @@
 #include <sys/uio.h>
 
 #include "engine/ptrace/remote_call.h"
-#include "engine/ptrace/second_filter_program.h"
+#include "engine/ptrace/second_filter.h"
 #include "engine/ptrace/task.h"
 
 static bool copy_out(pid_t tid, uint64_t addr, const void *data, size_t len)

@@ -23,17 +23,25 @@ struct signal_count {
 /* Block all signals that are neither ignored nor handled, and fetch them from now on. */
 void signal_forward_block(struct tracer *t);
 
-/* Return whether the signal asks a program to end. */
-bool signal_forward_is_end(int sig);
-
 /* Act on a signal to pevtrace while the launched program lives. */
 void signal_forward(struct tracer *t, const siginfo_t *info);
 
 /* Note that a signal is delivered to a task. */
 void signal_forward_note(struct tracer *t, const struct task *task, const siginfo_t *info);
 
-/* Stop pevtrace by one of tracer.stop_signals once the launched program has stopped or ended. */
-void signal_forward_stop(struct tracer *t, int sig);
-
 /* Let a pending stop signal stop pevtrace: the launched program is in group-stop. */
 void signal_forward_group_stop(struct tracer *t);
+
+struct tracer;
+
+/* Save the inherited mask and ignored signals; block SIGINT, SIGTERM, SIGHUP and SIGQUIT. */
+void own_signals_block(struct tracer *t);
+
+/* Act on all pending signals, which may remove all tasks. */
+void own_signals_handle(struct tracer *t);
+
+/*
+ * Restore the inherited mask and actions.  The next SIGINT, SIGTERM, SIGHUP and SIGQUIT
+ * only interrupt a system call, so that pending output can be written.
+ */
+void own_signals_restore(struct tracer *t);

@@ -10,14 +10,14 @@
 #include "core/abi/as_kernel.h"
 #include "core/abi/strings.h"
 #include "core/abi/when.h"
-#include "verbs/cli/select.h"
-#include "verbs/cli/showing.h"
 #include "core/host/facts.h"
 #include "core/lib/die.h"
 #include "core/lib/map.h"
 #include "core/lib/nearest.h"
 #include "core/lib/scan_text.h"
-#include "engine/ptrace/inject.h"
+#include "engine/ptrace/conceal.h"
+#include "verbs/cli/select.h"
+#include "verbs/cli/showing.h"
 #include "xlat/constants.h"
 
 /* Which of the calls that meet the condition: first, first + step, ... last. */

@@ -10,12 +10,12 @@
 #include <unistd.h>
 
 #include "core/abi/strings.h"
-#include "verbs/cmd.h"
-#include "experiment/trial.h"
-#include "core/host/descriptors.h"
 #include "core/host/mounts.h"
+#include "core/host/proc.h"
 #include "core/lib/die.h"
 #include "core/lib/nearest.h"
+#include "experiment/trial.h"
+#include "verbs/cmd.h"
 #include "verbs/measure/refusal.h"
 
 /* More than one experiment has open at a time. */

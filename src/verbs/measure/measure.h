@@ -4,9 +4,9 @@
 
 #include <signal.h>
 
-#include "experiment/batch.h"
-#include "core/host/cpus.h"
+#include "core/host/sysfile.h"
 #include "core/lib/progress.h"
+#include "experiment/batch.h"
 #include "verbs/measure/own_session.h"
 #include "verbs/measure/workload.h"
 

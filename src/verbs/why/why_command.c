@@ -9,12 +9,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "verbs/cmd.h"
-#include "verbs/why/why.h"
-#include "core/host/descriptors.h"
+#include "core/host/proc.h"
 #include "core/lib/child.h"
 #include "core/lib/die.h"
+#include "verbs/cmd.h"
 #include "verbs/measure/refusal.h"
+#include "verbs/why/why.h"
 
 /* Words of the trace verb before the command. */
 enum { TRACE_WORDS = 5 };

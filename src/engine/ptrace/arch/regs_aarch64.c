@@ -11,7 +11,7 @@
 #include <sys/uio.h>
 #include <sys/user.h>
 
-#include "engine/ptrace/ptrace.h"
+#include "engine/ptrace/proc.h"
 #include "engine/ptrace/regs.h"
 #include "engine/ptrace/remote.h"
 

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/uio.h>
 
-#include "engine/ptrace/ptrace.h"
+#include "engine/ptrace/proc.h"
 #include "engine/ptrace/regs.h"
 #include "engine/ptrace/remote.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/user.h>
 
-#include "engine/ptrace/ptrace.h"
+#include "engine/ptrace/proc.h"
 #include "engine/ptrace/regs.h"
 #include "engine/ptrace/remote.h"
 
