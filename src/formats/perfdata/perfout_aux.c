@@ -153,9 +153,9 @@ void perfout_describe_aux(struct perfout_view *v)
 
 	for (i = 0; i < v->nevents && !kind; i++)
 		kind = kind_of(v, v->events[i]);
-	if (!kind || v->aux_told)
+	if (!kind || v->aux_described)
 		return;
-	v->aux_told = true;
+	v->aux_described = true;
 	field_set(&l->fields[PERF_AUXTRACE_INFO_TYPE], kind->type, perfout_begin_own(&b, l->size));
 	if (kind->words)
 		kind->words(v, v->events[i - 1], &b);
@@ -165,11 +165,11 @@ void perfout_describe_aux(struct perfout_view *v)
 /* Return the index of the AUX area of a ring. */
 static uint32_t area_of(struct perfout_view *v, const struct ring *r)
 {
-	uintptr_t index = (uintptr_t)map_get(&v->areas, r->number);
+	uintptr_t index = (uintptr_t)map_get(&v->aux_areas, r->number);
 
 	if (!index) {
-		index = v->areas.len + 1;
-		map_set(&v->areas, r->number, (void *)index);
+		index = v->aux_areas.len + 1;
+		map_set(&v->aux_areas, r->number, (void *)index);
 	}
 	return (uint32_t)index - 1;
 }
@@ -185,7 +185,7 @@ void perfout_aux(struct perfout_view *v, uint64_t ns, const struct view_aux *a)
 	if (!a->len || !e)
 		return;
 	perfout_member(v, e);
-	if (v->decided)
+	if (v->ids_decided)
 		perfout_describe_aux(v);
 	bytes = perfout_begin_own(&b, l->size);
 	field_set(&l->fields[PERF_AUXTRACE_SIZE], (a->len + 7) & ~7ULL, bytes);

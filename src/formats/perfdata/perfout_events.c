@@ -53,7 +53,7 @@ static struct perfout_event *perfout_new_event(struct perfout_view *v, const str
 	p->len = e->attr_len;
 	p->number = e->number;
 	p->leader = leader;
-	p->bare = p->silent = event_is_bare(e);
+	p->lacks_task_and_time = p->left_out = event_is_bare(e);
 	p->of_perf = map_get(&v->perf_tasks, (uint64_t)e->opener);
 	record_format_of(&p->format, p->attr, p->len, v->facts.arch);
 	perfout_add_tid(p, e);
@@ -142,7 +142,7 @@ void perfout_tell_clocks(const struct perfout_view *v)
 	for (size_t i = 0; i < v->nevents; i++) {
 		const struct perfout_event *b = v->events[i];
 
-		if (b->silent || !b->timed)
+		if (b->left_out || !b->has_timed_record)
 			continue;
 		if (a && !perfout_same_clock(a, b)) {
 			warn("the times of %s are of %s, but those of %s of %s: perf sorts all "
@@ -173,7 +173,7 @@ void perfout_free_events(struct perfout_view *v)
 	map_free(&v->threads);
 	map_free(&v->by_id);
 	map_free(&v->piped);
-	map_free(&v->late);
+	map_free(&v->late_events);
 }
 
 /* Formats ------------------------------------------------------------------ */
@@ -220,15 +220,15 @@ static void perfout_drop_silent(struct perfout_view *v)
 	size_t n = 0, all = v->nevents;
 
 	for (size_t i = 0; i < all; i++)
-		n += !v->events[i]->silent;
+		n += !v->events[i]->left_out;
 	for (size_t i = 0; i < all; i++)
-		v->events[i]->silent &= n > 0;
+		v->events[i]->left_out &= n > 0;
 }
 
 const struct perfout_event *perfout_first_event(const struct perfout_view *v)
 {
 	for (size_t i = 0; i < v->nevents; i++)
-		if (!v->events[i]->silent)
+		if (!v->events[i]->left_out)
 			return v->events[i];
 	return NULL;
 }
@@ -242,20 +242,20 @@ void perfout_decide(struct perfout_view *v)
 	perfout_drop_silent(v);
 	first = perfout_first_event(v);
 	for (size_t i = 0; i < v->nevents; i++) {
-		n += !v->events[i]->silent;
-		v->events[i]->index = v->events[i]->silent ? 0 : index++;
+		n += !v->events[i]->left_out;
+		v->events[i]->index = v->events[i]->left_out ? 0 : index++;
 	}
 	for (size_t i = 0; i < v->nevents && n > 1; i++)
-		if (!v->events[i]->silent && !agree(first, v->events[i]))
+		if (!v->events[i]->left_out && !agree(first, v->events[i]))
 			v->with_ids = true;
-	v->decided = true;
+	v->ids_decided = true;
 }
 
 void perfout_undecide(struct perfout_view *v)
 {
 	for (size_t i = 0; i < v->nevents; i++)
-		v->events[i]->silent = v->events[i]->bare;
-	v->decided = false;
+		v->events[i]->left_out = v->events[i]->lacks_task_and_time;
+	v->ids_decided = false;
 }
 
 bool perfout_fits(const struct perfout_view *v, const struct perfout_event *e)
@@ -314,7 +314,7 @@ size_t perfout_attr_size(const struct perfout_view *v)
 		const struct perfout_event *e = v->events[i];
 		size_t size = e->of_perf ? passed_size(e) : least_size(e);
 
-		if (!e->silent && size > most)
+		if (!e->left_out && size > most)
 			most = size;
 	}
 	return (most + 7) & ~(size_t)7;
@@ -346,7 +346,7 @@ void perfout_tables(const struct perfout_view *v, struct perfout_table *t)
 	for (size_t i = 0; i < v->nevents; i++) {
 		const struct perfout_event *e = v->events[i];
 
-		if (e->silent || (v->decided && !perfout_fits(v, e)))
+		if (e->left_out || (v->ids_decided && !perfout_fits(v, e)))
 			continue;
 		perfout_attr(v, e, size, &t->attrs);
 		buf_add_u64(&t->attrs, 0);
@@ -380,12 +380,12 @@ static bool pipes_event(const struct perfout_event *e)
 {
 	bool reads = e->format.sample_type & PERF_SAMPLE_READ && !perfout_is_tracepoint(e);
 
-	return !e->told || (e->piped < e->nids && (!e->piped || reads));
+	return !e->in_pipe || (e->ids_in_pipe < e->nids && (!e->ids_in_pipe || reads));
 }
 
 bool perfout_is_late_tracepoint(const struct perfout_view *v, const struct perfout_event *e)
 {
-	return v->formats_piped && !e->told && perfout_is_tracepoint(e);
+	return v->formats_piped && !e->in_pipe && perfout_is_tracepoint(e);
 }
 
 bool perfout_pipe_event(struct perfout_view *v, struct perfout_event *e)
@@ -397,9 +397,9 @@ bool perfout_pipe_event(struct perfout_view *v, struct perfout_event *e)
 	struct buf b = { 0 };
 	bool written = false;
 
-	while (!e->silent && pipes_event(e)) {
-		const uint64_t *ids = e->ids ? e->ids + e->piped : NULL;
-		size_t n = e->nids - e->piped < most ? e->nids - e->piped : most;
+	while (!e->left_out && pipes_event(e)) {
+		const uint64_t *ids = e->ids ? e->ids + e->ids_in_pipe : NULL;
+		size_t n = e->nids - e->ids_in_pipe < most ? e->nids - e->ids_in_pipe : most;
 
 		begin_record(&b, PERF_RECORD_HEADER_ATTR);
 		perfout_attr(v, e, size, &b);
@@ -415,8 +415,8 @@ bool perfout_pipe_event(struct perfout_view *v, struct perfout_event *e)
 		}
 		for (size_t i = 0; i < n; i++)
 			map_set(&v->piped, ids[i], e);
-		e->piped += n;
-		written = e->told = true;
+		e->ids_in_pipe += n;
+		written = e->in_pipe = true;
 	}
 	buf_free(&b);
 	return written;
@@ -429,7 +429,7 @@ uint64_t perfout_piped_id(const struct perfout_view *v, const struct perfout_eve
 	if (!perfout_is_pipe(v->out) || map_get(&v->piped, id))
 		return id;
 	e = own ? own : e;
-	return e->piped ? e->ids[0] : id;
+	return e->ids_in_pipe ? e->ids[0] : id;
 }
 
 size_t perfout_id_at(const struct perfout_event *e, bool sample, size_t len)

@@ -49,7 +49,7 @@ static void feature_add_command(const struct perfout_view *v, struct buf *b)
 
 static bool is_written(const struct perfout_view *v, const struct perfout_event *e)
 {
-	return !e->silent && perfout_fits(v, e);
+	return !e->left_out && perfout_fits(v, e);
 }
 
 static void feature_add_descriptions(const struct perfout_view *v, struct buf *b)

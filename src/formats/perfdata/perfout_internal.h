@@ -32,13 +32,13 @@ struct perfout_event {
 	struct map targets; /* pid and CPU -> member */
 	uint64_t *ids;
 	size_t nids;
-	bool told; /* written to a pipe, with the first piped ids; others' records get the first id */
-	size_t piped;
-	bool bare; /* its records have neither task nor time */
-	bool silent; /* not written: it is bare, and other events are not */
+	bool in_pipe; /* it was written to a pipe, */
+	size_t ids_in_pipe; /* with so many ids; records of further ones get the first id */
+	bool lacks_task_and_time; /* in its records */
+	bool left_out; /* not written: its records lack task and time, those of others do not */
 	bool adds_tid; /* its records get PERF_SAMPLE_TID, which format has then */
-	bool taskless; /* a sample has no task */
-	bool timed; /* a record has a time */
+	bool sample_lacks_task; /* a sample has no task */
+	bool has_timed_record; /* a record has a time */
 	bool of_perf; /* opened by perf, which stores attrs in the size that it passes */
 };
 
@@ -56,47 +56,51 @@ struct perfout_view {
 	struct model *model;
 	const struct names *names;
 	bool live;
-	bool all; /* an event measures all tasks of a CPU */
-	struct map begun; /* processes of the tree that is described then */
+	bool has_all_tasks; /* an event measures all tasks of a CPU */
+	struct map tree_processes; /* whose records are synthesized as a tree, while that is done */
 	/* events */
 	struct perfout_event **events;
 	size_t nevents;
 	struct map members; /* event number -> struct perfout_member */
 	struct map by_id; /* kernel id -> struct perfout_event */
 	struct map piped; /* the same, of ids that were written to a pipe */
-	bool formats_piped; /* and those of tracepoints were */
+	bool formats_piped; /* the formats of tracepoints were written to a pipe */
 	struct perfout_word *words; /* names in the command line of perf */
 	size_t nwords;
+	struct map late_events; /* opened after records were written that do not fit to them */
 	/* records */
-	bool decided; /* whether records get ids; until then, they are held */
+	bool ids_decided; /* whether records get ids; until then, they are held */
 	bool with_ids;
 	struct buf held;
-	uint64_t held_ns; /* time of the first one, 0: none */
-	size_t drafted; /* bytes of them in the file, for the case of a kill */
-	struct map rings; /* number -> whether it was read in this round */
-	struct map seen; /* numbers of all */
-	struct map unread; /* numbers of those that were never read */
+	uint64_t held_ns; /* time of the first record that was held; 0: none */
+	size_t draft_len; /* bytes of held that are in the file as well, in case of a kill */
 	uint64_t flushed_ns; /* when records were last written for their age, or a draft */
-	bool round; /* records were written since the last round ended */
-	uint64_t round_end_ns; /* when it ended */
-	uint64_t known_ns; /* all calls until then are known, and so all rings */
-	uint64_t quiet_ns[2]; /* ends of the last reads of all rings, newest first; 0: call since */
-	struct map late; /* events that do not fit to what was written */
 	uint64_t first_ns, last_ns; /* of samples */
-	uint64_t recent_ns, newest_ns; /* of the last record that has a time, and the greatest */
-	uint64_t since_ns; /* of the records that are synthesized now */
-	uint64_t round_ns, sorted_ns; /* newest_ns at the end of the last round, and of that before */
-	struct map described; /* pid of records -> that of the process in our namespace */
+	uint64_t last_record_ns; /* of the last record that has a time */
+	uint64_t greatest_record_ns;
+	uint64_t synthesized_ns; /* of the records that are synthesized now */
+	/* rounds: between two ends of a round, perf sorts */
+	struct map rings_of_round; /* number -> whether it was read in this round */
+	struct map rings_seen; /* numbers of all */
+	struct map rings_never_read; /* numbers */
+	bool round_has_records; /* records were written since the last round ended */
+	uint64_t round_end_ns; /* when the last round ended */
+	uint64_t calls_complete_ns; /* all calls until then are known, and so all rings */
+	uint64_t idle_reads_ns[2]; /* ends of the reads of all rings since the last call, newest first */
+	uint64_t round_ns, round_before_ns; /* greatest_record_ns at the ends of the last two rounds */
+	/* tasks */
+	struct map described_pids; /* pid of records -> that of the process in our namespace */
 	struct map execs; /* pid -> time of its last exec, or birth if the id was used before (uint64_t) */
-	uint64_t missed, too_long;
-	uint64_t unnamed; /* counts in samples whose event is not in the file */
 	struct map perf_tasks; /* tids that run perf */
 	struct map commands; /* tids whose command line is reported */
 	struct map threads; /* tid -> pid */
+	/* what the file lacks */
+	uint64_t missed, too_long;
+	uint64_t unnamed; /* counts in samples whose event is not in the file */
 	/* AUX areas */
-	struct map areas; /* ring number -> index of the area, from 1 */
+	struct map aux_areas; /* ring number -> index of the area, from 1 */
 	uint64_t aux_missed;
-	bool aux_told; /* PERF_RECORD_AUXTRACE_INFO was written */
+	bool aux_described; /* PERF_RECORD_AUXTRACE_INFO was written */
 	struct perfout_time {
 		uint64_t shift, mult, zero, valid; /* of perf_event_mmap_page */
 	} time;

@@ -87,7 +87,7 @@ static struct perfout_member *counted_member(struct perfout_view *v, const struc
 
 	if (!m)
 		return NULL;
-	m->event->bare = m->event->silent = false;
+	m->event->lacks_task_and_time = m->event->left_out = false;
 	return perfout_join(v, m->event) ? m : NULL;
 }
 

@@ -90,7 +90,7 @@ static void perfout_add_as_it_is(struct perfout_view *v, const struct held *h, c
 
 static void perfout_add_record(struct perfout_view *v, const struct held *h, const uint8_t *bytes)
 {
-	if (h->event->silent)
+	if (h->event->left_out)
 		return;
 	if (v->with_ids && !(h->event->format.sample_type & PERF_SAMPLE_IDENTIFIER))
 		perfout_add_with_id(v, h, bytes);
@@ -205,7 +205,7 @@ static bool perfout_convert(struct perfout_view *v)
 /* Warn of the first record of an event that perf could not read. */
 static void perfout_leave_out(struct perfout_view *v, struct perfout_event *e, const char *why)
 {
-	if (!map_set(&v->late, e->number, e))
+	if (!map_set(&v->late_events, e->number, e))
 		warn("the records of %s are left out of the perf.data file: it was opened after "
 		     "others had been written, and %s; write a dump with --json, and run pevtrace "
 		     "report --format=perf-data on it", e->name, why);
@@ -213,7 +213,7 @@ static void perfout_leave_out(struct perfout_view *v, struct perfout_event *e, c
 
 bool perfout_join(struct perfout_view *v, struct perfout_event *e)
 {
-	if (!v->decided)
+	if (!v->ids_decided)
 		return true;
 	if (!perfout_fits(v, e) && !perfout_convert(v)) {
 		perfout_leave_out(v, e, "its records have no id in the same place");
@@ -231,31 +231,31 @@ bool perfout_join(struct perfout_view *v, struct perfout_event *e)
 void perfout_record(struct perfout_view *v, struct perfout_member *m, const uint8_t *bytes,
 		    size_t len)
 {
-	struct held h = { .recent_ns = m ? v->recent_ns : v->since_ns, .len = len };
+	struct held h = { .recent_ns = m ? v->last_record_ns : v->synthesized_ns, .len = len };
 
 	if (m) {
 		h.event = m->event;
 		h.id = perfout_id(v, m);
 	}
-	if (v->decided && m && m->event->silent)
+	if (v->ids_decided && m && m->event->left_out)
 		return;
-	if (!v->decided) {
+	if (!v->ids_decided) {
 		buf_add(&v->held, &h, sizeof(h));
 		buf_add(&v->held, bytes, len);
 	} else if (!m) {
-		perfout_add_synthetic(v, v->since_ns, bytes, len);
+		perfout_add_synthetic(v, v->synthesized_ns, bytes, len);
 	} else if (perfout_join(v, m->event)) {
 		perfout_add_record(v, &h, bytes);
 	}
 	/* whether they are left out is not decided when they are held */
-	v->round |= !m || !m->event->silent;
+	v->round_has_records |= !m || !m->event->left_out;
 }
 
 void perfout_own_record(struct perfout_view *v, const uint8_t *bytes, size_t len)
 {
 	const struct held h = { .len = len };
 
-	if (v->decided) {
+	if (v->ids_decided) {
 		perfout_add(v->out, bytes, len);
 		return;
 	}
@@ -394,7 +394,7 @@ static void perfout_add_program(struct perfout_view *v, const struct proc_image_
 static void perfout_set_since(struct perfout_view *v, const struct proc_image *p)
 {
 	void *here = (void *)(uintptr_t)(uint32_t)p->here;
-	const void *before = map_set(&v->described, (uint64_t)p->pid, here);
+	const void *before = map_set(&v->described_pids, (uint64_t)p->pid, here);
 	const uint64_t *exec_ns;
 	bool timed = true;
 
@@ -403,15 +403,15 @@ static void perfout_set_since(struct perfout_view *v, const struct proc_image *p
 	if (!before) /* an exec has replaced nothing; the BPF engine may report it after samples */
 		free(map_del(&v->execs, (uint64_t)p->here));
 	exec_ns = map_get(&v->execs, (uint64_t)p->here);
-	v->since_ns = p->time_ns ? p->time_ns : exec_ns ? *exec_ns : 0;
-	if (v->since_ns && v->since_ns < v->sorted_ns)
-		v->since_ns = v->sorted_ns; /* perf has forgotten what was before that */
+	v->synthesized_ns = p->time_ns ? p->time_ns : exec_ns ? *exec_ns : 0;
+	if (v->synthesized_ns && v->synthesized_ns < v->round_before_ns)
+		v->synthesized_ns = v->round_before_ns; /* perf has forgotten what was before that */
 	for (size_t i = 0; i < v->nevents; i++)
 		timed &= v->events[i]->format.sample_id_all;
-	if (!v->since_ns || timed || v->with_ids)
+	if (!v->synthesized_ns || timed || v->with_ids)
 		return;
 	/* only a sample_id has a time */
-	if (v->decided)
+	if (v->ids_decided)
 		perfout_convert(v);
 	else
 		v->with_ids = true;
@@ -425,7 +425,7 @@ void perfout_measured(struct perfout_view *v, const struct proc_image *p)
 	for (size_t i = 0; i < p->nthreads && p->pid == p->here; i++)
 		perfout_know_thread(v, p->threads[i].tid, p->pid);
 	/* perf record describes the tree of processes only if it measures all */
-	if (p->nthreads && v->all && !map_set(&v->begun, (uint64_t)p->pid, v))
+	if (p->nthreads && v->has_all_tasks && !map_set(&v->tree_processes, (uint64_t)p->pid, v))
 		perfout_add_fork(v, p, &p->threads[0], p->parent, &b);
 	if (p->nthreads)
 		perfout_add_comm(v, p, &p->threads[0], &b);
@@ -453,7 +453,7 @@ void perfout_measured(struct perfout_view *v, const struct proc_image *p)
 		if (load_uint(bytes, 4) < PERF_RECORD_HEADER_ATTR)
 			perfout_record(v, NULL, bytes, size);
 	}
-	v->since_ns = 0;
+	v->synthesized_ns = 0;
 	buf_free(&b);
 }
 
@@ -476,7 +476,7 @@ void perfout_lost(struct perfout_view *v, struct perfout_member *m)
 
 	field_set(&l->fields[PERF_RECORD_LOST_ID], perfout_id(v, m), bytes);
 	field_set(&l->fields[PERF_RECORD_LOST_LOST], 1, bytes);
-	perfout_add_lost(v, m, v->recent_ns, &b);
+	perfout_add_lost(v, m, v->last_record_ns, &b);
 }
 
 void perfout_lost_samples(struct perfout_view *v, struct perfout_member *m, uint64_t lost)

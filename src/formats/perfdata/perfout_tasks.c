@@ -20,13 +20,13 @@ void perfout_begin_task(struct perfout_view *v, pid_t tid)
 {
 	uint64_t *begin_ns = xmalloc(sizeof(*begin_ns));
 
-	*begin_ns = v->newest_ns;
+	*begin_ns = v->greatest_record_ns;
 	free(map_set(&v->execs, (uint64_t)tid, begin_ns));
 }
 
 void perfout_add_tid(struct perfout_event *p, const struct event *e)
 {
-	p->adds_tid = !p->silent && !(p->format.sample_type & PERF_SAMPLE_TID) &&
+	p->adds_tid = !p->left_out && !(p->format.sample_type & PERF_SAMPLE_TID) &&
 		      event_single_task(e) > 0;
 	if (p->adds_tid)
 		p->format.sample_type |= PERF_SAMPLE_TID;
@@ -57,7 +57,7 @@ bool perfout_insert_tid(struct perfout_view *v, const struct view_record *r,
 	size_t at = p->adds_tid ? perfout_tid_at(&p->format, type, r->len) : 0;
 
 	if (type == PERF_RECORD_SAMPLE && (at ? tid < 0 : !(p->format.sample_type & PERF_SAMPLE_TID)))
-		p->taskless = true;
+		p->sample_lacks_task = true;
 	if (!at)
 		return false;
 	buf_add(out, r->bytes, at);
@@ -79,7 +79,7 @@ void perfout_tell_taskless(const struct perfout_view *v)
 	for (size_t i = 0; i < v->nevents; i++) {
 		const struct perfout_event *p = v->events[i];
 
-		if (!p->taskless || p->silent)
+		if (!p->sample_lacks_task || p->left_out)
 			continue;
 		if (perfout_is_bpf_output(p))
 			warn("samples of %s are data of BPF programs, without a task: perf report "

@@ -31,7 +31,7 @@ static struct perfout_view *self(struct view *v)
 
 static void perfout_set_ring(struct perfout_view *v, const struct ring *r, uintptr_t state)
 {
-	map_set(&v->rings, r->number, (void *)state);
+	map_set(&v->rings_of_round, r->number, (void *)state);
 }
 
 /* Return whether each ring that is still mapped was read in this round; forget the others. */
@@ -41,15 +41,15 @@ static bool perfout_all_read(struct perfout_view *v)
 	size_t at = 0;
 	bool all = true;
 
-	while ((slot = map_next(&v->rings, &at))) {
+	while ((slot = map_next(&v->rings_of_round, &at))) {
 		const struct ring *r = model_ring(v->model, (unsigned int)slot->key);
 
 		if (r && r->mappings && r->event) {
 			all &= slot->value == (void *)READ;
 			continue;
 		}
-		map_del(&v->rings, slot->key);
-		at = (size_t)(slot - v->rings.slots); /* map_del() may move a slot here */
+		map_del(&v->rings_of_round, slot->key);
+		at = (size_t)(slot - v->rings_of_round.slots); /* map_del() may move a slot here */
 	}
 	return all;
 }
@@ -63,8 +63,8 @@ static const struct {
 /* Note that calls until ns are known, and that the rings may be read for one of them. */
 static void perfout_know_calls(struct perfout_view *v, uint64_t ns)
 {
-	v->known_ns = v->known_ns > ns ? v->known_ns : ns;
-	v->quiet_ns[0] = v->quiet_ns[1] = 0;
+	v->calls_complete_ns = v->calls_complete_ns > ns ? v->calls_complete_ns : ns;
+	v->idle_reads_ns[0] = v->idle_reads_ns[1] = 0;
 }
 
 /*
@@ -74,10 +74,10 @@ static void perfout_know_calls(struct perfout_view *v, uint64_t ns)
  */
 static void perfout_know_read(struct perfout_view *v, uint64_t ns)
 {
-	if (v->known_ns < v->quiet_ns[1])
-		v->known_ns = v->quiet_ns[1];
-	v->quiet_ns[1] = v->quiet_ns[0];
-	v->quiet_ns[0] = ns;
+	if (v->calls_complete_ns < v->idle_reads_ns[1])
+		v->calls_complete_ns = v->idle_reads_ns[1];
+	v->idle_reads_ns[1] = v->idle_reads_ns[0];
+	v->idle_reads_ns[0] = ns;
 }
 
 /*
@@ -93,14 +93,14 @@ static void perfout_end_round(struct perfout_view *v, uint64_t ns)
 	if (!perfout_all_read(v))
 		return;
 	perfout_know_read(v, ns);
-	if (v->round && v->known_ns >= v->round_end_ns) {
+	if (v->round_has_records && v->calls_complete_ns >= v->round_end_ns) {
 		perfout_record(v, NULL, (const uint8_t *)&finished_round, sizeof(finished_round));
-		v->sorted_ns = v->round_ns;
-		v->round_ns = v->newest_ns;
+		v->round_before_ns = v->round_ns;
+		v->round_ns = v->greatest_record_ns;
 		v->round_end_ns = ns;
-		v->round = false;
+		v->round_has_records = false;
 	}
-	while ((slot = map_next(&v->rings, &at)))
+	while ((slot = map_next(&v->rings_of_round, &at)))
 		slot->value = (void *)UNREAD;
 }
 
@@ -154,14 +154,14 @@ static void perfout_know_event(void *ctx, struct event *e)
 	const struct ring *r = event_writes_to(e)->buffer[0];
 	struct perfout_view *v = ctx;
 
-	if (!m || m->event->silent)
+	if (!m || m->event->left_out)
 		return;
-	v->all |= event_has_all_tasks(e);
-	if (r && !map_get(&v->rings, r->number))
+	v->has_all_tasks |= event_has_all_tasks(e);
+	if (r && !map_get(&v->rings_of_round, r->number))
 		perfout_set_ring(v, r, UNREAD);
 	/* our own are all read, and that they are empty is not told */
-	if (r && !map_set(&v->seen, r->number, v) && e->opener != getpid())
-		map_set(&v->unread, r->number, v);
+	if (r && !map_set(&v->rings_seen, r->number, v) && e->opener != getpid())
+		map_set(&v->rings_never_read, r->number, v);
 }
 
 static void perfout_on_gone(struct view *view, pid_t tid, uint64_t ns, enum view_end how,
@@ -248,9 +248,10 @@ static void perfout_on_record(struct view *view, pid_t tid, uint64_t ns,
 	if (id.has_id)
 		perfout_add_id(v, m->event, id.id);
 	if (id.has_time) {
-		m->event->timed = true;
-		v->recent_ns = id.time;
-		v->newest_ns = v->newest_ns > id.time ? v->newest_ns : id.time;
+		m->event->has_timed_record = true;
+		v->last_record_ns = id.time;
+		if (v->greatest_record_ns < id.time)
+			v->greatest_record_ns = id.time;
 	}
 	if (id.has_time && id.type == PERF_RECORD_SAMPLE) {
 		v->first_ns = v->first_ns && v->first_ns < id.time ? v->first_ns : id.time;
@@ -298,7 +299,7 @@ static void perfout_on_aux(struct view *view, pid_t tid, uint64_t ns, const stru
 
 	(void)tid;
 	perfout_aux(v, ns, a);
-	if (v->decided && perfout_pending(v->out) > PENDING_MOST)
+	if (v->ids_decided && perfout_pending(v->out) > PENDING_MOST)
 		perfout_flush(v, PERFOUT_PART);
 }
 
@@ -307,7 +308,7 @@ static void perfout_on_aux(struct view *view, pid_t tid, uint64_t ns, const stru
 /* Begin to write records; the events so far decide how. */
 static void perfout_begin_writing(struct perfout_view *v)
 {
-	if (v->decided || !v->nevents)
+	if (v->ids_decided || !v->nevents)
 		return;
 	perfout_decide(v);
 	if (perfout_is_pipe(v->out)) {
@@ -315,7 +316,7 @@ static void perfout_begin_writing(struct perfout_view *v)
 			perfout_pipe_event(v, v->events[i]);
 		perfout_pipe_features(v, false);
 	}
-	if (v->areas.len)
+	if (v->aux_areas.len)
 		perfout_describe_aux(v);
 	perfout_release(v);
 	buf_free(&v->held);
@@ -333,15 +334,15 @@ static void perfout_draft(struct perfout_view *v)
 	if (perfout_is_pipe(v->out) || !v->nevents)
 		return;
 	perfout_decide(v);
-	if (v->areas.len)
+	if (v->aux_areas.len)
 		perfout_describe_aux(v);
 	perfout_release(v);
 	perfout_flush(v, PERFOUT_DRAFT);
 	perfout_undecide(v);
 	v->with_ids = with_ids;
-	v->aux_told = false;
+	v->aux_described = false;
 	v->too_long = too_long;
-	v->drafted = v->held.len;
+	v->draft_len = v->held.len;
 }
 
 static void perfout_on_idle(struct view *view, uint64_t ns)
@@ -352,9 +353,9 @@ static void perfout_on_idle(struct view *view, uint64_t ns)
 		perfout_begin_writing(v);
 	if (!v->live || ns <= v->flushed_ns + PENDING_NS)
 		return;
-	if (v->decided && perfout_pending(v->out))
+	if (v->ids_decided && perfout_pending(v->out))
 		perfout_flush(v, PERFOUT_PART);
-	else if (!v->decided && v->held.len > v->drafted)
+	else if (!v->ids_decided && v->held.len > v->draft_len)
 		perfout_draft(v);
 	else
 		return;
@@ -374,14 +375,14 @@ static void perfout_on_looked(struct view *view, pid_t tid, uint64_t ns, const s
 		perfout_lost(v, m);
 	}
 	if (!l->error)
-		map_del(&v->unread, l->ring->number);
-	if (map_get(&v->rings, l->ring->number))
+		map_del(&v->rings_never_read, l->ring->number);
+	if (map_get(&v->rings_of_round, l->ring->number))
 		perfout_set_ring(v, l->ring, READ);
 	perfout_end_round(v, ns);
 	/* events that open later may let a file be rewritten, but no pipe */
 	if (v->held.len > HELD_MOST && (v->live || !perfout_is_pipe(v->out)))
 		perfout_begin_writing(v);
-	if (v->decided && perfout_pending(v->out) > PENDING_MOST)
+	if (v->ids_decided && perfout_pending(v->out) > PENDING_MOST)
 		perfout_flush(v, PERFOUT_PART);
 }
 
@@ -418,10 +419,10 @@ static void perfout_tell_absent(const struct perfout_view *v)
 static void perfout_tell_losses(const struct perfout_view *v)
 {
 	perfout_tell_absent(v);
-	if (v->live && v->unread.len)
+	if (v->live && v->rings_never_read.len)
 		warn("the perf.data file lacks the records of %zu ring buffers, which were "
 		     "unmapped before they could be read; --engine=ptrace stops the program for "
-		     "that", v->unread.len);
+		     "that", v->rings_never_read.len);
 	perfout_tell_taskless(v);
 	perfout_tell_clocks(v);
 	if (v->missed)
@@ -455,13 +456,13 @@ static void perfout_on_free(struct view *view)
 	perfout_flush(v, PERFOUT_LAST);
 	perfout_tell_losses(v);
 	buf_free(&v->build_ids);
-	map_free(&v->rings);
-	map_free(&v->seen);
-	map_free(&v->unread);
-	map_free(&v->areas);
-	map_free(&v->begun);
+	map_free(&v->rings_of_round);
+	map_free(&v->rings_seen);
+	map_free(&v->rings_never_read);
+	map_free(&v->aux_areas);
+	map_free(&v->tree_processes);
 	map_free_values(&v->execs);
-	map_free(&v->described);
+	map_free(&v->described_pids);
 	buf_free(&v->held);
 	perfout_free_events(v);
 	free((char *)v->facts.nodename);
