@@ -38,8 +38,20 @@ setup() {
 
 @test "scripts pass shellcheck" {
 	command -v shellcheck >/dev/null || skip "shellcheck is not installed"
-	shellcheck completion/pevtrace.bash quickstart autogen.sh tools/release .ci/analyse .ci/run tests/fuzz/run bench/run bench/*.sh \
+	shellcheck completion/pevtrace.bash quickstart autogen.sh tools/release tools/check-commits .ci/analyse .ci/run tests/fuzz/run bench/run bench/*.sh \
 		src/formats/report/embed.sh
+}
+
+@test "texts pass codespell" {
+	command -v codespell >/dev/null || skip "codespell is not installed"
+	codespell README.md CONTRIBUTING.md NEWS SECURITY.md doc/*.md lessons man src xlat examples
+}
+
+@test "each directory of src has a README" {
+	while read -r dir; do
+		echo "$dir"
+		[ -e "$dir/README.md" ] || [ "${dir##*/}" = arch ]
+	done < <(find src -mindepth 1 -type d)
 }
 
 @test "the pages pass mandoc -Tlint" {
