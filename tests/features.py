@@ -401,6 +401,15 @@ def test_nobody(tmp):
 	kernel = got[-2]
 	return why + differ((kernel["kind"], kernel["fits"]), ("kernel", True), "release")
 
+def test_hidden_level(tmp):
+	"""A rule that rests on a perf_event_paranoid that cannot be read is named as perhaps the reason."""
+	hide = ["unshare", "-m", "sh", "-c", "mount -t tmpfs none /proc/sys && exec setpriv --reuid=65534 "
+		"--clear-groups \"$@\"", "sh", for_all(tmp), "features"]
+	got = [subprocess.run(hide + more + ["PERF_SAMPLE_PHYS_ADDR"], stdout=subprocess.PIPE,
+			      universal_newlines=True, timeout=300).stdout for more in ([], ["--json"])]
+	return differ("perhaps by rule" in got[0], True, got[0]) + \
+	       differ(json.loads(got[1].splitlines()[0]).get("sure"), False, got[1])
+
 def test_denied(error):
 	"""When a filter fails every call, nothing is reported as refused by the kernel."""
 	got = objects(preexec_fn=ck.forbid(error))
@@ -498,6 +507,8 @@ def main():
 		("a busy machine", test_stable, True), ("words", test_words, True),
 		("misuse", lambda: test_misuse(tmp), True),
 		("an ordinary user", lambda: test_nobody(tmp), ROOT),
+		("a hidden perf_event_paranoid", lambda: test_hidden_level(tmp),
+		 ROOT and not machine.lacks("mounts") and not machine.lacks("restricted users")),
 		("a seccomp filter: EPERM", lambda: test_denied(errno.EPERM), True),
 		("a seccomp filter: EACCES", lambda: test_denied(errno.EACCES), True),
 		("a seccomp filter: ENOSYS", lambda: test_denied(errno.ENOSYS), True),

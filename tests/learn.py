@@ -409,8 +409,10 @@ def test_hidden_level():
 	r = subprocess.run(["unshare", "-m", "sh", "-c", "mount -t tmpfs none /proc/sys && exec \"$0\" learn permissions",
 			    PEVTRACE], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
 			   text=True, env=dict(os.environ, LC_ALL="C"), timeout=PATIENCE)
+	unsure = "Perhaps rule" if not machine.lacks("restricted users") else ""
 	return trouble_in("permissions", r) + \
-	       ([] if "cannot be read" in r.stdout and not re.search(r"level -?\d+:", r.stdout) else
+	       ([] if "cannot be read" in r.stdout and unsure in r.stdout and
+		"Rule `paranoid_all`" not in r.stdout and not re.search(r"level -?\d+:", r.stdout) else
 		["it says: " + r.stdout])
 
 def test_misuse():

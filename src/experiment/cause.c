@@ -70,8 +70,7 @@ static void cause_explain(struct search *s, const struct change *const *set, siz
 	struct rule_verdict v;
 
 	s->ops->judge(s->ctx, set, n, &v);
-	f->sure = v.error == f->error;
-	f->rule = f->sure ? v.rule : rules_explain(&v, f->error);
+	f->rule = rules_cause(&v, f->error, &f->sure);
 }
 
 /*

@@ -111,8 +111,10 @@ int pevtrace_judge(const struct pevtrace_machine *m, const struct pevtrace_open 
 /* Return the rule that explains the error, or NULL; set *certain if it is the only one. */
 static const struct rule_desc *verdict_cause(const struct rule_verdict *v, int error, bool *certain)
 {
-	*certain = v->rule && v->error == error && verdict_certain(v);
-	return v->rule && v->error == error ? v->rule : rules_explain(v, error);
+	const struct rule_desc *rule = rules_cause(v, error, certain);
+
+	*certain &= verdict_certain(v);
+	return rule;
 }
 
 int pevtrace_find_cause(const struct pevtrace_machine *m, const struct pevtrace_open *call,

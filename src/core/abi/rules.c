@@ -98,3 +98,9 @@ const struct rule_desc *rules_explain(const struct rule_verdict *v, int error)
 	}
 	return NULL;
 }
+
+const struct rule_desc *rules_cause(const struct rule_verdict *v, int error, bool *sure)
+{
+	*sure = v->error == error;
+	return *sure ? v->rule : rules_explain(v, error);
+}

@@ -174,6 +174,12 @@ int rules_error(const struct rule_verdict *v, enum rule_id id);
 const struct rule_desc *rules_explain(const struct rule_verdict *v, int error);
 
 /*
+ * Return the rule behind an error of the kernel, a positive errno: the decisive one if it has that
+ * error, which sets *sure, else that of rules_explain().
+ */
+const struct rule_desc *rules_cause(const struct rule_verdict *v, int error, bool *sure);
+
+/*
  * Return whether a kernel of that release (0: not known) refuses bits in that member of
  * perf_event_attr by rule reserved_bits: it is reserved, or newer than the release.
  */

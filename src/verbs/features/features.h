@@ -42,6 +42,7 @@ struct feature {
 	enum fact known;	/* whether the interface of this kernel has it */
 	int error;		/* with FEATURE_NO, positive errno */
 	const struct rule_desc *rule;	/* that explains it, or NULL */
+	bool sure;		/* false: rule rests on a fact that is not known */
 	const char *on;		/* name of the event of the result, or NULL */
 	struct buf why;		/* more about the result, in words */
 };

@@ -151,7 +151,8 @@ static void denied(const struct features *fs, struct buf *out)
 	for (size_t i = 0; i < fs->n; i++) {
 		const struct feature *f = &fs->list[i];
 
-		if (f->result != FEATURE_NO || !f->rule || !(f->rule->by & RULE_BY_CAPS))
+		if (f->result != FEATURE_NO || !f->rule || !f->sure ||
+		    !(f->rule->by & RULE_BY_CAPS))
 			continue;
 		buf_addf(out, "%s%s", *sep ? sep : "more privilege would allow ", f->name.data);
 		sep = ", ";

@@ -40,7 +40,8 @@ static void reason(const struct feature *f, struct buf *out)
 	if (unknown_here(f) && f->error)
 		buf_adds(out, ": this kernel does not know it");
 	else if (f->rule)
-		buf_addf(out, ", by rule %s: %s", f->rule->name, f->rule->meaning);
+		buf_addf(out, ", %sby rule %s: %s", f->sure ? "" : "perhaps ", f->rule->name,
+			 f->rule->meaning);
 	if (f->why.len)
 		buf_addf(out, "%s%s", out->len ? ": " : "", buf_str(&f->why));
 }
@@ -224,6 +225,7 @@ static void json_feature(struct features *fs, const struct feature *f)
 	if (f->rule && !unknown_here(f)) {
 		k->ops->symbol(k, "rule", f->rule->name);
 		k->ops->symbol(k, "rule_meaning", f->rule->meaning);
+		json_add_bool(&fs->out.object, "sure", f->sure);
 	}
 	if (f->why.len)
 		k->ops->symbol(k, "why", buf_str(&f->why));

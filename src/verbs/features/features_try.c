@@ -340,5 +340,5 @@ void features_refused(struct features *fs, struct feature *f, const struct exper
 		return;
 	rules_judge(&ask, &v);
 	f->error = error;
-	f->rule = v.error == error ? v.rule : rules_explain(&v, error);
+	f->rule = rules_cause(&v, error, &f->sure);
 }

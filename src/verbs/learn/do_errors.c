@@ -82,7 +82,7 @@ bool learn_errors_invalid(struct learn *l)
 	struct learn_verdict v;
 
 	learn_judge(l, INVALID, 0, -1, EINVAL, &v);
-	if (v.rule) {
+	if (v.sure) {
 		learn_set(l, "invalid_rule", "%s", v.rule);
 		learn_set(l, "invalid_why", "%s", v.meaning);
 	}

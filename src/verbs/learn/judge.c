@@ -92,11 +92,12 @@ void learn_judge(struct learn *l, const char *event, pid_t pid, int cpu, int err
 
 	lesson_open_init(&o, l, event, pid, cpu);
 	rules_judge(&o.ask, &v);
-	rule = v.error == error ? v.rule : rules_explain(&v, error);
-	*out = (struct learn_verdict){
-		.rule = rule ? rule->name : NULL,
-		.meaning = rule ? rule->meaning : NULL,
-	};
+	*out = (struct learn_verdict){ .rule = NULL };
+	rule = rules_cause(&v, error, &out->sure);
+	if (rule) {
+		out->rule = rule->name;
+		out->meaning = rule->meaning;
+	}
 	lesson_open_free(&o);
 }
 
@@ -116,7 +117,8 @@ void learn_refused(struct learn *l, const char *name, const char *event, pid_t p
 	}
 	learn_judge(l, event, pid, cpu, -fd, &v);
 	if (v.rule)
-		learn_set(l, why, "Rule `%s`: %s.", v.rule, v.meaning);
+		learn_set(l, why, "%s `%s`: %s.", v.sure ? "Rule" : "Perhaps rule", v.rule,
+			  v.meaning);
 	else
 		learn_set(l, why, "No rule that pevtrace knows explains it: a seccomp filter may.");
 	learn_set(l, failed, "yes");

@@ -6,6 +6,7 @@
 
 struct learn_verdict {
 	const char *rule, *meaning;	/* NULL if no rule explains the error */
+	bool sure;			/* false: the rule rests on a fact that is not known */
 };
 
 /* Find the rule that explains why the kernel refused an event with error, a positive errno. */

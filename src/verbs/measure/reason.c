@@ -76,8 +76,7 @@ static void find_rule(struct reason *out, const struct refused *r, struct facts 
 	if (error == ENOSPC)
 		facts->rules.target.breakpoint = FACT_NO;
 	rules_judge(&ask, &v);
-	out->sure = v.error == error;
-	out->rule = out->sure ? v.rule : rules_explain(&v, error);
+	out->rule = rules_cause(&v, error, &out->sure);
 }
 
 /* The command --------------------------------------------------------------------- */
