@@ -324,6 +324,23 @@ def test_text(all_):
 				why.append("not in the text: " + line)
 	return why
 
+def test_nothing_to_try(tmp):
+	"""Without /proc and tracefs, uprobes and tracepoints are not said to be refused, and the table of
+	instruments has the reasons."""
+	r = subprocess.run(["unshare", "-m", "sh", "-c", "for d in /proc /sys/kernel/tracing /sys/kernel/debug; do "
+			    "mount -t tmpfs none $d; done; exec \"$0\" features", PEVTRACE],
+			   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+	lines = [l.split(None, 3) for l in r.stdout.splitlines() if l.startswith("  ")]
+	said = {l[0]: (l[1], l[-1]) for l in lines if len(l) > 3}
+	probe, number = "/proc/self/exe cannot be found", "tracefs cannot be read, which has the numbers"
+	want = [("PERF_TYPE_TRACEPOINT", "untried", number), ("tracepoint", "unknown", number)]
+	if os.path.exists(DEVICES + "/uprobe"):
+		want += [("uprobe_path", "untried", probe), ("uprobe", "unknown", probe)]
+	if said["aux"][0] == "absent" and not re.search(": E[A-Z]+$", said["aux"][1]):
+		want += [("aux", "absent", "no PMU here has AUX areas")]
+	return [str((n, said.get(n))) for n, verdict, words in want
+		if n not in said or said[n][0] != verdict or words not in said[n][1]]
+
 def test_busy_for_a_moment(all_):
 	"""A breakpoint that is refused once, as others have all, opens when it is tried again."""
 	r = subprocess.run([PEVTRACE, "-f", "-o", "/dev/null", "-e", "inject=perf_event_open:error=ENOSPC:"
@@ -503,6 +520,7 @@ def main():
 		("what was seen", lambda: test_effects(all_), x86),
 		("the release", lambda: test_release(all_), True),
 		("text and JSON", lambda: test_text(all_), True),
+		("nothing to try it on", lambda: test_nothing_to_try(tmp), ROOT and not machine.lacks("mounts")),
 		("breakpoints in use for a moment", lambda: test_busy_for_a_moment(all_), x86),
 		("a busy machine", test_stable, True), ("words", test_words, True),
 		("misuse", lambda: test_misuse(tmp), True),

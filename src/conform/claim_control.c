@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/abi/strings.h"
 #include "conform/claim.h"
 
 /* An experiment with $exact that claims nothing but that it counts and samples. */
@@ -57,9 +56,9 @@ static void distrust_instrument(struct claim_outcome *o, struct instruments *is,
 	else
 		buf_addf(&why, "its control failed: %s ", instrument_name(i));
 	if (r->verdict == INSTRUMENT_ABSENT)
-		buf_addf(&why, "cannot be opened: %s", error_name(r->error) ?: "an error");
+		buf_addf(&why, "cannot be opened: %s", instrument_reason(r));
 	else if (!instrument_fails(is, i))
-		buf_adds(&why, "could not be tried");
+		buf_addf(&why, "could not be tried: %s", instrument_reason(r));
 	else if (!needs_breakpoints(i))
 		instrument_complain(is, i, &why);
 	distrust(o, buf_str(&why));

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/abi/layout.h"
+#include "core/abi/strings.h"
 #include "experiment/instruments_internal.h"
 #include "core/host/confine.h"
 #include "xlat/constants.h"
@@ -218,6 +219,12 @@ bool instrument_is_hardware(struct host *host, const uint8_t *attr, size_t len)
 	enum instrument i;
 
 	return instrument_of(host, attr, len, &i) && i <= INSTRUMENT_HARDWARE_SAMPLES;
+}
+
+const char *instrument_reason(const struct instrument_result *r)
+{
+	return r->why ?: r->verdict == INSTRUMENT_UNKNOWN ? "no child process could try it" :
+	       error_name(r->error) ?: "an error";
 }
 
 const char *instrument_name(enum instrument i)

@@ -41,7 +41,8 @@ enum instrument_verdict {
 
 struct instrument_result {
 	enum instrument_verdict verdict;
-	int error;			/* positive errno, with INSTRUMENT_ABSENT */
+	int error;			/* positive errno of one that is absent; 0: no call */
+	const char *why;		/* it is absent or unknown, in words; or NULL */
 	uint64_t counted, least, most;	/* what was counted, and what is possible */
 };
 
@@ -91,6 +92,9 @@ void instrument_emit_doubt(struct instruments *is, const uint8_t *attr, size_t l
  * deliver, and what is tried in a few milliseconds.
  */
 bool instrument_is_hardware(struct host *host, const uint8_t *attr, size_t len);
+
+/* Return why an instrument is absent or unknown: words, or the name of an error. */
+const char *instrument_reason(const struct instrument_result *r);
 
 /*
  * Return the name of an instrument ("breakpoint.data"), what it measures when it is tried, and the

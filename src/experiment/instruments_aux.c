@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Whether an AUX area receives data. */
-#include <errno.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -61,8 +60,10 @@ static void measure_aux(const void *ctx, void *out)
 		return;
 	}
 	ring = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (ring == MAP_FAILED)
+	if (ring == MAP_FAILED) {
+		r->why = "no ring could be mapped";
 		return;
+	}
 	own_calls_init(&calls, NULL);
 	error = aux_map(&aux, &calls, fd, ring, 2 * page, PAGES * page, false);
 	if (error) {
@@ -80,14 +81,17 @@ void instrument_try_aux(struct host *host, struct instrument_result *r)
 {
 	struct instrument_result found;
 
-	*r = instrument_absent(ENODEV);
-	if (!host)
+	*r = (struct instrument_result){ .why = "the PMUs cannot be read from sysfs" };
+	if (!host || !host_has_pmus(host))
 		return;
+	*r = (struct instrument_result){
+		.verdict = INSTRUMENT_ABSENT, .why = "no PMU here has AUX areas",
+	};
 	for (const struct pmu *p = host_pmus(host); p; p = p->next) {
 		if (pmu_desc_by_name(p->name))
 			continue;
 		child_run(measure_aux, p, &found, sizeof(found));
-		if (found.verdict > r->verdict || r->error == ENODEV)
+		if (found.verdict > r->verdict || r->why)
 			*r = found;
 	}
 }

@@ -73,7 +73,7 @@ void instrument_try_compat(struct instrument_result *r)
 	if (error == ENOEXEC)
 		*r = instrument_absent(error);
 	else if (error)
-		r->verdict = INSTRUMENT_UNKNOWN;
+		r->why = "no program in memory can be executed";
 	else if (status >= 0)
 		r->verdict = WIFEXITED(status) && WEXITSTATUS(status) == COMPAT_STATUS ?
 			     INSTRUMENT_WORKS : INSTRUMENT_DEAD;
@@ -81,6 +81,6 @@ void instrument_try_compat(struct instrument_result *r)
 #else
 void instrument_try_compat(struct instrument_result *r)
 {
-	r->verdict = INSTRUMENT_UNKNOWN;
+	r->why = "pevtrace has no 32-bit program for this processor";
 }
 #endif

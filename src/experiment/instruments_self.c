@@ -88,7 +88,9 @@ struct reading {
  */
 static struct instrument_result measure_step(int fd, bool clock)
 {
-	struct instrument_result unknown = { .verdict = INSTRUMENT_UNKNOWN };
+	const struct instrument_result unknown = {
+		.why = "its event had no counter all the time",
+	};
 	struct reading a, b;
 	uint64_t start = clock_ns();
 

@@ -61,34 +61,36 @@ static void set_samples(enum instrument i, struct instrument_event *e)
 	e->quantity = QUANTITY_SAMPLES;
 }
 
-static bool set_uprobe(struct host *host, struct instrument_event *e)
+static const char *set_uprobe(struct host *host, struct instrument_event *e)
 {
 	int64_t type = host ? host_pmu_type(host, "uprobe") : -1;
 
-	if (type < 0 || !work_called_offset())
-		return false;
+	if (type < 0)
+		return "no uprobe PMU in sysfs";
+	if (work_lacks_probe())
+		return work_lacks_probe();
 	set_event(e, (uint32_t)type, 0, 1);
-	attr_put(e->attr, ATTR_UPROBE_PATH, (uintptr_t)"/proc/self/exe");
+	attr_put(e->attr, ATTR_UPROBE_PATH, (uintptr_t)WORK_FILE);
 	attr_put(e->attr, ATTR_PROBE_OFFSET, work_called_offset());
 	e->least = e->most = WORK_TIMES;
-	return true;
+	return NULL;
 }
 
-static bool set_tracepoint(struct host *host, struct instrument_event *e)
+static const char *set_tracepoint(struct host *host, struct instrument_event *e)
 {
 	uint64_t id;
 
 	if (!host || (host_tracepoint_id(host, "raw_syscalls:sys_enter", &id) &&
 		      host_tracepoint_id(host, "sched:sched_switch", &id)))
-		return false;
+		return "tracefs cannot be read, which has the numbers of tracepoints";
 	set_event(e, PERF_TYPE_TRACEPOINT, id, 1);
 	/* the CPU is in the kernel when it meets a tracepoint */
 	attr_put(e->attr, ATTR_EXCLUDE_KERNEL, 0);
-	return true;
+	return NULL;
 }
 
-/* Fill in a zeroed e; return false if the event has no number here. */
-static bool set_instrument(struct host *host, enum instrument i, struct instrument_event *e)
+/* Fill in a zeroed e; return why the event cannot be named here, or NULL. */
+static const char *set_instrument(struct host *host, enum instrument i, struct instrument_event *e)
 {
 	switch (i) {
 	case INSTRUMENT_UPROBE:
@@ -97,14 +99,14 @@ static bool set_instrument(struct host *host, enum instrument i, struct instrume
 		return set_tracepoint(host, e);
 	case INSTRUMENT_PAGE_FAULTS:
 		set_event(e, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 1);
-		return true;
+		return NULL;
 	case INSTRUMENT_HARDWARE_SAMPLES:
 	case INSTRUMENT_CLOCK_SAMPLES:
 		set_samples(i, e);
-		return true;
+		return NULL;
 	default:
 		set_breakpoint(i, e);
-		return true;
+		return NULL;
 	}
 }
 
@@ -117,8 +119,8 @@ void instrument_try_event(struct host *host, enum instrument i, struct instrumen
 	struct observed o;
 	uint64_t counted;
 
-	*r = (struct instrument_result){ .verdict = INSTRUMENT_UNKNOWN };
-	if (!set_instrument(host, i, &e))
+	*r = (struct instrument_result){ .why = set_instrument(host, i, &e) };
+	if (r->why)
 		return;
 	x.work = e.work;
 	if (!experiment_run(&x, &o))
@@ -129,4 +131,6 @@ void instrument_try_event(struct host *host, enum instrument i, struct instrumen
 		*r = (struct instrument_result){ .verdict = INSTRUMENT_ABSENT, .error = o.error };
 	else if (e.quantity != QUANTITY_SAMPLES || o.ring)
 		*r = instrument_judge(counted, counted, e.least, e.most);
+	else
+		r->why = "no ring could be mapped";
 }

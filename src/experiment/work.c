@@ -14,8 +14,6 @@
 #include "engine/rings/bpf.h"
 #include "core/lib/child.h"
 
-#define SELF "/proc/self/exe"
-
 enum { PAGES = 16, SPIN_NS = 2000000, CHILD_STACK = 64 * 1024 };
 
 static volatile uint32_t work_variable;
@@ -61,6 +59,12 @@ uint64_t work_called_offset(void)
 
 	dl_iterate_phdr(find_called, &offset);
 	return offset;
+}
+
+const char *work_lacks_probe(void)
+{
+	return access(WORK_FILE, F_OK) ? WORK_FILE " cannot be found, which a uprobe needs" :
+	       !work_called_offset() ? "no segment of " WORK_FILE " has a function to probe" : NULL;
 }
 
 int work_cpu(void)
@@ -159,7 +163,7 @@ static void touch_pages(void)
 
 static void work_map_file(int prot)
 {
-	int fd = open(SELF, O_RDONLY | O_CLOEXEC);
+	int fd = open(WORK_FILE, O_RDONLY | O_CLOEXEC);
 	volatile char *p = fd < 0 ? MAP_FAILED : mmap(NULL, 4096, prot, MAP_PRIVATE, fd, 0);
 
 	/* the fault of the write finds a page, and so a physical address */
@@ -218,7 +222,7 @@ static void exec_self(void)
 	int null = open("/dev/null", O_WRONLY);
 
 	dup2(null, 1);
-	execve(SELF, (char *[]){ (char *)"pevtrace", (char *)"--version", NULL },
+	execve(WORK_FILE, (char *[]){ (char *)"pevtrace", (char *)"--version", NULL },
 	       (char *[]){ NULL });
 }
 

@@ -45,8 +45,12 @@ void work_call(void *unused);
 uintptr_t work_watched(void);
 uintptr_t work_called(void);
 
-/* Return the offset of the function in the file of the program, or 0. */
+/* The file of the program, for a uprobe at the function; the function's offset there, or 0. */
+#define WORK_FILE "/proc/self/exe"
 uint64_t work_called_offset(void);
+
+/* Return why no uprobe can be set at the function, as its file or its offset is unknown; or NULL. */
+const char *work_lacks_probe(void);
 
 /* Do the work. */
 void work_do(unsigned int what, clockid_t clock, struct work_report *report);

@@ -67,6 +67,7 @@ struct feature_base {
 	bool exact;		/* counts do not differ between runs */
 	bool probe;		/* tried with members of its own only */
 	int error;		/* positive errno of opening it unchanged, or 0 */
+	const char *untried;	/* why nothing can be tried on it here, or NULL */
 };
 
 struct features_experiment;

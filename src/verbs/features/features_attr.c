@@ -170,6 +170,10 @@ static bool try_on(struct features *fs, struct feature *f, const struct feature_
 	x.clock = (clockid_t)layout_get(layout, ATTR_CLOCKID, with, b->len);
 	if (!applies(fs, field, with))
 		return false;
+	if (b->untried) {
+		features_found(f, FEATURE_UNTRIED, NULL, b->untried);
+		return false;
+	}
 	a = features_observe(fs, &x, 0);
 	if (!a)
 		return false;

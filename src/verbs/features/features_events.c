@@ -128,6 +128,7 @@ void features_try_pmu(struct features *fs, struct feature *f)
 {
 	const struct pmu *p = f->what;
 	const struct pmu_desc *d = pmu_desc_by_name(p->name);
+	const struct feature_base *b = base_of(fs, p->type);
 	bool cpus = d && d->traits & PMU_TRAIT_CPU_ONLY;
 	uint8_t attr[FEATURE_ATTR_MAX];
 	const struct experiment x = {
@@ -137,7 +138,9 @@ void features_try_pmu(struct features *fs, struct feature *f)
 
 	if (cpus && !fs->all_cpus)
 		features_found(f, FEATURE_UNTRIED, NULL, system_wide);
-	else if (p->type == PERF_TYPE_TRACEPOINT && !base_of(fs, p->type))
+	else if (b && b->untried)
+		features_found(f, FEATURE_UNTRIED, NULL, b->untried);
+	else if (p->type == PERF_TYPE_TRACEPOINT && !b)
 		features_found(f, FEATURE_UNTRIED, NULL, "tracefs cannot be read, which has the "
 			       "numbers of tracepoints");
 	else

@@ -20,8 +20,8 @@ static void text_instrument(struct features *fs, enum instrument i,
 		     r->verdict == INSTRUMENT_WORKS ? COLOR_STRING : COLOR_NOTE, verdict);
 	buf_pad(line, VERDICT_WIDTH - strlen(verdict));
 	buf_adds(line, instrument_meaning(i));
-	if (r->verdict == INSTRUMENT_ABSENT)
-		buf_addf(line, ": %s", error_name(r->error) ? error_name(r->error) : "an error");
+	if (r->verdict <= INSTRUMENT_ABSENT)
+		buf_addf(line, ": %s", instrument_reason(r));
 	if (r->verdict == INSTRUMENT_IMPLAUSIBLE)
 		buf_addf(line, ": %" PRIu64 ", where %" PRIu64 " to %" PRIu64 " are possible",
 			 r->counted, r->least, r->most);
@@ -39,11 +39,13 @@ static void json_instrument(struct features *fs, enum instrument i,
 	k->ops->symbol(k, "name", instrument_name(i));
 	k->ops->symbol(k, "verdict", instrument_verdict_name(r->verdict));
 	k->ops->symbol(k, "meaning", instrument_meaning(i));
-	if (r->verdict == INSTRUMENT_ABSENT) {
+	if (r->verdict == INSTRUMENT_ABSENT && r->error) {
 		k->ops->sint(k, "errno", r->error);
 		if (error_name(r->error))
 			k->ops->symbol(k, "error", error_name(r->error));
 	}
+	if (r->verdict <= INSTRUMENT_ABSENT && (r->why || !r->error))
+		k->ops->symbol(k, "why", instrument_reason(r));
 	if (instrument_fails(&fs->instruments, i)) {
 		k->ops->uint(k, "counted", r->counted);
 		k->ops->uint(k, "least", r->least);

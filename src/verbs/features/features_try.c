@@ -110,7 +110,8 @@ static void add_probe(struct features *fs, const char *pmu)
 	snprintf(b->name, sizeof(b->name), "%s", pmu);
 	b->probe = true;
 	if (!strcmp(pmu, "uprobe")) {
-		features_put(b->attr, ATTR_UPROBE_PATH, (uintptr_t)"/proc/self/exe");
+		b->untried = work_lacks_probe();
+		features_put(b->attr, ATTR_UPROBE_PATH, (uintptr_t)WORK_FILE);
 		features_put(b->attr, ATTR_PROBE_OFFSET, work_called_offset());
 	} else {
 		/* a disabled one changes nothing in the kernel's code */
@@ -137,10 +138,12 @@ void features_prepare(struct features *fs)
 	add_probe(fs, "uprobe");
 	add_probe(fs, "kprobe");
 	for (size_t i = 0; i < fs->nbases; i++) {
-		x.attr = fs->bases[i].attr;
-		x.len = fs->bases[i].len;
-		o = features_observe(fs, &x, 0);
-		fs->bases[i].error = o ? o->error : ECHILD;
+		struct feature_base *b = &fs->bases[i];
+
+		x.attr = b->attr;
+		x.len = b->len;
+		o = b->untried ? NULL : features_observe(fs, &x, 0);
+		b->error = o ? o->error : ECHILD;
 	}
 	fd = bpf_load(BPF_PROG_TYPE_PERF_EVENT, 0);
 	fs->bpf_error = fd < 0 ? -fd : 0;

@@ -79,7 +79,8 @@ static void explain_result(struct instruments *is, enum instrument i, struct buf
 			 error_name(r->error) ? error_name(r->error) : "an error",
 			 strerror(r->error));
 	else if (r->verdict == INSTRUMENT_UNKNOWN)
-		buf_adds(why, "Whether one works could not be tried here.");
+		buf_addf(why, "Whether one works could not be tried here: %s.",
+			 instrument_reason(r));
 	else {
 		buf_adds(why, "One ");
 		instrument_complain(is, i, why);
