@@ -36,7 +36,7 @@ def run(*args, program=None, **kw):
 		r = subprocess.run([program or PEVTRACE, "features"] + list(args),
 				   stdout=subprocess.PIPE, stderr=subprocess.PIPE,
 				   universal_newlines=True, timeout=300, **kw)
-		if "ENOSPC" not in r.stdout:
+		if "all breakpoints are in use" not in r.stdout:
 			break
 	return r
 
@@ -324,6 +324,24 @@ def test_text(all_):
 				why.append("not in the text: " + line)
 	return why
 
+def without_breakpoints(error, when):
+	"""Try features of breakpoints where an error takes the place of the kernel's answer."""
+	r = subprocess.run([PEVTRACE, "-f", "-o", "/dev/null", "-e", "inject=perf_event_open:error=%s:%s"
+			    "when=type==PERF_TYPE_BREAKPOINT" % (error, when), PEVTRACE, "features", "--json",
+			    "bp_type", "bp_addr", "bp_len", "breakpoint", "PERF_TYPE_BREAKPOINT"],
+			   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+	return r, [json.loads(l) for l in r.stdout.splitlines()]
+
+def test_busy():
+	"""Breakpoints of which others have all are not refused by the kernel."""
+	why = []
+	for error in ("ENOSPC", "EBUSY"):
+		r, got = without_breakpoints(error, "")
+		why += differ({(o["kind"] == "instrument", o.get("result", o.get("verdict")), o.get("why"))
+			       for o in got}, {(False, "untried", "all breakpoints are in use")},
+			      error + r.stderr)
+	return why
+
 def test_nothing_to_try(tmp):
 	"""Without /proc and tracefs, uprobes and tracepoints are not said to be refused, and the table of
 	instruments has the reasons."""
@@ -343,11 +361,7 @@ def test_nothing_to_try(tmp):
 
 def test_busy_for_a_moment(all_):
 	"""A breakpoint that is refused once, as others have all, opens when it is tried again."""
-	r = subprocess.run([PEVTRACE, "-f", "-o", "/dev/null", "-e", "inject=perf_event_open:error=ENOSPC:"
-			    "when=1:when=type==PERF_TYPE_BREAKPOINT", PEVTRACE, "features", "--json",
-			    "bp_type", "bp_addr", "bp_len", "breakpoint"],
-			   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-	got = [json.loads(l) for l in r.stdout.splitlines()]
+	r, got = without_breakpoints("ENOSPC", "when=1:")
 	results = lambda objects: {(o["name"], o["result"]) for o in objects if "result" in o}
 	return differ(sorted(results(got) - results(all_)), [], "results") + differ(r.returncode, 0, r.stderr) + \
 		differ(len(got) > 10, True, "features")
@@ -520,6 +534,7 @@ def main():
 		("what was seen", lambda: test_effects(all_), x86),
 		("the release", lambda: test_release(all_), True),
 		("text and JSON", lambda: test_text(all_), True),
+		("breakpoints in use", test_busy, True),
 		("nothing to try it on", lambda: test_nothing_to_try(tmp), ROOT and not machine.lacks("mounts")),
 		("breakpoints in use for a moment", lambda: test_busy_for_a_moment(all_), x86),
 		("a busy machine", test_stable, True), ("words", test_words, True),

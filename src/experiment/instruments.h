@@ -97,6 +97,12 @@ bool instrument_is_hardware(struct host *host, const uint8_t *attr, size_t len);
 const char *instrument_reason(const struct instrument_result *r);
 
 /*
+ * Return, in words, that an error of an open says nothing about the event, as others have what it
+ * needs: all breakpoints; or NULL.
+ */
+const char *instrument_in_use(const uint8_t *attr, size_t len, int error);
+
+/*
  * Return the name of an instrument ("breakpoint.data"), what it measures when it is tried, and the
  * name of a verdict ("dead").
  */

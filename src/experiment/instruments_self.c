@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Instruments that are tried by a child that measures itself. */
+#include <errno.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "engine/rings/bpf.h"
+#include "core/abi/layout.h"
 #include "experiment/instruments_internal.h"
 #include "experiment/open_event.h"
 #include "core/lib/child.h"
@@ -73,6 +75,13 @@ int instrument_open(uint32_t type, uint64_t config, uint8_t *attr)
 	attr_put(attr, ATTR_CONFIG, config);
 	attr_put(attr, ATTR_EXCLUDE_KERNEL, 1);
 	return open_event(attr, layout_perf_event_attr.size, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+const char *instrument_in_use(const uint8_t *attr, size_t len, int error)
+{
+	return (error == ENOSPC || error == EBUSY) &&
+	       layout_get(&layout_perf_event_attr, ATTR_TYPE, attr, len) == PERF_TYPE_BREAKPOINT ?
+	       "all breakpoints are in use" : NULL;
 }
 
 /* Counters --------------------------------------------------------------------------- */

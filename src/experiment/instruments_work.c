@@ -128,7 +128,10 @@ void instrument_try_event(struct host *host, enum instrument i, struct instrumen
 	counted = e.quantity == QUANTITY_TRAPS ? o.traps :
 		  e.quantity == QUANTITY_SAMPLES ? o.samples : o.count;
 	if (o.error)
-		*r = (struct instrument_result){ .verdict = INSTRUMENT_ABSENT, .error = o.error };
+		*r = (struct instrument_result){
+			.verdict = INSTRUMENT_ABSENT, .error = o.error,
+			.why = instrument_in_use(x.attr, x.len, o.error),
+		};
 	else if (e.quantity != QUANTITY_SAMPLES || o.ring)
 		*r = instrument_judge(counted, counted, e.least, e.most);
 	else

@@ -73,6 +73,8 @@ static void test_tries(void **state)
 	assert_int_equal(find(&is[2], INSTRUMENT_BREAKPOINT_DATA, &full, 1)->verdict,
 			 INSTRUMENT_ABSENT);
 	assert_int_equal(is[2].results[INSTRUMENT_BREAKPOINT_DATA].error, ENOSPC);
+	assert_string_equal(instrument_reason(&is[2].results[INSTRUMENT_BREAKPOINT_DATA]),
+			    "all breakpoints are in use");
 	assert_int_equal(find(&is[3], INSTRUMENT_BREAKPOINT_DATA, &odd, 1)->verdict,
 			 INSTRUMENT_IMPLAUSIBLE);
 	assert_int_equal(find(&is[4], INSTRUMENT_CLOCK_SAMPLES, &zero, 1)->verdict,

@@ -155,7 +155,10 @@ bool features_found(struct feature *f, enum feature_result r, const char *on,
 bool features_dead(struct features *fs, struct feature *f, const uint8_t *attr, size_t len,
 		   uint64_t count, const char *on);
 
-/* Store a refusal and the rule that explains it, like features_found(). */
+/*
+ * Store a refusal and the rule that explains it, like features_found(); or that the feature is
+ * untried, if others have what it needs.
+ */
 void features_refused(struct features *fs, struct feature *f, const struct experiment *x,
 		      int error, const char *on);
 

@@ -212,7 +212,7 @@ void features_try_member(struct features *fs, struct feature *f)
 		const struct feature_base *b = &fs->bases[i];
 
 		/* try probes that do not open, too, for the reason of their members */
-		if (b->probe ? field->when.op == COND_NONE : b->error != 0)
+		if (b->probe ? field->when.op == COND_NONE : b->error && !b->untried)
 			continue;
 		done = try_on(fs, f, b);
 	}

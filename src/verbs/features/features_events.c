@@ -65,7 +65,7 @@ void features_try_type(struct features *fs, struct feature *f)
 		x.len = b->len;
 		try_counting(fs, f, &x);
 	}
-	if (f->result != FEATURE_UNTRIED)
+	if (f->result != FEATURE_UNTRIED || f->why.len)
 		return;
 	if (f->value == PERF_TYPE_TRACEPOINT) {
 		features_found(f, FEATURE_UNTRIED, NULL, "tracefs cannot be read, which has the "

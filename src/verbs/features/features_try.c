@@ -144,6 +144,7 @@ void features_prepare(struct features *fs)
 		x.len = b->len;
 		o = b->untried ? NULL : features_observe(fs, &x, 0);
 		b->error = o ? o->error : ECHILD;
+		b->untried = b->untried ?: instrument_in_use(b->attr, b->len, b->error);
 	}
 	fd = bpf_load(BPF_PROG_TYPE_PERF_EVENT, 0);
 	fs->bpf_error = fd < 0 ? -fd : 0;
@@ -322,6 +323,7 @@ void features_refused(struct features *fs, struct feature *f, const struct exper
 		      int error, const char *on)
 {
 	struct rule_ask ask = ask_of(x, &fs->facts.rules);
+	const char *in_use = instrument_in_use(x->attr, x->len, error);
 	struct rule_verdict v;
 	enum fact known;
 
@@ -339,7 +341,9 @@ void features_refused(struct features *fs, struct feature *f, const struct exper
 		f->known = known;
 	if (error == EMFILE || error == ENFILE)
 		fs->ran_out = error;
-	if (!features_found(f, FEATURE_NO, on, NULL))
+	if (in_use)
+		features_found(f, FEATURE_UNTRIED, NULL, in_use);
+	if (in_use || !features_found(f, FEATURE_NO, on, NULL))
 		return;
 	rules_judge(&ask, &v);
 	f->error = error;
