@@ -374,6 +374,22 @@ def test_dead_breakpoints():
 		why.append("the list does not say so")
 	return why
 
+# whose answer is 0 where everything works
+NOTHING_COUNTED = (("counting", "Open"), ("bpf", "On a tracepoint"))
+
+def test_dead_faults():
+	"""Page faults that are not counted are named, and nothing that comes of them is an answer."""
+	env, why = dict(os.environ, LC_ALL="C", LD_PRELOAD=DEAD, DEAD="breakpoints software"), []
+	for name in ("bpf", "counting", "perf-data", "records", "redirect", "sampling", "signals"):
+		r = run(name, env=env)
+		if r.returncode or r.stderr:
+			why.append("%s: status %d: %s" % (name, r.returncode, r.stderr))
+		if "page faults are not counted" not in " ".join(r.stdout.split()):
+			why.append(name + " does not say what is missing")
+		why += ["%s: %s: %s" % (name, title, text) for title, text in steps(r.stdout).items()
+			if re.search(r"Answer: (0|-1|another code) ", text) and (name, title) not in NOTHING_COUNTED]
+	return why
+
 def test_no_perf(tmp):
 	"""Without perf, pevtrace records the file; the bytes are those of its own lesson's attr."""
 	os.symlink(shutil.which("true"), os.path.join(tmp, "true"))
@@ -624,6 +640,9 @@ def main():
 		  ("the list for an ordinary user", test_list_nobody,
 		   not_nobody or tracepoints_for_all()),
 		  ("dead breakpoints", test_dead_breakpoints,
+		   None if os.path.exists(DEAD) and not sp.sanitized() else
+		   "dead.so was not built, or pevtrace has sanitizers"),
+		  ("dead page faults", test_dead_faults,
 		   None if os.path.exists(DEAD) and not sp.sanitized() else
 		   "dead.so was not built, or pevtrace has sanitizers"),
 		  ("without perf", lambda: test_no_perf(tmp), None),

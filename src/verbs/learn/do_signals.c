@@ -19,7 +19,7 @@ enum { FAULTS = 6, REFRESH = 3, TIMES = 3, ASYNC = 0, TRAP };
 
 bool learn_signals_prepare(struct learn *l)
 {
-	learn_set(l, "faults", "%d", FAULTS);
+	learn_set(l, "touched", "%d", FAULTS);
 	learn_set(l, "refresh", "%d", REFRESH);
 	learn_set(l, "times", "%d", TIMES);
 	learn_set(l, "data", "0x%x", DATA);

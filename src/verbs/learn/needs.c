@@ -44,6 +44,7 @@ static const struct learn_need needs[] = {
 	{ "bpf", "BPF programs", INSTRUMENT_BPF, NULL, NULL },
 	{ "breakpoint", "hardware breakpoints", INSTRUMENT_BREAKPOINT_DATA, NULL, NULL },
 	{ "clock", "clock events", INSTRUMENT_CLOCK_SAMPLES, NULL, NULL },
+	{ "faults", "page-fault events", INSTRUMENT_PAGE_FAULTS, NULL, NULL },
 	{ "hardware", "hardware counters", INSTRUMENT_HARDWARE, has_hardware,
 	  "No PMU in /sys/bus/event_source/devices counts such events, as in many virtual "
 	  "machines." },
