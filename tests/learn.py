@@ -390,6 +390,11 @@ def test_dead_faults():
 			if re.search(r"Answer: (0|-1|another code) ", text) and (name, title) not in NOTHING_COUNTED]
 	return why
 
+def test_late_samples():
+	"""A sample that comes late is waited for."""
+	step = steps(run("sampling", env=dict(os.environ, LC_ALL="C", LD_PRELOAD=DEAD, DEAD="late")).stdout)["A frequency"]
+	return [] if "PERF_RECORD_SAMPLE" in step or "This needs" in step else ["no sample in: " + step]
+
 def test_no_perf(tmp):
 	"""Without perf, pevtrace records the file; the bytes are those of its own lesson's attr."""
 	os.symlink(shutil.which("true"), os.path.join(tmp, "true"))
@@ -623,6 +628,8 @@ def main():
 		sp.skip_all("no event can be opened here")
 	tmp = tempfile.mkdtemp(prefix="pevtrace-learn-")
 	tap = sp.Tap()
+	no_dead = None if os.path.exists(DEAD) and not sp.sanitized() else \
+		  "dead.so was not built, or pevtrace has sanitizers"
 	root, not_nobody = os.getuid() == 0, nobody_cannot()
 	names = sorted(lessons())
 	tests = [("%s runs through" % n, lambda n=n: test_through(n), None) for n in names]
@@ -639,12 +646,9 @@ def main():
 		  ("documents", test_markdown, None), ("the list", test_list, None),
 		  ("the list for an ordinary user", test_list_nobody,
 		   not_nobody or tracepoints_for_all()),
-		  ("dead breakpoints", test_dead_breakpoints,
-		   None if os.path.exists(DEAD) and not sp.sanitized() else
-		   "dead.so was not built, or pevtrace has sanitizers"),
-		  ("dead page faults", test_dead_faults,
-		   None if os.path.exists(DEAD) and not sp.sanitized() else
-		   "dead.so was not built, or pevtrace has sanitizers"),
+		  ("dead breakpoints", test_dead_breakpoints, no_dead),
+		  ("dead page faults", test_dead_faults, no_dead),
+		  ("late samples", test_late_samples, no_dead),
 		  ("without perf", lambda: test_no_perf(tmp), None),
 		  ("an older kernel", test_older_kernel, machine.cannot_trace(PEVTRACE)),
 		  ("what an ordinary user lacks", test_nobody_lacks,

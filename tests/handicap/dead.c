@@ -2,8 +2,9 @@
 /*
  * A library for LD_PRELOAD: events open, and never count or sample.  DEAD names which: "breakpoints"
  * (also if it is not set), as under hypervisors that do not deliver them; "software": page faults
- * and clocks; or both.  A member of the attr is replaced while the kernel reads it, so a tracer sees
- * another one: the address of a breakpoint, or the config of the dummy event.  Programs that make
+ * and clocks; or both.  "late": a sample_freq is lowered, so that samples come late, as on a busy
+ * machine.  A member of the attr is replaced while the kernel reads it, so a tracer sees
+ * another one: the address of a breakpoint, the config of the dummy event, or a sample_freq.  Programs that make
  * the call without syscall(3) are missed.
  */
 #include "preload.h"
@@ -14,6 +15,8 @@
 
 /* Below it nothing is mapped (vm.mmap_min_addr), and no breakpoint fires anyway. */
 #define MAPPABLE 0x10000
+/* Samples in a second of the CPU. */
+#define LATE 10
 /* The bit of an address whose change leads to where the kernel maps nothing unasked. */
 #define NOWHERE (1ULL << 46)
 
@@ -24,13 +27,16 @@ static bool is_dead(const char *kind)
 	return strstr(dead, kind);
 }
 
-/* Return whether an address, or the config of a software event, is to be replaced, and by what. */
+/* Return whether an address, or a member of a software event, is to be replaced, and by what. */
 static bool replacement(uint32_t type, uint64_t value, uint64_t *other)
 {
 	if (type == PERF_TYPE_BREAKPOINT) {
 		*other = value ^ NOWHERE;
 		return is_dead("breakpoints") && value >= MAPPABLE && (int64_t)value >= 0;
 	}
+	*other = LATE;
+	if (is_dead("late"))
+		return value > 100 && value < 1000;	/* no short period, and none in ns */
 	*other = PERF_COUNT_SW_DUMMY;
 	return is_dead("software") &&
 	       (value == PERF_COUNT_SW_CPU_CLOCK || value == PERF_COUNT_SW_TASK_CLOCK ||
@@ -49,6 +55,7 @@ static long call_with_attr(long nr, const long *a, int n)
 	    (type != PERF_TYPE_BREAKPOINT && type != PERF_TYPE_SOFTWARE))
 		return call(nr, a);
 	place = attr + (type == PERF_TYPE_BREAKPOINT ? offsetof(struct perf_event_attr, bp_addr) :
+			is_dead("late") ? offsetof(struct perf_event_attr, sample_freq) :
 			offsetof(struct perf_event_attr, config));
 	if (!copy(SYS_process_vm_readv, &value, place, sizeof(value)) ||
 	    !replacement(type, value, &other) ||
