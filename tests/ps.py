@@ -301,6 +301,22 @@ def test_ptrace(tap):
 	return tap.ok(re.search(r"held by \S+\[%d\] \(mem:\S+ and 3 more\)" % r.pid, why),
 		      "why names the tracer", [why])
 
+def test_stale(tap):
+	"""Without CAP_SYS_PTRACE, as in many containers, no descriptor can be copied: the count is marked as old."""
+	PR_CAPBSET_DROP, CAP_SYS_PTRACE = 24, 19
+	fd = opened(config=0, pid=-1, cpu=0)
+	confined = {"preexec_fn": lambda: LIBC.prctl(PR_CAPBSET_DROP, CAP_SYS_PTRACE, 0, 0, 0)}
+	mine = ("-p", str(os.getpid()), "-e", "cpu-clock")
+	text = [run(*mine, **how) for how in ({}, confined)]
+	stale = [listed(*mine, **how)[0][id_of(fd)].get("stale") for how in ({}, confined)]
+	os.close(fd)
+	if machine.lacks("tracing"):
+		return tap.skip("a count of which no descriptor can be read", machine.lacks("tracing"))
+	return tap.ok([bool(re.search(r" active +[\d.]+[kMGT]?\? ", r.stdout)) for r in text] == [False, True] and
+		      [r.stderr.count("a count with ? is what the kernel last stored") for r in text] == [0, 1] and
+		      stale == [None, True], "a count of which no descriptor can be read",
+		      [stale] + [r.stdout + r.stderr for r in text])
+
 def test_watch(tap):
 	"""--watch: rates from the second list on."""
 	if machine.lacks("tracing"):	# the count of an event that runs comes from a borrowed descriptor
@@ -445,6 +461,7 @@ def main():
 	test_nobody(tap)
 	test_names(tap)
 	test_ptrace(tap)
+	test_stale(tap)
 	test_watch(tap)
 	for size in (12, 80), (8, 60), (8, 20):
 		test_terminal(tap, *size)

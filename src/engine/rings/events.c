@@ -239,11 +239,13 @@ static void add_record(void *ctx, const struct events_record *r)
 static void refresh_counts(struct events *e)
 {
 	for (size_t i = 0; i < e->n; i++) {
-		int fd = is_stale(e->list[i]) ? events_borrow(e->list[i]) : -1;
+		struct events_event *v = e->list[i];
+		int fd = is_stale(v) ? events_borrow(v) : -1;
 
+		v->stale = is_stale(v) && fd < 0;
 		if (fd < 0)
 			continue;
-		count_from(e, e->list[i], fd);
+		count_from(e, v, fd);
 		close(fd);
 	}
 }

@@ -27,6 +27,7 @@ struct events_event {
 	/* without BPF only id, count and, if timed, the times are known: attr_len is 0 */
 	struct events_facts facts;
 	bool identified, counted, timed;	/* id, count and times are known */
+	bool stale;		/* they are what the kernel last stored: no descriptor could be read */
 	struct events_holder *holders;
 	size_t nholders;
 };

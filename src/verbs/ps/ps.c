@@ -10,6 +10,7 @@
 
 #include "core/abi/attr_value.h"
 #include "verbs/cmd.h"
+#include "engine/rings/borrow.h"
 #include "core/host/facts.h"
 #include "core/host/mounts.h"
 #include "core/host/sysfile.h"
@@ -77,6 +78,10 @@ static void tell_limits(const struct ps *p)
 		     "whom events count, their state, group and ring%s",
 		     buf_str(&e->why), buf_str(&others));
 	buf_free(&others);
+	if (p->stale)
+		warn("a count with ? is what the kernel last stored, as no descriptor of the event "
+		     "can be read: %s", borrow_refusal() ?: "the rules of ptrace(2), Yama or a "
+		     "container forbid to copy those of its holders, or it has none");
 	if (proc_pid_namespace())
 		warn("only what processes of this PID namespace hold is listed; run pevtrace ps "
 		     "outside of it for the whole machine");
@@ -96,8 +101,10 @@ static bool ps_once(struct ps *p)
 	p->now_ns = monotonic_ns(); /* counts that grow are read last */
 	list = xcalloc(p->events.n + 1, sizeof(*list));
 	for (size_t i = 0; i < p->events.n; i++)
-		if (ps_selects(p, p->events.list[i]))
+		if (ps_selects(p, p->events.list[i])) {
 			list[n++] = p->events.list[i];
+			p->stale |= p->events.list[i]->stale;
+		}
 	ps_show(p, list, n);
 	keep_counts(p);
 	free(list);
@@ -202,7 +209,7 @@ const struct verb ps_verb = {
 "task, such as watchpoints of a debugger, are listed, those for a CPU are not: a message tells "
 "of the watchdog for hard lockups.",
 	.notes =
-"Columns: RAN is the share of the enabled time in which the event counted; MORE has !: such "
+"Columns: COUNT has ? if it is old, as no descriptor can be read; RAN is the share of the enabled time in which the event counted; MORE has !: such "
 "events do not count on this machine, g: in a group, r: has a ring, a: has an AUX area, b: has a "
 "BPF program, l: lost samples. -v shows them in full. The exit status is 0 if events are listed, 1 "
 "if there are none, 2 on misuse and trouble.",

@@ -17,6 +17,7 @@ struct ps {
 	struct machine machine;
 	struct instruments instruments;
 	struct showing out;
+	bool stale;		/* an event was shown whose count is old */
 	size_t name, target, holder; /* widths of columns of the list */
 	/* of the list before, by id: counts + 1, when it was made (CLOCK_MONOTONIC) */
 	struct map counts;

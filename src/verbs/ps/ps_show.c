@@ -88,7 +88,7 @@ static void add_short(uint64_t n, struct buf *out)
 	buf_addf(out, "%.*f%c", v < 10 ? 2 : v < 100 ? 1 : 0, v, units[unit]);
 }
 
-/* The count; in a later list, by how much it grew in a second. */
+/* The count, with a ? if it is old; in a later list, by how much it grew in a second. */
 static void add_count(const struct ps *p, const struct events_event *v, struct buf *out)
 {
 	uint64_t before = (uintptr_t)map_get(&p->counts, v->facts.id);
@@ -96,8 +96,9 @@ static void add_count(const struct ps *p, const struct events_event *v, struct b
 
 	if (!v->counted) {
 		buf_adds(out, "?");
-	} else if (!before) {
+	} else if (!before || v->stale) {
 		add_short(count, out);
+		buf_adds(out, v->stale ? "?" : "");
 	} else {
 		count = count > before - 1 ? count - (before - 1) : 0;
 		add_short((uint64_t)((double)count * 1e9 / (double)(p->now_ns - p->before_ns)),
@@ -552,6 +553,8 @@ static void show_json(struct ps *p, const struct events_event *v)
 		json_facts(p, v, s);
 	if (v->counted)
 		s->ops->uint(s, "count", f->count);
+	if (v->stale)
+		json_add_bool(&p->out.object, "stale", true);
 	if (v->timed) {
 		s->ops->uint(s, "enabled_ns", f->enabled_ns);
 		s->ops->uint(s, "running_ns", f->running_ns);
