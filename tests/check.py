@@ -200,7 +200,7 @@ def bp(bp_type=3, bp_addr=0x1000, bp_len=4, exclude_kernel=1, **kw):
 def test_breakpoints():
 	top = 0xffff800000000000
 	kernel = "kernel_privilege" if machine.lacks("kernel events") else \
-		"breakpoint_kernel_privilege" if machine.lacks("CAP_PERFMON") else None
+		"breakpoint_kernel_privilege" if machine.lacks("kernel breakpoints") else None
 	cases = [
 		(bp(), None), (bp(config=77), None), (bp(bp_addr=0), None),
 		(bp(sample_type=BRANCH, branch_sample_type=8), "breakpoint_branch"),

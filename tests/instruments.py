@@ -145,6 +145,18 @@ def test_ps(tap, fires):
 		tap.ok(o["instrument"]["verdict"] == "dead", "ps --json", [o])
 	os.close(fd)
 
+def test_admin(tap):
+	"""CAP_PERFMON suffices neither for uprobes nor for breakpoints in the kernel."""
+	PR_CAPBSET_DROP, CAP_SYS_ADMIN = 24, 21
+	for need in ("uprobes", "kernel breakpoints"):
+		if machine.lacks(need):
+			tap.skip(need + " without CAP_SYS_ADMIN", machine.lacks(need))
+			continue
+		r = subprocess.run([sys.executable, os.path.join(HERE, "machine.py"), need], text=True, check=False,
+				   preexec_fn=lambda: machine.LIBC.prctl(PR_CAPBSET_DROP, CAP_SYS_ADMIN, 0, 0, 0),
+				   stdout=subprocess.PIPE)
+		tap.ok(r.returncode == 1 and "CAP_SYS_ADMIN" in r.stdout, need + " without CAP_SYS_ADMIN", [r.stdout])
+
 def main():
 	tap = sp.Tap()
 	if not os.path.exists(DEAD):
@@ -154,6 +166,7 @@ def main():
 		sp.skip_all(why)
 	for test in (test_features, test_found, test_judges, test_blocked, test_open, test_trace, test_ps):
 		test(tap, not why)
+	test_admin(tap)
 	return tap.done()
 
 if __name__ == "__main__":

@@ -88,9 +88,18 @@ def opens(reason, *more, **target):
 	return tried
 
 def uprobes():
-	if not os.path.exists(DEVICES + "/uprobe"):
+	"""They need CAP_SYS_ADMIN, which the kernel examines before the path, of which there is none."""
+	try:
+		with open(DEVICES + "/uprobe/type", encoding="ascii") as f:
+			kind = int(f.read())
+	except OSError:
 		return "no uprobe PMU"
-	return lacks("CAP_PERFMON")
+	try:
+		os.close(event(kind))
+	except OSError as e:
+		return {errno.EINVAL: None, errno.EACCES: "uprobes need CAP_SYS_ADMIN"}.get(
+			e.errno, "uprobes cannot be opened here: " + e.strerror)
+	return None
 
 def next_pid():
 	try:
@@ -121,6 +130,8 @@ NEEDS = {
 	"every task of a CPU": opens("every task of a CPU cannot be measured", KERNEL_TOO, pid=-1,
 				     cpu=min(os.sched_getaffinity(0))),
 	"no hardware counters": no_counters,
+	"kernel breakpoints": opens("breakpoints in the kernel need CAP_SYS_ADMIN", KERNEL_TOO, (0, "I", BREAKPOINT),
+				    (52, "I", WRITES), (56, "Q", 0xffff800000000000), (64, "Q", 4)),
 	"CAP_PERFMON": opens("needs CAP_PERFMON", NAMESPACES),
 	"tracefs": lambda: None if sp.tracefs() else "tracefs is not mounted, or may not be read",
 	"another user": runs("needs root, to become another user", ["true"], preexec_fn=sp.as_nobody()),

@@ -689,7 +689,7 @@ def test_refusals(tap):
 			   "breakpoint_slots")]
 	if os.path.exists("/sys/bus/event_source/devices/uprobe"):
 		cases += [('uprobe/retprobe/,uprobe_path="/nonexistent/a\\"b,c"',
-			   "uprobe_privilege" if machine.lacks("CAP_PERFMON") else "uprobe_open")]
+			   "uprobe_privilege" if machine.lacks("uprobes") else "uprobe_open")]
 	for text, rule in cases:
 		o = Opened(["-q", "-e", text, "true"])
 		if machine.lacks("kernel events"):
