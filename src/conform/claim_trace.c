@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The calls of an experiment as trace lines. */
-#include "conform/claim.h"
+#include "conform/claim_trace.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,10 +14,11 @@
 
 struct claim_trace {
 	struct names names;	/* first: the hooks cast it back */
-	struct claim_run *run;
+	struct steps *run;
 	struct text_options options;
 	struct selection selection;
 	struct session session;
+	struct own_calls own_calls;
 	struct output *out;
 	int fd;			/* that out writes to */
 };
@@ -54,11 +54,31 @@ static void claim_trace_start(struct claim_trace *t)
 	session_start(&t->session, &setup, &facts);
 	session_add_view(&t->session,
 			 text_view_new(&t->options, &t->session.names, t->out, 0));
-	own_calls_init(&t->run->own_calls, &t->session);
+	own_calls_init(&t->own_calls, &t->session);
 	session_born(&t->session, &birth, 0);
 }
 
-struct claim_trace *claim_trace_new(struct claim_run *run)
+static void trace_note(struct steps *run, const char *text)
+{
+	const struct claim_trace *t = run->ctx;
+	struct buf line = { 0 };
+
+	buf_addf(&line, "/* %s */\n", text);
+	output_write(t->out, gettid(), buf_str(&line), line.len);
+	buf_free(&line);
+}
+
+/* Leave calls out of the text until unmuted; a note says so. */
+static void trace_mute(struct steps *run, bool muted)
+{
+	struct claim_trace *t = run->ctx;
+
+	if (muted && t->selection.calls[0] != SELECT_NONE)
+		trace_note(run, "and so on");
+	claim_trace_show(t, muted ? SELECT_NONE : SELECT_ALL);
+}
+
+struct claim_trace *claim_trace_new(struct steps *run)
 {
 	struct claim_trace *t = xcalloc(1, sizeof(*t));
 	char path[32];
@@ -78,25 +98,11 @@ struct claim_trace *claim_trace_new(struct claim_run *run)
 		return NULL;
 	}
 	claim_trace_start(t);
+	run->own_calls = &t->own_calls;
+	run->note = trace_note;
+	run->mute = trace_mute;
+	run->ctx = t;
 	return t;
-}
-
-void claim_trace_mute(struct claim_trace *t, bool muted)
-{
-	bool was = t->selection.calls[0] == SELECT_NONE;
-
-	if (muted && !was)
-		claim_trace_note(t, "and so on");
-	claim_trace_show(t, muted ? SELECT_NONE : SELECT_ALL);
-}
-
-void claim_trace_note(struct claim_trace *t, const char *text)
-{
-	struct buf line = { 0 };
-
-	buf_addf(&line, "/* %s */\n", text);
-	output_write(t->out, gettid(), buf_str(&line), line.len);
-	buf_free(&line);
 }
 
 void claim_trace_end(struct claim_trace *t, char *text, size_t size)
@@ -109,6 +115,6 @@ void claim_trace_end(struct claim_trace *t, char *text, size_t size)
 	session_end(&t->session);
 	output_close(t->out);
 	close(t->fd);
-	own_calls_free(&t->run->own_calls);
+	own_calls_free(&t->own_calls);
 	free(t);
 }

@@ -1,35 +1,33 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "experiment/work.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <link.h>
+#include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "engine/rings/bpf.h"
+#include "core/host/cgroup.h"
 #include "core/lib/child.h"
 
-enum { PAGES = 16, SPIN_NS = 2000000, CHILD_STACK = 64 * 1024 };
+enum { PAGES = 16, SPIN_MS = 2, STACK = 1 << 18 };	/* STACK: bytes, for a thread or child */
 
-static volatile uint32_t work_variable;
-
-static struct work_report *handler_report;	/* set in the child only */
+/* Accesses ---------------------------------------------------------------------------- */
 
 static void work_function(void) __attribute__((noinline));
 
 static void work_function(void)
 {
 	__asm__ volatile("" ::: "memory");
-}
-
-uintptr_t work_watched(void)
-{
-	return (uintptr_t)&work_variable;
 }
 
 uintptr_t work_called(void)
@@ -67,36 +65,6 @@ const char *work_lacks_probe(void)
 	       !work_called_offset() ? "no segment of " WORK_FILE " has a function to probe" : NULL;
 }
 
-int work_cpu(void)
-{
-	cpu_set_t set;
-	int last = 0;
-
-	CPU_ZERO(&set);
-	sched_getaffinity(0, sizeof(set), &set);
-	for (int i = 0; i < CPU_SETSIZE; i++)
-		if (CPU_ISSET(i, &set))
-			last = i;
-	return last;
-}
-
-static uint64_t work_clock(clockid_t clock)
-{
-	struct timespec t = { 0, 0 };
-
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
-static void work_bind(int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	sched_setaffinity(0, sizeof(set), &set);
-}
-
 /* For handlers of signals. */
 static sigjmp_buf after_access;
 static volatile sig_atomic_t accesses;
@@ -127,6 +95,356 @@ void work_call(void *unused)
 	work_function();
 }
 
+/* Workloads: what experiments do to be measured ---------------------------------------- */
+
+static uint64_t work_clock(clockid_t clock)
+{
+	struct timespec t = { 0, 0 };
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static void workload_write(uint64_t n)
+{
+	while (n--) {
+		work_memory_unwrite();
+		work_may_trap(work_write, (void *)work_watched());
+	}
+}
+
+static void workload_load(uint64_t n)
+{
+	volatile uint32_t *p = (volatile uint32_t *)work_watched();
+
+	while (n--)
+		(void)*p;
+}
+
+static void workload_call(uint64_t n)
+{
+	while (n--)
+		work_may_trap(work_call, NULL);
+}
+
+static void workload_fault(uint64_t n)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	volatile char *p = mmap(NULL, n * page, PROT_READ | PROT_WRITE,
+				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		return;
+	madvise((void *)p, n * page, MADV_NOHUGEPAGE);
+	for (uint64_t i = 0; i < n; i++)
+		p[i * page] = 1;
+	munmap((void *)p, n * page);
+}
+
+/* Use ms milliseconds of CPU time, in user mode for much longer than reading the clock takes. */
+static void workload_spin(uint64_t ms)
+{
+	uint64_t until = work_clock(CLOCK_THREAD_CPUTIME_ID) + ms * 1000000;
+
+	do
+		for (volatile int i = 0; i < 100000; i++)
+			;
+	while (work_clock(CLOCK_THREAD_CPUTIME_ID) < until);
+}
+
+static void workload_sleep(uint64_t n)
+{
+	const struct timespec t = { 0, 50000 };
+
+	while (n--)
+		nanosleep(&t, NULL);
+}
+
+/* Map a page of a file, or of no file if path is NULL. */
+static void map_page(const char *path, int prot, uint64_t page)
+{
+	int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	volatile char *p = mmap(NULL, 4096, prot, MAP_PRIVATE | (path ? 0 : MAP_ANONYMOUS), fd,
+				(off_t)(page * (uint64_t)sysconf(_SC_PAGESIZE)));
+
+	/* the fault of the write finds a page, and so a physical address */
+	if (p != MAP_FAILED && prot & PROT_WRITE)
+		p[0] = p[0];
+	if (p != MAP_FAILED)
+		munmap((void *)p, 4096);
+	if (fd >= 0)
+		close(fd);
+}
+
+static void workload_map_code(uint64_t n)
+{
+	while (n--)
+		map_page(WORK_PROGRAM, PROT_READ | PROT_EXEC, 0);
+}
+
+/* Map the program as code from its n-th page on. */
+static void workload_map_code_at(uint64_t n)
+{
+	map_page(WORK_PROGRAM, PROT_READ | PROT_EXEC, n);
+}
+
+static void workload_map_self(uint64_t n)
+{
+	while (n--)
+		map_page(WORK_FILE, PROT_READ | PROT_EXEC, 0);
+}
+
+static void workload_map_data(uint64_t n)
+{
+	while (n--)
+		map_page(WORK_PROGRAM, PROT_READ, 0);
+}
+
+static void workload_map_anonymous(uint64_t n)
+{
+	while (n--)
+		map_page(NULL, PROT_READ | PROT_EXEC, 0);
+}
+
+/* Return a stack whose first use causes no page fault, or NULL. */
+static char *new_stack(void)
+{
+	char *p = mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		return NULL;
+	work_memory_populate(p, STACK, true);
+	return p;
+}
+
+static int writing_child(void *n)
+{
+	workload_write((uintptr_t)n);
+	return 0;
+}
+
+/*
+ * Call run(n) in a child that shares our memory, as after vfork(2): a copy would cause page faults
+ * in both, and cost more than all other work.  We do not run meanwhile: that is a context switch.
+ */
+static void in_child(int (*run)(void *n), uint64_t n)
+{
+	char *stack = new_stack();
+
+	if (!stack)
+		return;
+	child_wait(clone(run, stack + STACK, CLONE_VM | CLONE_VFORK | SIGCHLD,
+			 (void *)(uintptr_t)n));
+	munmap(stack, STACK);
+}
+
+static void workload_child(uint64_t n)
+{
+	in_child(writing_child, n);
+}
+
+static void *writing_thread(void *n)
+{
+	workload_write((uintptr_t)n);
+	return NULL;
+}
+
+/* Call run(n) in a new thread. */
+static void in_thread(void *(*run)(void *n), uint64_t n)
+{
+	char *stack = new_stack();
+	pthread_attr_t attr;
+	pthread_t t;
+
+	if (!stack)
+		return;
+	pthread_attr_init(&attr);
+	pthread_attr_setstack(&attr, stack, STACK);
+	if (!pthread_create(&t, &attr, run, (void *)(uintptr_t)n))
+		pthread_join(t, NULL);
+	pthread_attr_destroy(&attr);
+	munmap(stack, STACK);
+}
+
+static void workload_thread(uint64_t n)
+{
+	in_thread(writing_thread, n);
+}
+
+static void workload_bind(uint64_t cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	sched_setaffinity(0, sizeof(set), &set);
+}
+
+static void workload_unshare(uint64_t n)
+{
+	(void)n;
+	unshare(CLONE_NEWUTS);
+}
+
+static void workload_bpf(uint64_t type)
+{
+	int fd = bpf_load((uint32_t)type, 1);
+
+	if (fd >= 0)
+		close(fd);
+}
+
+static void workload_cgroup(uint64_t n)
+{
+	char path[256], name[320];
+
+	(void)n;
+	if (!cgroup_mount(path, sizeof(path)))
+		return;
+	snprintf(name, sizeof(name), "%s/pevtrace-claim-%d", path, (int)getpid());
+	if (!mkdir(name, 0700))
+		rmdir(name);
+}
+
+static void workload_comm_file(uint64_t n)
+{
+	int fd = open("/proc/self/comm", O_WRONLY | O_CLOEXEC);
+
+	(void)n;
+	if (fd >= 0) {
+		if (write(fd, "by file", 7) < 0)
+			errno = 0;
+		close(fd);
+	}
+}
+
+static void workload_comm(uint64_t n)
+{
+	char name[16];
+
+	snprintf(name, sizeof(name), "claim %u", (unsigned int)n);
+	prctl(PR_SET_NAME, name);
+}
+
+static void workload_raise(uint64_t n)
+{
+	(void)n;
+	raise(SIGTRAP);
+}
+
+static void workload_prctl(uint64_t on)
+{
+	prctl(on ? PR_TASK_PERF_EVENTS_ENABLE : PR_TASK_PERF_EVENTS_DISABLE, 0, 0, 0, 0);
+}
+
+static void *prctl_main(void *on)
+{
+	workload_prctl((uintptr_t)on);
+	return NULL;
+}
+
+static void workload_thread_prctl(uint64_t on)
+{
+	in_thread(prctl_main, on);
+}
+
+/* text: what a note in the trace says; %llu: the number, @ at its end: "N times" */
+static const struct {
+	const char *name;
+	void (*run)(uint64_t n);
+	const char *text;
+} workloads[] = {
+	{ "anonymous", workload_map_anonymous,
+	  "map anonymous memory as code@" },
+	{ "bind", workload_bind,
+	  "run on CPU %llu" },
+	{ "bpf", workload_bpf,
+	  "load a BPF program" },
+	{ "call", workload_call,
+	  "call the function@" },
+	{ "cgroup", workload_cgroup,
+	  "create a cgroup" },
+	{ "code", workload_map_code,
+	  "map a file as code@" },
+	{ "codeat", workload_map_code_at,
+	  "map a file as code, from its page %llu on" },
+	{ "comm", workload_comm,
+	  "change the name of the task by prctl(2)" },
+	{ "commfile", workload_comm_file,
+	  "change the name of the task by /proc/self/comm" },
+	{ "data", workload_map_data,
+	  "map a file as data@" },
+	{ "fault", workload_fault,
+	  "touch new pages: %llu" },
+	{ "fork", workload_child,
+	  "fork, and in the child write to the variable@" },
+	{ "load", workload_load,
+	  "read the variable@" },
+	{ "namespace", workload_unshare,
+	  "unshare(CLONE_NEWUTS)" },
+	{ "mapself", workload_map_self,
+	  "map the own program as code@" },
+	{ "nap", workload_sleep,
+	  "sleep for 50 us@" },
+	{ "prctl", workload_prctl,
+	  "prctl(2): enable (1) or disable (0) events: %llu" },
+	{ "raise", workload_raise,
+	  "raise SIGTRAP" },
+	{ "spin", workload_spin,
+	  "run for %llu ms" },
+	{ "thread", workload_thread,
+	  "create a thread that writes to the variable@" },
+	{ "threadprctl", workload_thread_prctl,
+	  "in a new thread, prctl(2): enable (1) or disable (0) events: %llu" },
+	{ "write", workload_write,
+	  "write to the variable@" },
+};
+
+bool work_run(const char *name, uint64_t n, const char *text)
+{
+	if (*text && !strcmp(name, "comm"))
+		return !prctl(PR_SET_NAME, text);
+	for (size_t i = 0; i < sizeof(workloads) / sizeof(*workloads); i++)
+		if (!strcmp(workloads[i].name, name)) {
+			workloads[i].run(n);
+			return true;
+		}
+	return false;
+}
+
+void work_note(const char *name, uint64_t n, struct buf *out)
+{
+	for (size_t i = 0; i < sizeof(workloads) / sizeof(*workloads); i++) {
+		const char *text = workloads[i].text, *number = strstr(text, "%llu");
+		size_t len = number ? (size_t)(number - text) : strcspn(text, "@");
+
+		if (strcmp(workloads[i].name, name))
+			continue;
+		buf_add(out, text, len);
+		if (number)
+			buf_addf(out, "%llu%s", (unsigned long long)n, number + strlen("%llu"));
+		else if (text[len] && n != 1)
+			buf_addf(out, ", %llu times", (unsigned long long)n);
+	}
+}
+
+/* The work of experiment/experiment.h ---------------------------------------------------- */
+
+static struct work_report *handler_report;	/* set in the task only */
+
+int work_cpu(void)
+{
+	cpu_set_t set;
+	int last = 0;
+
+	CPU_ZERO(&set);
+	sched_getaffinity(0, sizeof(set), &set);
+	for (int i = 0; i < CPU_SETSIZE; i++)
+		if (CPU_ISSET(i, &set))
+			last = i;
+	return last;
+}
+
 /* si_perf_data follows si_addr; older C libraries lack it. */
 static void trapped(int sig, siginfo_t *info, void *context)
 {
@@ -140,58 +458,13 @@ static void trapped(int sig, siginfo_t *info, void *context)
 	work_trapped();
 }
 
-static void work_use(int times)
-{
-	for (int i = 0; i < times; i++) {
-		work_may_trap(work_write, (void *)work_watched());
-		work_may_trap(work_call, NULL);
-	}
-}
-
-static void touch_pages(void)
-{
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	volatile char *p = mmap(NULL, PAGES * page, PROT_READ | PROT_WRITE,
-				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	if (p == MAP_FAILED)
-		return;
-	for (size_t i = 0; i < PAGES; i++)
-		p[i * page] = 1;
-	munmap((void *)p, PAGES * page);
-}
-
-static void work_map_file(int prot)
-{
-	int fd = open(WORK_FILE, O_RDONLY | O_CLOEXEC);
-	volatile char *p = fd < 0 ? MAP_FAILED : mmap(NULL, 4096, prot, MAP_PRIVATE, fd, 0);
-
-	/* the fault of the write finds a page, and so a physical address */
-	if (p != MAP_FAILED && prot & PROT_WRITE)
-		p[0] = p[0];
-	if (p != MAP_FAILED)
-		munmap((void *)p, 4096);
-	if (fd >= 0)
-		close(fd);
-}
-
 static int child_work(void *unused)
 {
 	(void)unused;
-	work_use(WORK_CHILD_TIMES);
-	touch_pages();
+	workload_write(WORK_CHILD_TIMES);
+	workload_call(WORK_CHILD_TIMES);
+	workload_fault(PAGES);
 	return 0;
-}
-
-/*
- * Wait for a child that shares the memory, as a copy of it would cost more than all other work.
- * The task does not run meanwhile, so that there is a context switch.
- */
-static void work_fork(void)
-{
-	static char stack[CHILD_STACK] __attribute__((aligned(16)));
-
-	child_wait(clone(child_work, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | SIGCHLD, NULL));
 }
 
 static void work_migrate(void)
@@ -203,18 +476,11 @@ static void work_migrate(void)
 	sched_getaffinity(0, sizeof(old), &old);
 	for (int i = 0; i < CPU_SETSIZE; i++)
 		if (CPU_ISSET(i, &old)) {
-			work_bind(i);
+			workload_bind((uint64_t)i);
 			break;
 		}
-	work_bind(last);
+	workload_bind((uint64_t)last);
 	sched_setaffinity(0, sizeof(old), &old);
-}
-
-/* Spin in user mode for much longer than the system call that reads the clock takes. */
-static void work_spin(void)
-{
-	for (volatile int i = 0; i < 100000; i++)
-		;
 }
 
 static void exec_self(void)
@@ -229,8 +495,6 @@ static void exec_self(void)
 void work_do(unsigned int what, clockid_t clock, struct work_report *report)
 {
 	struct sigaction sa = { .sa_sigaction = trapped, .sa_flags = SA_SIGINFO | SA_NODEFER };
-	uint64_t until;
-	int fd;
 
 	handler_report = report;
 	sigaction(SIGTRAP, &sa, NULL);
@@ -239,20 +503,19 @@ void work_do(unsigned int what, clockid_t clock, struct work_report *report)
 	sigaddset(&sa.sa_mask, SIGTRAP);
 	sigprocmask(SIG_UNBLOCK, &sa.sa_mask, NULL);
 	report->started = work_clock(clock);
-	work_use(WORK_TIMES);
-	touch_pages();
-	work_map_file(PROT_READ | PROT_EXEC);
-	work_map_file(PROT_READ | PROT_WRITE);
+	workload_write(WORK_TIMES);
+	workload_call(WORK_TIMES);
+	workload_fault(PAGES);
+	workload_map_self(1);
+	map_page(WORK_FILE, PROT_READ | PROT_WRITE, 0);
 	prctl(PR_SET_NAME, "pevtrace work");
-	work_fork();
+	in_child(child_work, 0);
 	if (what & WORK_MOVE)
 		work_migrate();
-	if (what & WORK_BPF && (fd = bpf_load(BPF_PROG_TYPE_PERF_EVENT, 0)) >= 0)
-		close(fd);
+	if (what & WORK_BPF)
+		workload_bpf(BPF_PROG_TYPE_PERF_EVENT);
 	if (what & WORK_SPIN)
-		for (until = work_clock(CLOCK_THREAD_CPUTIME_ID) + SPIN_NS;
-		     work_clock(CLOCK_THREAD_CPUTIME_ID) < until;)
-			work_spin();
+		workload_spin(SPIN_MS);
 	report->ended = work_clock(clock);
 }
 

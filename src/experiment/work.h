@@ -1,12 +1,26 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A fixed piece of work that a child does while an event measures it: a little of
- * everything that events count and record.
+ * Workloads: what experiments do to be measured; and a fixed piece of work that a child does while
+ * an event measures it, a little of everything that events count and record.
  */
 #pragma once
 
 #include <stdint.h>
 #include <time.h>
+
+#include "core/lib/buf.h"
+
+/*
+ * Run the workload of that name (the table in work.c) in this process, n times or as n otherwise
+ * says; text is that of "comm", or "".  Return false if there is none.
+ */
+bool work_run(const char *name, uint64_t n, const char *text);
+
+/* Append what that workload does, in words. */
+void work_note(const char *name, uint64_t n, struct buf *out);
+
+/* A program that every user may map and execute. */
+#define WORK_PROGRAM "/bin/sh"
 
 /* Number of writes of the variable and calls of the function, by the task and by its child. */
 enum { WORK_TIMES = 3, WORK_CHILD_TIMES = 5 };
@@ -41,7 +55,10 @@ void work_trapped(void);
 void work_write(void *variable);
 void work_call(void *unused);
 
-/* Return the address of the variable (4 bytes) and of the function, for breakpoints and probes. */
+/*
+ * Return the address of the variable (4 bytes), which has a page of its own, and of the function,
+ * for breakpoints and probes.
+ */
 uintptr_t work_watched(void);
 uintptr_t work_called(void);
 
@@ -60,3 +77,20 @@ void work_end(unsigned int what);
 
 /* Return the highest CPU that the process may run on. */
 int work_cpu(void);
+
+/*
+ * Memory in which page faults are exact (work_memory.c).  Prepare the memory of this process: no
+ * page fault happens in user mode any more but by writes to the variable.  After a fork(2) both
+ * processes need it anew.  Where the kernel lacks MADV_POPULATE_WRITE, before Linux 5.14, it has
+ * no effect.
+ */
+void work_memory_ready(void);
+
+/* Map the pages without page faults; written: for writing. */
+void work_memory_populate(void *at, size_t len, bool written);
+
+/* Do it for a ring; written: its owner will write to its first page, which has no data yet. */
+void work_memory_ring(uint8_t *ring, size_t len, bool written);
+
+/* After work_memory_ready(), make the next write to the variable fault, on a page that can be read. */
+void work_memory_unwrite(void);

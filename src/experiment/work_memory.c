@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "conform/claim.h"
+#include "experiment/work.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
@@ -28,13 +28,14 @@ enum {
 };
 
 static uint8_t room[2 * PAGE_MAX];
+static bool is_exact;	/* work_memory_ready() was called */
 
 static size_t page_size(void)
 {
 	return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-uintptr_t claim_watched(void)
+uintptr_t work_watched(void)
 {
 	uintptr_t page = page_size();
 
@@ -49,7 +50,7 @@ static void map_variable(void)
 	if (fd < 0)
 		return;
 	if (!ftruncate(fd, (off_t)page_size()))
-		mmap((void *)claim_watched(), page_size(), PROT_READ | PROT_WRITE,
+		mmap((void *)work_watched(), page_size(), PROT_READ | PROT_WRITE,
 		     MAP_PRIVATE | MAP_FIXED, fd, 0);
 	close(fd);
 }
@@ -68,7 +69,7 @@ static void grow_heap(void)
 	free(p);
 }
 
-void claim_memory_populate(void *at, size_t len, bool written)
+void work_memory_populate(void *at, size_t len, bool written)
 {
 	madvise(at, len, written ? MADV_POPULATE_WRITE : MADV_POPULATE_READ);
 }
@@ -82,13 +83,14 @@ static void touch_clocks(void)
 	clock_gettime(CLOCK_MONOTONIC_RAW, &t);
 }
 
-void claim_memory_ready(void)
+void work_memory_ready(void)
 {
 	unsigned long start, end;
 	char *line = NULL, may[5];
 	size_t cap = 0;
 	FILE *f;
 
+	is_exact = true;
 	map_variable();
 	grow_heap();
 	touch_clocks();
@@ -96,17 +98,17 @@ void claim_memory_ready(void)
 	while (f && getline(&line, &cap, f) > 0)
 		if (sscanf(line, "%lx-%lx %4s", &start, &end, may) == 3 && *may == 'r' &&
 		    end - start <= MAPPING_MAX)
-			claim_memory_populate((void *)start, end - start, may[1] == 'w');
+			work_memory_populate((void *)start, end - start, may[1] == 'w');
 	if (f)
 		fclose(f);
 	free(line);
 }
 
-void claim_memory_ring(uint8_t *ring, size_t len, bool written)
+void work_memory_ring(uint8_t *ring, size_t len, bool written)
 {
 	int fd = written ? open("/dev/zero", O_RDONLY | O_CLOEXEC) : -1;
 
-	claim_memory_populate(ring, len, false);
+	work_memory_populate(ring, len, false);
 	if (fd < 0)
 		return;
 	if (read(fd, ring + layout_perf_event_mmap_page.fields[
@@ -115,10 +117,12 @@ void claim_memory_ring(uint8_t *ring, size_t len, bool written)
 	close(fd);
 }
 
-void claim_memory_unwrite(void)
+void work_memory_unwrite(void)
 {
-	void *page = (void *)claim_watched();
+	void *page = (void *)work_watched();
 
+	if (!is_exact)
+		return;
 	madvise(page, page_size(), MADV_DONTNEED);
-	claim_memory_populate(page, page_size(), false);
+	work_memory_populate(page, page_size(), false);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The step "find": records in rings, by the values of their fields. */
-#include "conform/claim.h"
+#include "experiment/steps_internal.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -18,9 +18,11 @@
 
 enum { DEPTH = 8 };
 
+#define ANY UINT64_MAX	/* a type of record */
+
 struct fields_sink {
 	struct sink sink;
-	struct claim_fields *out;
+	struct record_values *out;
 	struct {
 		char key[40];
 		bool array;
@@ -34,10 +36,10 @@ static struct fields_sink *to_fields(struct sink *s)
 	return (struct fields_sink *)s; /* sink is its first member */
 }
 
-static struct claim_field *fields_add(struct sink *s, const char *key)
+static struct record_value *fields_add(struct sink *s, const char *key)
 {
 	struct fields_sink *f = to_fields(s);
-	struct claim_fields *out = f->out;
+	struct record_values *out = f->out;
 	struct buf path = { 0 };
 
 	for (unsigned int i = 1; i <= f->depth && i < DEPTH; i++)
@@ -51,7 +53,7 @@ static struct claim_field *fields_add(struct sink *s, const char *key)
 		out->cap = out->cap ? 2 * out->cap : 32;
 		out->list = xrealloc(out->list, out->cap * sizeof(*out->list));
 	}
-	out->list[out->n] = (struct claim_field){ .path = xstrdup(buf_str(&path)) };
+	out->list[out->n] = (struct record_value){ .path = xstrdup(buf_str(&path)) };
 	buf_free(&path);
 	return &out->list[out->n++];
 }
@@ -156,7 +158,7 @@ static const struct sink_ops fields_ops = {
 };
 
 static void fields_read(const uint8_t *bytes, size_t len, const struct record_format *format,
-			struct claim_fields *out)
+			struct record_values *out)
 {
 	struct fields_sink f = {
 		.sink = { .ops = &fields_ops, .full = true, .max_string = 4096 }, .out = out,
@@ -171,17 +173,17 @@ static void fields_read(const uint8_t *bytes, size_t len, const struct record_fo
 /* Finding ---------------------------------------------------------------------------- */
 
 struct search {
-	struct claim_run *run;
-	struct claim_event *e;
+	struct steps *run;
+	struct step_event *e;
 	struct record_format format;
 	uint64_t type, found, all; /* all: of the type */
 	size_t first;		/* index of the first condition in the words */
-	struct claim_fields fields; /* of the current record */
+	struct record_values fields; /* of the current record */
 	bool malformed;
 };
 
 /* Return whether a field is that text; "TEXT*" matches a prefix. */
-static bool text_matches(const struct claim_field *f, const char *text)
+static bool text_matches(const struct record_value *f, const char *text)
 {
 	size_t n = strcspn(text, "*");
 
@@ -193,20 +195,20 @@ static bool condition_holds(struct search *s, const char *word)
 {
 	size_t n = strcspn(word, "=!<>&");
 	size_t width = strspn(word + n, "=!<>&");
-	const struct claim_field *f;
+	const struct record_value *f;
 	char path[64], op[4];
 	uint64_t v;
 	bool yes = false;
 
 	snprintf(path, sizeof(path), "%.*s", (int)n, word);
 	snprintf(op, sizeof(op), "%.*s", (int)width, word + n);
-	f = claim_fields_find(&s->fields, path);
+	f = record_values_find(&s->fields, path);
 	if (!f)
 		return false;
 	if (!strcmp(op, "="))
 		return text_matches(f, word + n + 2);
-	if (!claim_value(s->run, word + n + width, &v) ||
-	    !claim_compare(f->number, op, v, &yes))
+	if (!steps_value(s->run, word + n + width, &v) ||
+	    !steps_compare(f->number, op, v, &yes))
 		s->malformed = true;
 	return yes;
 }
@@ -216,26 +218,26 @@ static void match_record(void *ctx, const uint8_t *bytes, size_t len)
 	struct search *s = ctx;
 	bool all = true;
 
-	if (load_uint(bytes, 4) != s->type)
+	if (s->type != ANY && load_uint(bytes, 4) != s->type)
 		return;
 	s->all++;
-	claim_fields_free(&s->fields);
+	record_values_free(&s->fields);
 	fields_read(bytes, len, &s->format, &s->fields);
 	for (size_t i = s->first; i < s->run->nwords && all; i++)
 		all = condition_holds(s, s->run->words[i]);
 	if (!all)
 		return;
 	if (!s->found++) {
-		claim_fields_free(&s->e->record);
+		record_values_free(&s->e->record);
 		s->e->record = s->fields;
-		s->fields = (struct claim_fields){ 0 };
+		s->fields = (struct record_values){ 0 };
 	}
 }
 
 /* Note in the trace how many records were found, and of how many if there are conditions. */
 static void note_found(const struct search *s)
 {
-	const struct claim_run *run = s->run;
+	struct steps *run = s->run;
 	struct buf note = { 0 };
 
 	buf_addf(&note, "PERF_RECORD_%s", run->words[s->first - 1]);
@@ -244,35 +246,40 @@ static void note_found(const struct search *s)
 	buf_addf(&note, ": %llu", (unsigned long long)s->found);
 	if (s->first < run->nwords)
 		buf_addf(&note, " of %llu", (unsigned long long)s->all);
-	claim_trace_note(run->trace, note.data);
+	steps_note(run, note.data);
 	buf_free(&note);
 }
 
 static enum step_result find_result(struct search *s)
 {
-	struct claim_run *run = s->run;
+	struct steps *run = s->run;
 	uint64_t want;
 	bool good = s->found > 0;
 
 	if (s->malformed)
-		return claim_malformed(run);
+		return steps_malformed(run);
 	note_found(s);
-	if (run->wanted && !strcmp(run->wanted, "none"))
+	if (run->wanted && !strcmp(run->wanted, "any"))
+		good = true;
+	else if (run->wanted && !strcmp(run->wanted, "none"))
 		good = !s->found;
 	else if (run->wanted && strcmp(run->wanted, "some")) {
-		if (!claim_value(run, run->wanted, &want))
+		if (!steps_value(run, run->wanted, &want))
 			return STEP_UNTRIED;
 		good = s->found == want;
 	}
 	return good ? STEP_OK :
-	       claim_false(run, run->step, "%llu matching records", (unsigned long long)s->found);
+	       steps_false(run, run->step, "%llu matching records", (unsigned long long)s->found);
 }
 
-/* find NAME [by=EVENT] TYPE [CONDITION...] [-> none|some|N]: records in NAME's ring */
-enum step_result claim_step_find(struct claim_run *run)
+/*
+ * find NAME [by=EVENT] TYPE|any [CONDITION...] [-> none|some|any|N]: records in NAME's ring that
+ * were not shown
+ */
+enum step_result step_find(struct steps *run)
 {
-	struct claim_event *e = run->nwords > 2 ? claim_find_event(run, run->words[1]) : NULL;
-	struct claim_event *by = e;
+	struct step_event *e = run->nwords > 2 ? steps_event(run, run->words[1]) : NULL;
+	struct step_event *by = e;
 	struct search s = { .run = run, .e = e, .first = 3 };
 	struct ring_seen seen = { .started = false };
 	struct ring_result result;
@@ -281,13 +288,15 @@ enum step_result claim_step_find(struct claim_run *run)
 	int error;
 
 	if (e && !strncmp(run->words[2], "by=", 3)) {
-		by = claim_find_event(run, run->words[2] + 3);
+		by = steps_event(run, run->words[2] + 3);
 		s.first = 4;
 	}
 	if (!e || !by || !e->ring || s.first > run->nwords)
-		return claim_malformed(run);
+		return steps_malformed(run);
 	snprintf(type, sizeof(type), "PERF_RECORD_%s", run->words[s.first - 1]);
-	if (!claim_value(run, type, &s.type))
+	if (!strcmp(run->words[s.first - 1], "any"))
+		s.type = ANY;
+	else if (!steps_value(run, type, &s.type))
 		return STEP_UNTRIED;
 	record_format_of(&s.format, by->attr, sizeof(by->attr), arch_native());
 	image = (struct ring_image){
@@ -295,9 +304,9 @@ enum step_result claim_step_find(struct claim_run *run)
 		.overwrite = e->overwrite, .settle = ring_settle,
 	};
 	error = ring_walk(&image, &seen, &result, match_record, &s);
-	claim_fields_free(&s.fields);
+	record_values_free(&s.fields);
 	if (error)
-		return claim_untried(run, "cannot read the ring: %s", strerror(-error));
+		return steps_untried(run, "cannot read the ring: %s", strerror(-error));
 	e->found = s.found;
 	return find_result(&s);
 }

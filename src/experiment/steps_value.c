@@ -12,23 +12,22 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "conform/claim.h"
 #include "core/abi/arch.h"
 #include "core/abi/layout.h"
+#include "experiment/steps_internal.h"
+#include "engine/rings/bpf.h"
+#include "experiment/work.h"
 #include "core/host/cgroup.h"
 #include "core/host/host.h"
 #include "core/host/rights.h"
 #include "core/host/sysfile.h"
-#include "engine/rings/bpf.h"
-#include "experiment/experiment.h"
-#include "experiment/work.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
 /* Events ------------------------------------------------------------------------------ */
 
-static uint64_t claim_attr(const struct claim_event *e, unsigned int index)
+static uint64_t attr_of(const struct step_event *e, unsigned int index)
 {
 	return layout_get(&layout_perf_event_attr, index, e->attr, sizeof(e->attr));
 }
@@ -37,13 +36,13 @@ static uint64_t claim_attr(const struct claim_event *e, unsigned int index)
  * Return the index of "value", "id1", "lost", ... among the words that read(2) returned
  * for the event's read_format, or -1.
  */
-static int read_index(const struct claim_event *e, const char *what)
+static int read_index(const struct step_event *e, const char *what)
 {
 	static const struct {
 		const char *name;
 		uint64_t bit;
 	} each[] = { { "value", 0 }, { "id", PERF_FORMAT_ID }, { "lost", PERF_FORMAT_LOST } };
-	uint64_t format = claim_attr(e, ATTR_READ_FORMAT);
+	uint64_t format = attr_of(e, ATTR_READ_FORMAT);
 	int times = !!(format & PERF_FORMAT_TOTAL_TIME_ENABLED), at, width = 0, place = -1;
 	bool group = format & PERF_FORMAT_GROUP;
 
@@ -73,28 +72,27 @@ static int read_index(const struct claim_event *e, const char *what)
 	return 1 + times + at * width + place;
 }
 
-static bool record_field(const struct claim_event *e, const char *name, uint64_t *v)
+static bool record_field(const struct step_event *e, const char *name, uint64_t *v)
 {
-	const struct claim_field *f = claim_fields_find(&e->record, name);
+	const struct record_value *f = record_values_find(&e->record, name);
 
 	if (f)
 		*v = f->number;
 	return f;
 }
 
-static bool page_field(const struct claim_event *e, const char *name, uint64_t *v)
+static bool member_value(const struct layout *l, const char *name, const uint8_t *bytes,
+			 size_t len, uint64_t *v)
 {
-	const struct layout *page = &layout_perf_event_mmap_page;
-
-	for (size_t i = 0; e->ring && i < page->n; i++)
-		if (!strcmp(page->fields[i].name, name)) {
-			*v = layout_get(page, (unsigned int)i, e->ring, page->size);
+	for (size_t i = 0; bytes && i < l->n; i++)
+		if (!strcmp(l->fields[i].name, name)) {
+			*v = layout_get(l, (unsigned int)i, bytes, len);
 			return true;
 		}
 	return false;
 }
 
-static bool event_value(const struct claim_event *e, const char *what, uint64_t *v)
+static bool event_value(const struct step_event *e, const char *what, uint64_t *v)
 {
 	int place;
 
@@ -107,7 +105,10 @@ static bool event_value(const struct claim_event *e, const char *what, uint64_t 
 	else if (!strncmp(what, "rec.", 4))
 		return record_field(e, what + 4, v);
 	else if (!strncmp(what, "page.", 5))
-		return page_field(e, what + 5, v);
+		return member_value(&layout_perf_event_mmap_page, what + 5, e->ring,
+				    layout_perf_event_mmap_page.size, v);
+	else if (!strncmp(what, "attr.", 5))
+		return member_value(&layout_perf_event_attr, what + 5, e->attr, sizeof(e->attr), v);
 	else {
 		place = read_index(e, what);
 		if (place < 0 || place >= (int)(sizeof(e->words) / 8))
@@ -136,11 +137,12 @@ static bool find_named(const struct named_value *all, const char *name, uint64_t
 
 static bool signal_value(const char *what, uint64_t *v)
 {
-	return find_named((const struct named_value[]){
-		{ "count", claim_signals.count }, { "first", claim_signals.first_code },
-		{ "code", claim_signals.code }, { "signo", claim_signals.signo },
-		{ "fd", claim_signals.fd }, { "addr", claim_signals.addr },
-		{ "data", claim_signals.data }, { "type", claim_signals.type }, { NULL, 0 },
+	const volatile struct step_signals *s = steps_signals();
+
+	return s && find_named((const struct named_value[]){
+		{ "count", s->count }, { "first", s->first_code }, { "code", s->code },
+		{ "signo", s->signo }, { "fd", s->fd }, { "addr", s->addr },
+		{ "data", s->data }, { "type", s->type }, { NULL, 0 },
 	}, what, v);
 }
 
@@ -202,7 +204,7 @@ static bool machine_value(const char *name, uint64_t *v)
 		{ "pid", (uint64_t)getpid() }, { "tid", (uint64_t)gettid() },
 		{ "ppid", (uint64_t)getppid() }, { "uid", getuid() },
 		{ "page", (uint64_t)sysconf(_SC_PAGESIZE) }, { "longsize", sizeof(long) },
-		{ "watched", claim_watched() }, { "called", work_called() },
+		{ "watched", work_watched() }, { "called", work_called() },
 		{ "writer", (uintptr_t)work_write },
 		{ "calledat", work_called_offset() }, { "mycpu", (uint64_t)work_cpu() },
 		{ "x86", arch_native()->regs == &xlat_perf_regs_x86 }, { NULL, 0 },
@@ -228,7 +230,7 @@ static bool machine_value(const char *name, uint64_t *v)
 	return true;
 }
 
-static bool builtin_value(struct claim_run *run, const char *name, uint64_t *v)
+static bool builtin_value(struct steps *run, const char *name, uint64_t *v)
 {
 	const struct named_value run_values[] = {
 		{ "ret", (uint64_t)run->ret }, { "size", run->size }, { "out", run->out },
@@ -239,33 +241,33 @@ static bool builtin_value(struct claim_run *run, const char *name, uint64_t *v)
 		return true;
 	if (strcmp(name, "task"))
 		return machine_value(name, v);
-	*v = (uint64_t)claim_task_pid(run);
+	*v = (uint64_t)steps_task_pid(run);
 	return true;
 }
 
 /* Return the descriptor of a program of that type, or a negative errno. */
-static uint64_t load_program(struct claim_run *run, uint32_t type)
+static uint64_t load_program(struct steps *run, uint32_t type)
 {
-	claim_trace_note(run->trace, "load a BPF program");
+	steps_note(run, "load a BPF program");
 	return (uint64_t)(int64_t)bpf_load(type, 1);
 }
 
 /* Set *v to a sysctl; without it the step is untried. */
-static bool sysctl_value(struct claim_run *run, const char *name, uint64_t *v)
+static bool sysctl_value(struct steps *run, const char *name, uint64_t *v)
 {
 	long value = rights_sysctl(name, LONG_MIN);
 
 	if (value == LONG_MIN) {
-		claim_untried(run, "the sysctl %s cannot be read", name);
+		steps_untried(run, "the sysctl %s cannot be read", name);
 		return false;
 	}
 	*v = (uint64_t)value;
 	return true;
 }
 
-static bool prefixed_value(struct claim_run *run, const char *name, const char *rest, uint64_t *v)
+static bool prefixed_value(struct steps *run, const char *name, const char *rest, uint64_t *v)
 {
-	const struct claim_event *e;
+	const struct step_event *e;
 
 	if (!strcmp(name, "sys"))
 		return sysctl_value(run, rest, v);
@@ -282,7 +284,7 @@ static bool prefixed_value(struct claim_run *run, const char *name, const char *
 	else if (!strcmp(name, "sig"))
 		return signal_value(rest, v);
 	else
-		return (e = claim_find_event(run, name)) && event_value(e, rest, v);
+		return (e = steps_event(run, name)) && event_value(e, rest, v);
 	return true;
 }
 
@@ -297,7 +299,7 @@ static bool constant_value(const char *name, uint64_t *v)
 	return false;
 }
 
-static bool variable_value(struct claim_run *run, char *name, uint64_t *v)
+static bool variable_value(struct steps *run, char *name, uint64_t *v)
 {
 	char *dot = strchr(name, '.');
 
@@ -314,7 +316,7 @@ static bool variable_value(struct claim_run *run, char *name, uint64_t *v)
 
 /* Expressions ------------------------------------------------------------------------ */
 
-static bool term_value(struct claim_run *run, const char **at, uint64_t *v)
+static bool term_value(struct steps *run, const char **at, uint64_t *v)
 {
 	char name[80];
 	size_t n = 0;
@@ -360,15 +362,15 @@ static bool apply_operator(uint64_t *a, char op, uint64_t b)
 }
 
 /* Store why there is no value, unless a reason is stored already; return false. */
-static bool no_value(struct claim_run *run, const char *text)
+static bool no_value(struct steps *run, const char *text)
 {
 	if (!*run->outcome->reason)
-		claim_untried(run, "malformed step: no value: %s", text);
+		steps_untried(run, "malformed step: no value: %s", text);
 	return false;
 }
 
 /* All operators have the same precedence and associate to the left. */
-bool claim_value(struct claim_run *run, const char *text, uint64_t *v)
+bool steps_value(struct steps *run, const char *text, uint64_t *v)
 {
 	const char *at = text;
 	uint64_t b;
@@ -386,7 +388,7 @@ bool claim_value(struct claim_run *run, const char *text, uint64_t *v)
 	return true;
 }
 
-bool claim_compare(uint64_t a, const char *op, uint64_t b, bool *holds)
+bool steps_compare(uint64_t a, const char *op, uint64_t b, bool *holds)
 {
 	if (!strcmp(op, "=="))
 		*holds = a == b;

@@ -11,8 +11,10 @@
 #include <unistd.h>
 
 #include "core/abi/layout.h"
-#include "conform/claim.h"
+#include "experiment/steps_internal.h"
+#include "experiment/instruments.h"
 #include "experiment/trial.h"
+#include "experiment/work.h"
 #include "core/host/event_syntax.h"
 #include "core/lib/die.h"
 #include "xlat/constants.h"
@@ -23,25 +25,25 @@
  * Evaluate "key=EXPRESSION" among the words; the name of an event is its descriptor.
  * Return 1, 0 if there is no such word, or -1 if the expression is malformed.
  */
-static int step_option(struct claim_run *run, const char *key, uint64_t *v)
+static int step_option(struct steps *run, const char *key, uint64_t *v)
 {
 	size_t n = strlen(key);
-	const struct claim_event *e;
+	const struct step_event *e;
 
 	for (size_t i = 1; i < run->nwords; i++) {
 		if (strncmp(run->words[i], key, n) || run->words[i][n] != '=')
 			continue;
-		e = claim_find_event(run, run->words[i] + n + 1);
+		e = steps_event(run, run->words[i] + n + 1);
 		if (e)
 			*v = (uint64_t)(int64_t)e->fd;
-		else if (!claim_value(run, run->words[i] + n + 1, v))
+		else if (!steps_value(run, run->words[i] + n + 1, v))
 			return -1;
 		return 1;
 	}
 	return 0;
 }
 
-static bool step_has_word(const struct claim_run *run, const char *word)
+static bool step_has_word(const struct steps *run, const char *word)
 {
 	for (size_t i = 1; i < run->nwords; i++)
 		if (!strcmp(run->words[i], word))
@@ -50,12 +52,12 @@ static bool step_has_word(const struct claim_run *run, const char *word)
 }
 
 /* Return the event that word 1 names, or NULL with the reason set. */
-static struct claim_event *step_event(struct claim_run *run)
+static struct step_event *named_event(struct steps *run)
 {
-	struct claim_event *e = run->nwords > 1 ? claim_find_event(run, run->words[1]) : NULL;
+	struct step_event *e = run->nwords > 1 ? steps_event(run, run->words[1]) : NULL;
 
 	if (!e)
-		claim_malformed(run);
+		steps_malformed(run);
 	return e;
 }
 
@@ -65,16 +67,16 @@ struct opening {
 	uint64_t pid, cpu, group, flags;
 };
 
-static bool open_arguments(struct claim_run *run, struct opening *o)
+static bool open_arguments(struct steps *run, struct opening *o)
 {
-	*o = (struct opening){ .cpu = UINT64_MAX, .group = UINT64_MAX };
+	*o = (struct opening){ .cpu = UINT64_MAX, .group = UINT64_MAX, .flags = run->flags };
 	return step_option(run, "pid", &o->pid) >= 0 && step_option(run, "cpu", &o->cpu) >= 0 &&
 	       step_option(run, "group", &o->group) >= 0 &&
 	       step_option(run, "flags", &o->flags) >= 0;
 }
 
 /* Apply each poke=OFFSET/BYTES:VALUE to the attr's bytes. */
-static bool poke_bytes(struct claim_run *run, uint8_t *bytes)
+static bool poke_bytes(struct steps *run, uint8_t *bytes)
 {
 	unsigned int at, width;
 	uint64_t v;
@@ -84,135 +86,135 @@ static bool poke_bytes(struct claim_run *run, uint8_t *bytes)
 		if (strncmp(run->words[i], "poke=", 5))
 			continue;
 		if (sscanf(run->words[i], "poke=%u/%u:%n", &at, &width, &n) != 2 || width > 8 ||
-		    width & (width - 1) || at + width > CLAIM_MEMORY)
-			return claim_malformed(run), false;
-		if (!claim_value(run, run->words[i] + n, &v))
+		    width & (width - 1) || at + width > STEPS_MEMORY)
+			return steps_malformed(run), false;
+		if (!steps_value(run, run->words[i] + n, &v))
 			return false;
 		store_uint(bytes + at, width, v);
 	}
 	return true;
 }
 
-static int open_at(struct claim_run *run, const void *attr, const struct opening *o)
+static int open_at(struct steps *run, const void *attr, const struct opening *o)
 {
-	return (int)own_call(&run->own_calls, CALL_PERF_EVENT_OPEN, (const uint64_t[CALL_MAX_ARGS]){
+	return (int)own_call(run->own_calls, CALL_PERF_EVENT_OPEN, (const uint64_t[CALL_MAX_ARGS]){
 		(uintptr_t)attr, o->pid, o->cpu, o->group, o->flags,
 	});
 }
 
 /* Give the attr the size that this kernel knows if nothing follows: programs do so, too. */
-static void use_known_size(struct attr_text *attr)
+static void use_known_size(const struct steps *run, struct attr_text *attr)
 {
 	const struct layout *l = &layout_perf_event_attr;
-	uint32_t known = trial_attr_size(), end = l->size;
+	uint32_t known = run->fit_attr ? trial_attr_size() : 0, end = l->size;
 
-	if (layout_get(l, ATTR_SIZE, attr->bytes, attr->len) != end)
+	if (!known || layout_get(l, ATTR_SIZE, attr->bytes, attr->len) != end)
 		return;
 	while (end > known && !attr->bytes[end - 1])
 		end--;
-	if (known && end == known)
+	if (end == known)
 		field_set(&l->fields[ATTR_SIZE], known, attr->bytes);
 }
 
-static int open_bytes(struct claim_run *run, const struct attr_text *attr,
+static int open_bytes(struct steps *run, const struct attr_text *attr,
 		      const struct opening *o, uint8_t *seen)
 {
-	uint8_t *bytes = xcalloc(1, CLAIM_MEMORY);
+	uint8_t *bytes = xcalloc(1, STEPS_MEMORY);
 	int fd = -1;
 
-	memcpy(bytes, attr->bytes, attr->len < CLAIM_MEMORY ? attr->len : CLAIM_MEMORY);
+	memcpy(bytes, attr->bytes, attr->len < STEPS_MEMORY ? attr->len : STEPS_MEMORY);
 	if (poke_bytes(run, bytes)) {
-		memcpy(seen, bytes, CLAIM_ATTR);
+		memcpy(seen, bytes, STEPS_ATTR);
 		fd = !attr->nstrings ? open_at(run, bytes, o) :
-		     own_call_open(&run->own_calls, attr, (pid_t)o->pid, (int)o->cpu,
+		     own_call_open(run->own_calls, attr, (pid_t)o->pid, (int)o->cpu,
 				   (int)o->group, o->flags);
-		run->size = layout_get(&layout_perf_event_attr, ATTR_SIZE, bytes, CLAIM_ATTR);
+		run->size = layout_get(&layout_perf_event_attr, ATTR_SIZE, bytes, STEPS_ATTR);
 	}
 	free(bytes);
 	return fd;
 }
 
-static struct claim_event *add_claim_event(struct claim_run *run, const char *name)
+static struct step_event *add_event(struct steps *run, const char *name)
 {
-	struct claim_event *e = claim_find_event(run, name);
+	struct step_event *e = steps_event(run, name);
 
-	if (!e && run->nevents < CLAIM_EVENTS)
+	if (!e && run->nevents < STEPS_EVENTS)
 		e = &run->events[run->nevents++];
 	if (!e)
 		return NULL;
-	claim_fields_free(&e->record);
-	*e = (struct claim_event){ .fd = -1 };
+	record_values_free(&e->record);
+	*e = (struct step_event){ .fd = -1 };
 	snprintf(e->name, sizeof(e->name), "%s", name);
 	return e;
 }
 
 /* open NAME EVENT|null|bad [pid=] [cpu=] [group=] [flags=] [poke=] */
-enum step_result claim_step_open(struct claim_run *run)
+enum step_result step_open(struct steps *run)
 {
 	struct event_list list = { 0 };
 	enum instrument needed;
-	struct claim_event *e;
+	struct step_event *e;
 	struct opening o;
 
 	if (run->nwords < 3)
-		return claim_malformed(run);
+		return steps_malformed(run);
 	if (!open_arguments(run, &o))
 		return STEP_UNTRIED;
-	e = add_claim_event(run, run->words[1]);
+	e = add_event(run, run->words[1]);
 	if (!e)
-		return claim_malformed(run);
+		return steps_malformed(run);
 	if (!strcmp(run->words[2], "null"))
-		return claim_check_result(run, open_at(run, NULL, &o));
+		return steps_check_result(run, open_at(run, NULL, &o));
 	if (!strcmp(run->words[2], "bad"))
-		return claim_check_result(run, open_at(run, (void *)1, &o));
+		return steps_check_result(run, open_at(run, (void *)1, &o));
 	if (!event_list_add(&list, run->host, run->words[2]))
-		return claim_untried(run, "%s: %s", run->words[2], list.why);
-	use_known_size(&list.events[0].attr);
+		return steps_untried(run, "%s: %s", run->words[2], list.why);
+	use_known_size(run, &list.events[0].attr);
 	if (instrument_of(run->host, list.events[0].attr.bytes, list.events[0].attr.len, &needed))
 		run->outcome->instruments |= 1U << needed;
 	e->fd = open_bytes(run, &list.events[0].attr, &o, e->attr);
 	e->backward = event_get(&list.events[0], ATTR_WRITE_BACKWARD);
 	event_list_free(&list);
-	return *run->outcome->reason ? STEP_UNTRIED : claim_check_result(run, e->fd);
+	return *run->outcome->reason ? STEP_UNTRIED : steps_check_result(run, e->fd);
 }
 
 /* Calls on an event ------------------------------------------------------------------------- */
 
-enum step_result claim_step_close(struct claim_run *run)
+enum step_result step_close(struct steps *run)
 {
-	struct claim_event *e = step_event(run);
+	struct step_event *e = named_event(run);
 	int fd;
 
 	if (!e)
 		return STEP_UNTRIED;
 	fd = e->fd;
 	e->fd = -1;
-	return claim_check_result(run, own_call_close(&run->own_calls, fd));
+	return steps_check_result(run, own_call_close(run->own_calls, fd));
 }
 
 /* read NAME [BYTES] */
-enum step_result claim_step_read(struct claim_run *run)
+enum step_result step_read(struct steps *run)
 {
-	struct claim_event *e = step_event(run);
+	struct step_event *e = named_event(run);
 	uint64_t size = sizeof(e->words);
 
-	if (!e || (run->nwords > 2 && !claim_value(run, run->words[2], &size)))
+	if (!e || (run->nwords > 2 && !steps_value(run, run->words[2], &size)))
 		return STEP_UNTRIED;
 	if (size > sizeof(e->words))
-		return claim_malformed(run);
-	return claim_check_result(run, own_call_read(&run->own_calls, e->fd, e->words, size));
+		return steps_malformed(run);
+	return steps_check_result(run, own_call_read(run->own_calls, e->fd, e->words, size));
 }
 
 /* Write the attr of the event that text describes to memory, for MODIFY_ATTRIBUTES. */
-static bool attr_argument(struct claim_run *run, const char *text, uint8_t *memory)
+static bool attr_argument(struct steps *run, const char *text, uint8_t *memory)
 {
 	struct event_list list = { 0 };
 
 	if (!event_list_add(&list, run->host, text)) {
-		claim_untried(run, "%s: %s", text, list.why);
+		steps_untried(run, "%s: %s", text, list.why);
 		return false;
 	}
-	use_known_size(&list.events[0].attr);
+	use_known_size(run, &list.events[0].attr);
 	memcpy(memory, list.events[0].attr.bytes, list.events[0].attr.len);
 	event_list_free(&list);
 	return true;
@@ -234,13 +236,13 @@ static uint64_t kept_query(uint32_t n)
 }
 
 /* Pad the text in memory with blanks to as many bytes as the expression says. */
-static bool pad_text(struct claim_run *run, const char *bytes)
+static bool pad_text(struct steps *run, const char *bytes)
 {
 	char *text = (char *)run->memory;
 	size_t len = strlen(text);
 	uint64_t n;
 
-	if (!claim_value(run, bytes, &n) || n < len || n >= CLAIM_MEMORY)
+	if (!steps_value(run, bytes, &n) || n < len || n >= STEPS_MEMORY)
 		return false;
 	memset(text + len, ' ', n - len);
 	text[n] = '\0';
@@ -257,9 +259,9 @@ static bool pad_text(struct claim_run *run, const char *bytes)
  *	kept:N		the same with a read-only ids_len
  *	EXPRESSION	the value
  */
-static bool ioctl_argument(struct claim_run *run, const char *word, uint8_t *memory, uint64_t *arg)
+static bool ioctl_argument(struct steps *run, const char *word, uint8_t *memory, uint64_t *arg)
 {
-	const struct claim_event *e = claim_find_event(run, word);
+	const struct step_event *e = steps_event(run, word);
 	uint64_t v;
 
 	*arg = (uintptr_t)memory;
@@ -274,62 +276,62 @@ static bool ioctl_argument(struct claim_run *run, const char *word, uint8_t *mem
 	case '@':
 		return attr_argument(run, word + 1, memory);
 	case '&':
-		if (!claim_value(run, word + 1, &v))
+		if (!steps_value(run, word + 1, &v))
 			return false;
 		memcpy(memory, &v, sizeof(v));
 		return true;
 	}
 	if (!strncmp(word, "kept:", 5))
-		return claim_value(run, word + 5, &v) && (*arg = kept_query((uint32_t)v));
+		return steps_value(run, word + 5, &v) && (*arg = kept_query((uint32_t)v));
 	if (strncmp(word, "query:", 6))
-		return claim_value(run, word, arg);
+		return steps_value(run, word, arg);
 	memset(memory, 0xee, sizeof(run->query));
-	return claim_value(run, word + 6, &v) && memcpy(memory, &v, 4);
+	return steps_value(run, word + 6, &v) && memcpy(memory, &v, 4);
 }
 
 /* ioctl NAME REQUEST [ARGUMENT [BYTES]]; REQUEST without PERF_EVENT_IOC_, or an expression */
-enum step_result claim_step_ioctl(struct claim_run *run)
+enum step_result step_ioctl(struct steps *run)
 {
-	struct claim_event *e = step_event(run);
+	struct step_event *e = named_event(run);
 	uint64_t request = 0, arg = 0;
 	int64_t result;
 
 	if (!e || run->nwords < 3)
-		return claim_malformed(run);
+		return steps_malformed(run);
 	for (size_t i = 0; i < ioctl_ndescs && !request; i++)
 		if (!strcmp(ioctl_descs[i].name + strlen("PERF_EVENT_IOC_"), run->words[2]))
 			request = sizeof(long) == 8 ? ioctl_descs[i].request :
 				  ioctl_descs[i].compat;
 	memset(run->memory, 0, sizeof(run->memory));
-	if ((!request && !claim_value(run, run->words[2], &request)) ||
+	if ((!request && !steps_value(run, run->words[2], &request)) ||
 	    (run->nwords > 3 && !ioctl_argument(run, run->words[3], run->memory, &arg)) ||
 	    (run->nwords > 4 && !pad_text(run, run->words[4])))
-		return claim_malformed(run);
-	result = own_call_ioctl(&run->own_calls, e->fd, (uint32_t)request, arg);
+		return steps_malformed(run);
+	result = own_call_ioctl(run->own_calls, e->fd, (uint32_t)request, arg);
 	memcpy(&run->out, run->memory, sizeof(run->out));
 	memcpy(run->query, run->memory, sizeof(run->query));
-	run->size = layout_get(&layout_perf_event_attr, ATTR_SIZE, run->memory, CLAIM_ATTR);
-	return claim_check_result(run, result);
+	run->size = layout_get(&layout_perf_event_attr, ATTR_SIZE, run->memory, STEPS_ATTR);
+	return steps_check_result(run, result);
 }
 
 /* map NAME PAGES [r|w|rw|rwx] [private] [at=BYTES]; at offset 0 this is the ring */
-enum step_result claim_step_map(struct claim_run *run)
+enum step_result step_map(struct steps *run)
 {
-	struct claim_event *e = step_event(run);
+	struct step_event *e = named_event(run);
 	uint64_t pages, at = 0, page = (uint64_t)sysconf(_SC_PAGESIZE);
 	int prot = PROT_READ | PROT_WRITE;
 	int64_t result;
 
-	if (!e || run->nwords < 3 || !claim_value(run, run->words[2], &pages) ||
+	if (!e || run->nwords < 3 || !steps_value(run, run->words[2], &pages) ||
 	    step_option(run, "at", &at) < 0)
-		return claim_malformed(run);
+		return steps_malformed(run);
 	if (step_has_word(run, "r"))
 		prot = PROT_READ;
 	if (step_has_word(run, "w"))
 		prot = PROT_WRITE;
 	if (step_has_word(run, "rwx"))
 		prot |= PROT_EXEC;
-	result = own_call(&run->own_calls, CALL_MMAP, (const uint64_t[CALL_MAX_ARGS]){
+	result = own_call(run->own_calls, CALL_MMAP, (const uint64_t[CALL_MAX_ARGS]){
 		0, pages * page, (uint64_t)prot,
 		step_has_word(run, "private") ? MAP_PRIVATE : MAP_SHARED,
 		(uint64_t)(int64_t)e->fd, at,
@@ -338,103 +340,103 @@ enum step_result claim_step_map(struct claim_run *run)
 		e->ring = (uint8_t *)(uintptr_t)result;
 		e->ring_len = pages * page;
 		e->overwrite = !(prot & PROT_WRITE);
-		claim_memory_ring(e->ring, e->ring_len, !e->overwrite);
+		work_memory_ring(e->ring, e->ring_len, !e->overwrite);
 	}
-	return claim_check_result(run, result < 0 && result > -4096 ? result : 0);
+	return steps_check_result(run, result < 0 && result > -4096 ? result : 0);
 }
 
-enum step_result claim_step_unmap(struct claim_run *run)
+enum step_result step_unmap(struct steps *run)
 {
-	struct claim_event *e = step_event(run);
+	struct step_event *e = named_event(run);
 	uint8_t *ring;
 
 	if (!e)
 		return STEP_UNTRIED;
 	ring = e->ring;
 	e->ring = NULL;
-	return claim_check_result(run, own_call_unmap(&run->own_calls, ring, e->ring_len));
+	return steps_check_result(run, own_call_unmap(run->own_calls, ring, e->ring_len));
 }
 
 /* protect NAME: make the mapping writable */
-enum step_result claim_step_protect(struct claim_run *run)
+enum step_result step_protect(struct steps *run)
 {
-	struct claim_event *e = step_event(run);
+	struct step_event *e = named_event(run);
 
 	if (!e || !e->ring)
-		return claim_malformed(run);
-	claim_trace_note(run->trace, "mprotect(ring, PROT_READ|PROT_WRITE)");
+		return steps_malformed(run);
+	steps_note(run, "mprotect(ring, PROT_READ|PROT_WRITE)");
 	if (mprotect(e->ring, e->ring_len, PROT_READ | PROT_WRITE))
-		return claim_check_result(run, -errno);
-	return claim_check_result(run, 0);
+		return steps_check_result(run, -errno);
+	return steps_check_result(run, 0);
 }
 
 /* poke NAME FIELD EXPRESSION: write to the struct perf_event_mmap_page */
-enum step_result claim_step_poke(struct claim_run *run)
+enum step_result step_poke(struct steps *run)
 {
 	const struct layout *p = &layout_perf_event_mmap_page;
-	struct claim_event *e = step_event(run);
+	struct step_event *e = named_event(run);
 	struct buf note = { 0 };
 	uint64_t v;
 	size_t i = 0;
 
 	if (!e || run->nwords != 4 || !e->ring || e->overwrite)
-		return claim_malformed(run);
-	if (!claim_value(run, run->words[3], &v))
+		return steps_malformed(run);
+	if (!steps_value(run, run->words[3], &v))
 		return STEP_UNTRIED;
 	while (i < p->n && strcmp(p->fields[i].name, run->words[2]))
 		i++;
 	if (i == p->n)
-		return claim_malformed(run);
+		return steps_malformed(run);
 	buf_addf(&note, "write to the first page: %s = %llu", run->words[2], (unsigned long long)v);
-	claim_trace_note(run->trace, note.data);
+	steps_note(run, note.data);
 	buf_free(&note);
 	field_set(&p->fields[i], v, e->ring);
 	return STEP_OK;
 }
 
 /* poll NAME: its result is revents, without waiting */
-enum step_result claim_step_poll(struct claim_run *run)
+enum step_result step_poll(struct steps *run)
 {
-	struct claim_event *e = step_event(run);
+	struct step_event *e = named_event(run);
 	struct pollfd p = { .fd = e ? e->fd : -1, .events = POLLIN };
 	struct timespec now = { 0, 0 };
 	int64_t n;
 
 	if (!e)
 		return STEP_UNTRIED;
-	n = own_call(&run->own_calls, CALL_PPOLL, (const uint64_t[CALL_MAX_ARGS]){
+	n = own_call(run->own_calls, CALL_PPOLL, (const uint64_t[CALL_MAX_ARGS]){
 		(uintptr_t)&p, 1, (uintptr_t)&now, 0, 8,
 	});
-	return claim_check_result(run, n < 0 ? n : p.revents);
+	return steps_check_result(run, n < 0 ? n : p.revents);
 }
 
 /* prctl OPERATION */
-enum step_result claim_step_prctl(struct claim_run *run)
+enum step_result step_prctl(struct steps *run)
 {
 	uint64_t op;
 
-	if (run->nwords != 2 || !claim_value(run, run->words[1], &op))
+	if (run->nwords != 2 || !steps_value(run, run->words[1], &op))
 		return STEP_UNTRIED;
-	return claim_check_result(run, own_call(&run->own_calls, CALL_PRCTL,
+	return steps_check_result(run, own_call(run->own_calls, CALL_PRCTL,
 						(const uint64_t[CALL_MAX_ARGS]){ op }));
 }
 
 /* fcntl NAME COMMAND [EXPRESSION|owner]; owner is a struct f_owner_ex for this thread */
-enum step_result claim_step_fcntl(struct claim_run *run)
+enum step_result step_fcntl(struct steps *run)
 {
 	const struct f_owner_ex owner = { .type = F_OWNER_TID, .pid = gettid() };
-	struct claim_event *e = step_event(run);
+	struct step_event *e = named_event(run);
 	uint64_t cmd, arg = 0;
 	int64_t result;
 
-	if (!e || run->nwords < 3 || !claim_value(run, run->words[2], &cmd))
+	if (!e || run->nwords < 3 || !steps_value(run, run->words[2], &cmd))
 		return STEP_UNTRIED;
 	if (run->nwords > 3 && !strcmp(run->words[3], "owner"))
 		arg = (uintptr_t)&owner;
-	else if (run->nwords > 3 && !claim_value(run, run->words[3], &arg))
+	else if (run->nwords > 3 && !steps_value(run, run->words[3], &arg))
 		return STEP_UNTRIED;
-	result = own_call(&run->own_calls, CALL_FCNTL, (const uint64_t[CALL_MAX_ARGS]){
+	result = own_call(run->own_calls, CALL_FCNTL, (const uint64_t[CALL_MAX_ARGS]){
 		(uint64_t)(int64_t)e->fd, cmd, arg,
 	});
-	return claim_check_result(run, result);
+	return steps_check_result(run, result);
 }

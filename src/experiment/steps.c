@@ -1,0 +1,570 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The steps of an experiment, one after the other: their words, and those without a call. */
+#include <ctype.h>
+#include <errno.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "experiment/steps_internal.h"
+#include "core/abi/strings.h"
+#include "core/lib/die.h"
+#include "experiment/work.h"
+#include "xlat/constants.h"
+
+enum {
+	SHOWN = 4,	/* repetitions of a step that are in the text of the calls */
+	NOBODY = 65534,	/* user and group of "user" */
+};
+
+/* State ------------------------------------------------------------------------------- */
+
+void steps_note(struct steps *run, const char *text)
+{
+	if (run->note)
+		run->note(run, text);
+}
+
+enum step_result steps_untried(struct steps *run, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(run->outcome->reason, sizeof(run->outcome->reason), fmt, ap);
+	va_end(ap);
+	return STEP_UNTRIED;
+}
+
+enum step_result steps_malformed(struct steps *run)
+{
+	if (*run->outcome->reason)
+		return STEP_UNTRIED;
+	return steps_untried(run, "malformed step: %s", run->step);
+}
+
+enum step_result steps_false(struct steps *run, const char *expected, const char *fmt, ...)
+{
+	va_list ap;
+
+	snprintf(run->outcome->expected, sizeof(run->outcome->expected), "%s", expected);
+	va_start(ap, fmt);
+	vsnprintf(run->outcome->seen, sizeof(run->outcome->seen), fmt, ap);
+	va_end(ap);
+	return STEP_FALSE;
+}
+
+struct step_event *steps_event(struct steps *run, const char *name)
+{
+	for (size_t i = 0; i < run->nevents; i++)
+		if (!strcmp(run->events[i].name, name))
+			return &run->events[i];
+	return NULL;
+}
+
+void steps_set_var(struct steps *run, const char *name, uint64_t v)
+{
+	size_t i = 0;
+
+	while (i < run->nvars && strcmp(run->vars[i].name, name))
+		i++;
+	if (i == STEPS_VARS)
+		return;
+	if (i == run->nvars)
+		run->nvars++;
+	snprintf(run->vars[i].name, STEPS_NAME, "%s", name);
+	run->vars[i].value = v;
+}
+
+const struct record_value *record_values_find(const struct record_values *f, const char *path)
+{
+	for (size_t i = 0; i < f->n; i++)
+		if (!strcmp(f->list[i].path, path))
+			return &f->list[i];
+	return NULL;
+}
+
+void record_values_free(struct record_values *f)
+{
+	for (size_t i = 0; i < f->n; i++) {
+		free(f->list[i].path);
+		free(f->list[i].text);
+	}
+	free(f->list);
+	*f = (struct record_values){ 0 };
+}
+
+/* Results ----------------------------------------------------------------------------- */
+
+static bool is_error(int64_t result)
+{
+	return result < 0 && result > -4096;
+}
+
+static int errno_by_name(const char *name, size_t len)
+{
+	const char *known;
+
+	for (int e = 1; e < 4096; e++) {
+		known = error_name(e);
+		if (known && strlen(known) == len && !memcmp(known, name, len))
+			return e;
+	}
+	return 0;
+}
+
+/* Set *good for "any", "ok", "error", a number, or errno names separated by '|'. */
+static bool is_wanted(struct steps *run, int64_t result, bool *good)
+{
+	const char *at = run->wanted;
+	uint64_t v;
+
+	*good = !strcmp(at, "any") || (!strcmp(at, "ok") && result >= 0) ||
+		(!strcmp(at, "error") && result < 0);
+	if (*good || !strcmp(at, "ok") || !strcmp(at, "error"))
+		return true;
+	while (*at == 'E') {
+		size_t n = strcspn(at, "|");
+		int error = errno_by_name(at, n);
+
+		if (!error)
+			break;
+		*good |= result == -error;
+		at += n;
+		if (!*at++)
+			return true;
+	}
+	if (!steps_value(run, run->wanted, &v))
+		return false;
+	*good = result == (int64_t)v;
+	return true;
+}
+
+enum step_result steps_check_result(struct steps *run, int64_t result)
+{
+	char seen[64];
+	bool good;
+
+	run->ret = result;
+	if (is_error(result))
+		snprintf(seen, sizeof(seen), "%s", error_name((int)-result) ?: "an error");
+	else
+		snprintf(seen, sizeof(seen), "%lld", (long long)result);
+	if (!run->wanted)
+		return result >= 0 ? STEP_OK : steps_untried(run, "%s: %s", run->step, seen);
+	if (!is_wanted(run, result, &good))
+		return STEP_UNTRIED;
+	return good ? STEP_OK : steps_false(run, run->step, "%s", seen);
+}
+
+/* Steps without calls to perf -------------------------------------------------------- */
+
+/* let NAME = EXPRESSION */
+static enum step_result step_let(struct steps *run)
+{
+	uint64_t v;
+
+	if (run->nwords != 4)
+		return steps_malformed(run);
+	if (!steps_value(run, run->words[3], &v))
+		return STEP_UNTRIED;
+	steps_set_var(run, run->words[1], v);
+	return STEP_OK;
+}
+
+/* Evaluate "EXPRESSION OPERATOR EXPRESSION" from word 1 on. */
+static bool step_condition(struct steps *run, bool *holds, uint64_t *a, uint64_t *b)
+{
+	if (run->nwords != 4 || !steps_value(run, run->words[1], a) ||
+	    !steps_value(run, run->words[3], b))
+		return false;
+	return steps_compare(*a, run->words[2], *b, holds);
+}
+
+/* Append a value of an event in words, with the value: "data_head of the first page: 48". */
+static void say_value(const char *word, uint64_t v, struct buf *out)
+{
+	static const struct {
+		const char *begin, *where;
+	} all[] = {
+		{ "page.", " of the first page" }, { "rec.", " of the record" }, { "", "" },
+	};
+	const char *dot = strchr(word, '.');
+	size_t i = 0;
+
+	if (!islower((unsigned char)*word) || strpbrk(word, "+-*/%&|<>"))
+		return;
+	word = dot ? dot + 1 : word;
+	while (strncmp(word, all[i].begin, strlen(all[i].begin)))
+		i++;
+	buf_addf(out, "%s%s%s: %s%lld", out->len ? "; " : "", word + strlen(all[i].begin),
+		 all[i].where, strstr(word, "id") ? "id=" : "", (long long)v);
+}
+
+/* expect EXPRESSION OPERATOR EXPRESSION */
+static enum step_result step_expect(struct steps *run)
+{
+	struct buf note = { 0 };
+	uint64_t a, b;
+	bool holds;
+
+	if (!step_condition(run, &holds, &a, &b))
+		return steps_malformed(run);
+	say_value(run->words[1], a, &note);
+	say_value(run->words[3], b, &note);
+	if (note.len)
+		steps_note(run, note.data);
+	buf_free(&note);
+	return holds ? STEP_OK :
+	       steps_false(run, run->step + strlen("expect "), "%s is %lld (0x%llx), %s is %lld",
+			   run->words[1], (long long)a, (unsigned long long)a, run->words[3],
+			   (long long)b);
+}
+
+/* needs perfmon|admin|tracepoints|pmu.NAME: set *result and return true if it is one of these */
+static bool needs_word(struct steps *run, enum step_result *result)
+{
+	const char *word = run->words[1];
+	uint64_t v;
+
+	if (!strcmp(word, "tracepoints")) {
+		*result = host_has_tracepoints(run->host) ? STEP_OK :
+			  steps_untried(run, "tracefs is not readable");
+		return true;
+	}
+	if (strcmp(word, "perfmon") && strcmp(word, "admin") && strncmp(word, "pmu.", 4))
+		return false;
+	if (!steps_value(run, word, &v))
+		*result = STEP_UNTRIED;
+	else if (*word == 'p' && word[1] == 'm')
+		*result = v != UINT64_MAX ? STEP_OK :
+			  steps_untried(run, "this machine has no PMU %s", word + 4);
+	else
+		*result = v ? STEP_OK : steps_untried(run, "it requires %s", *word == 'p' ?
+						      "CAP_PERFMON" : "CAP_SYS_ADMIN");
+	return true;
+}
+
+/* needs WORD, or needs EXPRESSION OPERATOR EXPRESSION */
+static enum step_result step_needs(struct steps *run)
+{
+	enum step_result result;
+	uint64_t a, b;
+	bool holds;
+
+	if (run->nwords == 2 && needs_word(run, &result))
+		return result;
+	if (!step_condition(run, &holds, &a, &b))
+		return steps_malformed(run);
+	return holds ? STEP_OK : steps_untried(run, "it requires %s; %s is %lld",
+					       run->step + strlen("needs "), run->words[1],
+					       (long long)a);
+}
+
+/* user: continue as an ordinary user */
+enum step_result steps_become_user(struct steps *run)
+{
+	if (getuid() == 0) {
+		if (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
+		    setresuid(NOBODY, NOBODY, NOBODY))
+			return steps_untried(run, "cannot become an ordinary user: %s",
+					     strerror(errno));
+		/* a change of user resets both */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		prctl(PR_SET_DUMPABLE, 1);
+		steps_note(run, "as user 65534");
+	}
+	return STEP_OK;
+}
+
+/* limit files|memlock N */
+static enum step_result step_limit(struct steps *run)
+{
+	struct rlimit r;
+	uint64_t v;
+	int which;
+
+	if (run->nwords != 3 || !steps_value(run, run->words[2], &v))
+		return steps_malformed(run);
+	which = !strcmp(run->words[1], "files") ? RLIMIT_NOFILE : RLIMIT_MEMLOCK;
+	r.rlim_cur = r.rlim_max = v;
+	steps_note(run, which == RLIMIT_NOFILE ? "with a low RLIMIT_NOFILE" :
+			 "with a low RLIMIT_MEMLOCK");
+	return setrlimit(which, &r) ? steps_untried(run, "setrlimit: %s", strerror(errno)) :
+	       STEP_OK;
+}
+
+/* drop admin: give up CAP_SYS_ADMIN only */
+static enum step_result step_drop(struct steps *run)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2] = { { 0 } };
+
+	steps_note(run, "without CAP_SYS_ADMIN from here on");
+	if (syscall(SYS_capget, &head, data))
+		return steps_untried(run, "capget: %s", strerror(errno));
+	for (size_t i = 0; i < 2; i++)
+		data[i].inheritable = 0;
+	data[0].effective &= ~(1U << ABI_CAP_SYS_ADMIN);
+	data[0].permitted &= ~(1U << ABI_CAP_SYS_ADMIN);
+	if (syscall(SYS_capset, &head, data))
+		return steps_untried(run, "capset: %s", strerror(errno));
+	return STEP_OK;
+}
+
+/* exists PATH: its result is 0 or ENOENT */
+static enum step_result step_exists(struct steps *run)
+{
+	if (run->nwords != 2)
+		return steps_malformed(run);
+	return steps_check_result(run, access(run->words[1], F_OK) ? -errno : 0);
+}
+
+/* The words of a step ------------------------------------------------------------------- */
+
+/* Append the path of this program in quotes, the value of $self. */
+static void add_program(struct buf *to)
+{
+	char path[4096];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path));
+
+	buf_addc(to, '"');
+	for (ssize_t i = 0; i < n; i++)
+		buf_addf(to, strchr("\"\\", path[i]) ? "\\%c" : "%c", path[i]);
+	buf_addc(to, '"');
+}
+
+/* Append the event that counts each write of the variable, without a modifier. */
+static void add_exact(struct steps *run, struct buf *to)
+{
+	if (run->exact == EXACT_FAULTS && !run->outcome->exact)
+		steps_note(run, "each write to the variable causes a page fault");
+	run->outcome->exact = true;
+	if (run->exact == EXACT_FAULTS)
+		buf_adds(to, "page-faults");
+	else
+		buf_addf(to, "mem:%lu/4:w", (unsigned long)work_watched());
+}
+
+/* Append a word with each $NAME replaced by its value.  Return false if one is unknown. */
+static bool expand_word(struct steps *run, const char *from, size_t len, struct buf *to)
+{
+	const char *end = from + len;
+	char name[80];
+	uint64_t v;
+	size_t n;
+
+	for (; from < end; from += n) {
+		n = 1;
+		if (*from != '$') {
+			n += *from == '\\' && from[1] == '"';
+			buf_addc(to, from[n - 1]);
+			continue;
+		}
+		while (from + n < end && (isalnum((unsigned char)from[n]) || from[n] == '_' ||
+					  from[n] == '.'))
+			n++;
+		snprintf(name, sizeof(name), "%.*s", (int)n - 1, from + 1);
+		if (!strcmp(name, "self"))
+			add_program(to);
+		else if (!strcmp(name, "exact"))
+			add_exact(run, to);
+		else if (steps_value(run, name, &v))
+			buf_addf(to, "%lld", (long long)v);
+		else
+			return false;
+	}
+	buf_addc(to, '\0');
+	return true;
+}
+
+/* Return the length of the word: up to a blank, or to the quote that ends a quoted part. */
+static size_t word_length(const char *text)
+{
+	size_t n = strcspn(text, " \"");
+
+	if (text[n] != '"')
+		return n;
+	do
+		n += 1 + strcspn(text + n + 1, "\"");
+	while (text[n] && text[n - 1] == '\\');
+	return n;
+}
+
+/*
+ * Split a step into words, and what it expects, with values in place of names.  A word that
+ * contains a quote ends at the next quote.
+ */
+static bool split_step(struct steps *run, const char *step)
+{
+	const char *arrow = strstr(step, " -> "), *end = arrow ? arrow : step + strlen(step);
+	size_t at[STEPS_WORDS + 1], n = 0, len;
+
+	buf_reset(&run->text);
+	for (; step < end; step += len + (step + len < end)) {
+		len = *step == ' ' ? 0 : word_length(step);
+		if (!len)
+			continue;
+		if (n == STEPS_WORDS || step + len > end)
+			return false;
+		at[n++] = run->text.len;
+		if (!expand_word(run, step, len, &run->text))
+			return false;
+	}
+	at[n] = run->text.len;
+	if (arrow && !expand_word(run, arrow + 4, strlen(arrow + 4), &run->text))
+		return false;
+	for (size_t i = 0; i < n; i++)
+		run->words[i] = run->text.data + at[i];
+	run->wanted = arrow ? run->text.data + at[n] : NULL;
+	run->nwords = n;
+	return n > 0;
+}
+
+/* Running steps ---------------------------------------------------------------------- */
+
+static const struct step_word steps[] = {
+	{ "catch", step_catch }, { "close", step_close }, { "drop", step_drop },
+	{ "exists", step_exists }, { "expect", step_expect }, { "fcntl", step_fcntl },
+	{ "find", step_find }, { "ioctl", step_ioctl }, { "let", step_let },
+	{ "limit", step_limit }, { "map", step_map }, { "needs", step_needs },
+	{ "open", step_open }, { "poke", step_poke }, { "poll", step_poll },
+	{ "prctl", step_prctl }, { "protect", step_protect }, { "read", step_read },
+	{ "shell", step_shell }, { "task", step_task }, { "unmap", step_unmap },
+	{ "user", steps_become_user }, { "work", step_work }, { NULL, NULL },
+};
+
+static const struct step_word *find_kind(const struct step_word *all, const char *name)
+{
+	for (; all && all->name; all++)
+		if (!strcmp(all->name, name))
+			return all;
+	return NULL;
+}
+
+/* Drop "if A OP B" at the start of a step.  Return STEP_FALSE if the condition does not hold. */
+static enum step_result step_if(struct steps *run)
+{
+	uint64_t a, b;
+	bool holds;
+
+	if (run->nwords < 5 || !steps_value(run, run->words[1], &a) ||
+	    !steps_value(run, run->words[3], &b) ||
+	    !steps_compare(a, run->words[2], b, &holds))
+		return steps_malformed(run);
+	run->nwords -= 4;
+	memmove(run->words, run->words + 4, run->nwords * sizeof(*run->words));
+	return holds ? STEP_OK : STEP_FALSE;
+}
+
+static enum step_result run_step(struct steps *run, const char *text)
+{
+	const struct step_word *kind;
+
+	if (!split_step(run, text))
+		return steps_malformed(run);
+	if (!strcmp(run->words[0], "if"))
+		switch (step_if(run)) {
+		case STEP_FALSE:
+			return STEP_OK;
+		case STEP_UNTRIED:
+			return STEP_UNTRIED;
+		case STEP_OK:
+			break;
+		}
+	kind = find_kind(run->more, run->words[0]) ?: find_kind(steps, run->words[0]);
+	return kind ? kind->run(run) : steps_malformed(run);
+}
+
+/* Run a step for the n-th time: "#" in it becomes n. */
+static enum step_result run_step_nth(struct steps *run, unsigned long n)
+{
+	struct buf text = { 0 };
+	enum step_result result;
+
+	for (const char *at = run->step; *at; at++)
+		if (*at == '#')
+			buf_addu(&text, n);
+		else
+			buf_addc(&text, *at);
+	result = run_step(run, buf_str(&text));
+	buf_free(&text);
+	return result;
+}
+
+/* Run a step, as often as "N STEP" or "$NAME STEP" says. */
+static enum step_result repeat_step(struct steps *run, const char *step)
+{
+	enum step_result result = STEP_OK;
+	bool named = *step == '$';
+	uint64_t times = 1;
+	char count[80];
+
+	run->step = step;
+	if (!named && !isdigit((unsigned char)*step))
+		return run_step(run, step);
+	snprintf(count, sizeof(count), "%.*s", (int)strcspn(step + named, " "), step + named);
+	if (!steps_value(run, count, &times))
+		return STEP_UNTRIED;
+	run->step += strcspn(step, " ");
+	run->step += strspn(run->step, " ");
+	for (uint64_t i = 0; i < times && result == STEP_OK; i++) {
+		if (run->mute)
+			run->mute(run, i >= SHOWN && i + 1 < times);
+		result = run_step_nth(run, i);
+	}
+	return result;
+}
+
+/* Run a step; after "control", a result that contradicts it leaves the claim untried. */
+static enum step_result run_line(struct steps *run, const char *line)
+{
+	static const char control[] = "control ";
+	enum step_result result;
+
+	if (strncmp(line, control, strlen(control)))
+		return repeat_step(run, line);
+	result = repeat_step(run, line + strlen(control));
+	return result == STEP_FALSE ? steps_untried(run, "its control failed: %s: %s",
+						    run->outcome->expected, run->outcome->seen) :
+	       result;
+}
+
+enum step_result steps_run(struct steps *run, const char *lines)
+{
+	enum step_result result = STEP_OK;
+	char *copy = xstrdup(lines), *at = copy, *next;
+
+	while (result == STEP_OK && *at) {
+		next = strchr(at, '\n');
+		*next = '\0';
+		result = run_line(run, at);
+		at = next + 1;
+	}
+	free(copy);
+	run->step = NULL;
+	return result;
+}
+
+void steps_free(struct steps *run)
+{
+	steps_task_end(run);
+	for (size_t i = 0; i < run->nevents; i++) {
+		struct step_event *e = &run->events[i];
+
+		if (e->ring)
+			munmap(e->ring, e->ring_len);
+		if (e->fd >= 0)
+			close(e->fd);
+		record_values_free(&e->record);
+	}
+	run->nevents = 0;
+	buf_free(&run->text);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the files steps*.c share. */
+#pragma once
+
+#include "experiment/steps.h"
+
+/* Signals that "catch" received, in memory that the second process shares. */
+struct step_signals {
+	uint64_t count, first_code, code, signo, fd, addr, data, type;
+};
+const volatile struct step_signals *steps_signals(void);
+
+/* Show a note, if the caller wants any. */
+void steps_note(struct steps *run, const char *text);
+
+/* Store the result of a call, and compare it with what the step expects. */
+enum step_result steps_check_result(struct steps *run, int64_t result);
+
+/* Evaluate "a OP b" as signed numbers.  Return false if op is unknown. */
+bool steps_compare(uint64_t a, const char *op, uint64_t b, bool *holds);
+
+/* Return the first value with that path, or NULL. */
+const struct record_value *record_values_find(const struct record_values *r, const char *path);
+void record_values_free(struct record_values *r);
+
+/*
+ * Return the pid of the second process, which is started by the first call; 0: it cannot
+ * be started or has ended.
+ */
+pid_t steps_task_pid(struct steps *run);
+
+/* Steps on events, on rings, and of workloads. */
+enum step_result step_open(struct steps *run);
+enum step_result step_close(struct steps *run);
+enum step_result step_read(struct steps *run);
+enum step_result step_ioctl(struct steps *run);
+enum step_result step_map(struct steps *run);
+enum step_result step_unmap(struct steps *run);
+enum step_result step_poke(struct steps *run);
+enum step_result step_protect(struct steps *run);
+enum step_result step_poll(struct steps *run);
+enum step_result step_prctl(struct steps *run);
+enum step_result step_fcntl(struct steps *run);
+enum step_result step_find(struct steps *run);
+enum step_result step_work(struct steps *run);
+enum step_result step_task(struct steps *run);
+enum step_result step_shell(struct steps *run);
+enum step_result step_catch(struct steps *run);
