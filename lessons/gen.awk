@@ -55,6 +55,10 @@ function flush_text() {
 			fail("the question before this needs %answer, %hint and %explain")
 		item("ASK", ", .text = " quote(ask["ask"]) ", .answer = " quote(ask["answer"]) \
 			", .hint = " quote(ask["hint"]) ", .explain = " quote(ask["explain"]))
+	} else if (collecting == "steps") {
+		if (text == "")
+			fail("the %do before this needs steps, or the name of an experiment")
+		item(kind, ", .steps = " quote(text "\n"))
 	} else if (text != "") {
 		item(block ? "BLOCK" : "TEXT", ", .text = " quote(text))
 	}
@@ -126,8 +130,11 @@ FNR == 1 {
 		when = ""
 		tries++
 		item("TRY", "")
+	} else if ((word == "do" || word == "hold") && rest == "") {
+		collecting = "steps"
+		kind = toupper(word)
 	} else if (word == "do" || word == "hold")
-		item(word == "do" ? "DO" : "HOLD", ", .run = " experiment(rest))
+		item(toupper(word), ", .run = " experiment(rest))
 	else if (word == "show")
 		item("SHOW", "")
 	else if (word == "when")
@@ -155,6 +162,10 @@ collecting == "ask" {
 /^$/ { flush_text(); next }
 
 /^\t/ {
+	if (collecting == "steps") {
+		text = text (text == "" ? "" : "\n") substr($0, 2)
+		next
+	}
 	if (!block)
 		flush_text()
 	block = 1
@@ -163,7 +174,7 @@ collecting == "ask" {
 }
 
 {
-	if (block)
+	if (block || collecting == "steps")
 		flush_text()
 	text = text (text == "" ? "" : " ") $0
 }

@@ -483,23 +483,32 @@ static enum step_result run_step(struct steps *run, const char *text)
 	return kind ? kind->run(run) : steps_malformed(run);
 }
 
-/* Run a step for the n-th time: "#" in it becomes n. */
-static enum step_result run_step_nth(struct steps *run, unsigned long n)
+/* Run the steps between "; " for the n-th time: "#" in them becomes n. */
+static enum step_result run_steps_nth(struct steps *run, unsigned long n)
 {
+	enum step_result result = STEP_OK;
 	struct buf text = { 0 };
-	enum step_result result;
+	char *at, *next;
 
-	for (const char *at = run->step; *at; at++)
-		if (*at == '#')
+	for (const char *from = run->step; *from; from++)
+		if (*from == '#')
 			buf_addu(&text, n);
 		else
-			buf_addc(&text, *at);
-	result = run_step(run, buf_str(&text));
+			buf_addc(&text, *from);
+	buf_str(&text);
+	for (at = text.data; at && result == STEP_OK; at = next) {
+		next = strstr(at, "; ");
+		if (next) {
+			*next = '\0';
+			next += 2;
+		}
+		result = run_step(run, at);
+	}
 	buf_free(&text);
 	return result;
 }
 
-/* Run a step, as often as "N STEP" or "$NAME STEP" says. */
+/* Run a step, or several as often as "N STEP; STEP" or "$NAME STEP; STEP" says. */
 static enum step_result repeat_step(struct steps *run, const char *step)
 {
 	enum step_result result = STEP_OK;
@@ -518,7 +527,7 @@ static enum step_result repeat_step(struct steps *run, const char *step)
 	for (uint64_t i = 0; i < times && result == STEP_OK; i++) {
 		if (run->mute)
 			run->mute(run, i >= SHOWN && i + 1 < times);
-		result = run_step_nth(run, i);
+		result = run_steps_nth(run, i);
 	}
 	return result;
 }

@@ -8,6 +8,7 @@
 #include "core/host/host.h"
 #include "core/lib/buf.h"
 #include "engine/rings/own_call.h"
+#include "engine/rings/ring.h"
 
 /* Result of a step.  The next one runs after STEP_OK only. */
 enum step_result { STEP_OK, STEP_FALSE, STEP_UNTRIED };
@@ -49,11 +50,14 @@ struct record_values {
 struct step_event {
 	char name[STEPS_NAME];	/* in the steps */
 	int fd;
+	pid_t pid;
+	int cpu;
 	uint8_t attr[STEPS_ATTR];
 	uint64_t words[512];	/* buffer of the last read */
 	uint8_t *ring;		/* first mapping at offset 0; NULL: not mapped */
 	size_t ring_len;
 	bool backward, overwrite;
+	struct ring_seen shown;	/* where the next "find" begins; set by the caller's steps */
 	uint64_t found;		/* records that matched in the last "find" */
 	struct record_values record; /* the first of them */
 };
@@ -73,6 +77,7 @@ struct steps {
 	struct steps_outcome *outcome;
 	enum steps_exact exact;
 	uint64_t flags;		/* PERF_FLAG_* of opens that state none */
+	size_t read_bytes;	/* of reads that state none; 0: as many as an event may have */
 	bool fit_attr;		/* state the kernel's size of the attr where that is enough */
 	const struct step_word *more; /* steps of the caller, up to one without a name; or NULL */
 	/* Show in words what cannot be seen in the calls; leave calls out; NULL: do not. */
@@ -123,6 +128,9 @@ enum step_result steps_false(struct steps *run, const char *expected, const char
 
 /* End a step that cannot be understood, unless an earlier reason is stored. */
 enum step_result steps_malformed(struct steps *run);
+
+/* The step "open", for steps that continue it. */
+enum step_result step_open(struct steps *run);
 
 /* Return the event with that name, or NULL. */
 struct step_event *steps_event(struct steps *run, const char *name);

@@ -173,6 +173,8 @@ enum step_result step_open(struct steps *run)
 	if (instrument_of(run->host, list.events[0].attr.bytes, list.events[0].attr.len, &needed))
 		run->outcome->instruments |= 1U << needed;
 	e->fd = open_bytes(run, &list.events[0].attr, &o, e->attr);
+	e->pid = (pid_t)o.pid;
+	e->cpu = (int)o.cpu;
 	e->backward = event_get(&list.events[0], ATTR_WRITE_BACKWARD);
 	event_list_free(&list);
 	return *run->outcome->reason ? STEP_UNTRIED : steps_check_result(run, e->fd);
@@ -196,7 +198,7 @@ enum step_result step_close(struct steps *run)
 enum step_result step_read(struct steps *run)
 {
 	struct step_event *e = named_event(run);
-	uint64_t size = sizeof(e->words);
+	uint64_t size = run->read_bytes ? run->read_bytes : sizeof(e->words);
 
 	if (!e || (run->nwords > 2 && !steps_value(run, run->words[2], &size)))
 		return STEP_UNTRIED;
@@ -339,6 +341,7 @@ enum step_result step_map(struct steps *run)
 	if (!(result < 0 && result > -4096) && !at && !e->ring) {
 		e->ring = (uint8_t *)(uintptr_t)result;
 		e->ring_len = pages * page;
+		e->shown = (struct ring_seen){ 0 };
 		e->overwrite = !(prot & PROT_WRITE);
 		work_memory_ring(e->ring, e->ring_len, !e->overwrite);
 	}

@@ -281,7 +281,7 @@ enum step_result step_find(struct steps *run)
 	struct step_event *e = run->nwords > 2 ? steps_event(run, run->words[1]) : NULL;
 	struct step_event *by = e;
 	struct search s = { .run = run, .e = e, .first = 3 };
-	struct ring_seen seen = { .started = false };
+	struct ring_seen seen;
 	struct ring_result result;
 	struct ring_image image;
 	char type[40];
@@ -298,6 +298,7 @@ enum step_result step_find(struct steps *run)
 		s.type = ANY;
 	else if (!steps_value(run, type, &s.type))
 		return STEP_UNTRIED;
+	seen = e->shown;
 	record_format_of(&s.format, by->attr, sizeof(by->attr), arch_native());
 	image = (struct ring_image){
 		.bytes = e->ring, .length = e->ring_len, .backward = e->backward,

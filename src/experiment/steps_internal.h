@@ -30,7 +30,6 @@ void record_values_free(struct record_values *r);
 pid_t steps_task_pid(struct steps *run);
 
 /* Steps on events, on rings, and of workloads. */
-enum step_result step_open(struct steps *run);
 enum step_result step_close(struct steps *run);
 enum step_result step_read(struct steps *run);
 enum step_result step_ioctl(struct steps *run);

@@ -16,6 +16,7 @@
 #include "core/abi/layout.h"
 #include "experiment/steps_internal.h"
 #include "engine/rings/bpf.h"
+#include "experiment/trial.h"
 #include "experiment/work.h"
 #include "core/host/cgroup.h"
 #include "core/host/host.h"
@@ -207,6 +208,7 @@ static bool machine_value(const char *name, uint64_t *v)
 		{ "watched", work_watched() }, { "called", work_called() },
 		{ "writer", (uintptr_t)work_write },
 		{ "calledat", work_called_offset() }, { "mycpu", (uint64_t)work_cpu() },
+		{ "attrsize", trial_attr_size() },
 		{ "x86", arch_native()->regs == &xlat_perf_regs_x86 }, { NULL, 0 },
 	};
 

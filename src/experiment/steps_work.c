@@ -121,6 +121,7 @@ static bool catch_signal(const char *name)
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
 		if (!strcmp(all[i].name, name)) {
+			signals->count = 0; /* no page fault in the handler */
 			sigaction(all[i].sig, &sa, NULL);
 			return true;
 		}

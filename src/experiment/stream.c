@@ -152,6 +152,16 @@ void stream_look(struct stream *s, uint64_t before)
 	keep_from(s, i);
 }
 
+void stream_free(struct stream *s)
+{
+	free(s->rings);
+	free(s->held);
+	buf_free(&s->pool);
+	s->rings = NULL;
+	s->held = NULL;
+	s->n = s->nheld = s->cap = 0;
+}
+
 void stream_close(struct stream *s, struct own_calls *calls)
 {
 	for (size_t i = 0; i < s->n; i++) {
@@ -161,10 +171,5 @@ void stream_close(struct stream *s, struct own_calls *calls)
 			own_call_unmap(calls, (void *)r->aux.bytes, r->aux.size);
 		own_call_unmap(calls, r->at, r->length);
 	}
-	free(s->rings);
-	free(s->held);
-	buf_free(&s->pool);
-	s->rings = NULL;
-	s->held = NULL;
-	s->n = s->nheld = s->cap = 0;
+	stream_free(s);
 }

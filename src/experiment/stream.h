@@ -69,5 +69,8 @@ void stream_look(struct stream *s, uint64_t before);
 /* Pass on the AUX areas that are snapshots.  Their events must be disabled. */
 void stream_snapshot(struct stream *s);
 
-/* Unmap all rings and drop the records that are held. */
+/* Drop the records that are held, and the rings without unmapping them. */
+void stream_free(struct stream *s);
+
+/* Unmap all rings, too. */
 void stream_close(struct stream *s, struct own_calls *calls);

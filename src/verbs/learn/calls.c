@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The calls of experiments, and the lines that show them. */
-#include <errno.h>
+/* The lines that show the calls and records of experiments. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +9,6 @@
 #include "core/abi/strings.h"
 #include "engine/rings/writer.h"
 #include "core/abi/layout_emit.h"
-#include "core/host/event_syntax.h"
 #include "verbs/learn/learn.h"
 #include "core/lib/clock.h"
 #include "core/lib/die.h"
@@ -87,72 +85,6 @@ bool learn_run_verb(struct learn *l, const struct verb *v, const char *const *wo
 	return true;
 }
 
-/* Calls -------------------------------------------------------------------------------- */
-
-int learn_try_open(struct learn *l, const char *event, pid_t pid, int cpu, int group)
-{
-	struct event_list list = { 0 };
-	int fd;
-
-	if (!event_list_add(&list, l->own_session.machine.host, event))
-		die("lesson %s: '%s': %s", l->lesson->name, event, list.why);
-	fd = own_call_open(&l->own_session.own_calls, &list.events[0].attr, pid, cpu, group,
-			   PERF_FLAG_FD_CLOEXEC);
-	event_list_free(&list);
-	return fd;
-}
-
-bool learn_open(struct learn *l, unsigned int slot, const char *event, pid_t pid, int cpu,
-		int group)
-{
-	int fd = learn_try_open(l, event, pid, cpu, group);
-
-	l->fds[slot] = fd;
-	return fd >= 0 || learn_fail(l, "cannot open '%s': %s; pevtrace why -e '%s' finds the "
-				     "cause", event, learn_error(fd), event);
-}
-
-void learn_set_open_error(struct learn *l, const char *name, const char *event, pid_t pid,
-			  int cpu, int group)
-{
-	int fd = learn_try_open(l, event, pid, cpu, group);
-
-	if (fd >= 0)
-		learn_close(l, fd);
-	learn_set_error(l, name, fd);
-}
-
-int64_t learn_last_result(const struct learn *l)
-{
-	return l->own_session.own_calls.call.ret;
-}
-
-bool learn_read(struct learn *l, int fd, uint64_t *count)
-{
-	uint64_t words[64] = { 0 };
-	ssize_t n = own_call_read(&l->own_session.own_calls, fd, words, sizeof(words));
-
-	*count = words[0];
-	return n > 0 || learn_fail(l, "cannot read the event: %s",
-				   n ? learn_error(n) : "it is in error state");
-}
-
-int64_t learn_ioctl(struct learn *l, int fd, uint32_t request, uint64_t arg)
-{
-	return own_call_ioctl(&l->own_session.own_calls, fd, request, arg);
-}
-
-void learn_close(struct learn *l, int fd)
-{
-	own_call_close(&l->own_session.own_calls, fd);
-}
-
-void learn_close_slot(struct learn *l, unsigned int slot)
-{
-	learn_close(l, l->fds[slot]);
-	l->fds[slot] = -1;
-}
-
 /* Rings -------------------------------------------------------------------------------- */
 
 static void show_record(void *ctx, const struct stream_ring *from, const uint8_t *bytes,
@@ -180,27 +112,19 @@ static void show_record(void *ctx, const struct stream_ring *from, const uint8_t
 
 static const struct stream_ops stream_ops = { .record = show_record };
 
-bool learn_map(struct learn *l, int fd, size_t pages)
+void learn_look(struct learn *l, struct step_event *e, learn_record_fn *each, void *ctx)
 {
-	size_t length = (1 + pages) * (size_t)sysconf(_SC_PAGESIZE);
-	struct stream_ring ring = { .fd = fd, .length = length, .cpu = -1 };
-	int error = 0;
+	struct stream stream = { .ops = &stream_ops, .ctx = l };
 
-	l->stream.ops = &stream_ops;
-	l->stream.ctx = l;
-	ring.at = own_call_map(&l->own_session.own_calls, fd, length, true, &error);
-	if (!ring.at)
-		return learn_fail(l, "cannot map the ring: %s; raise ulimit -l or "
-				  "kernel.perf_event_mlock_kb", error_name(error));
-	stream_add(&l->stream, &ring);
-	return true;
-}
-
-void learn_look(struct learn *l, learn_record_fn *each, void *ctx)
-{
 	l->each = each;
 	l->each_ctx = ctx;
-	stream_look(&l->stream, UINT64_MAX);
+	stream_add(&stream, &(struct stream_ring){
+		.fd = e->fd, .at = e->ring, .length = e->ring_len, .cpu = -1,
+		.seen = e->shown,
+	});
+	stream_look(&stream, UINT64_MAX);
+	e->shown = stream.rings[0].seen;
+	stream_free(&stream);
 }
 
 bool learn_first(void *left, const struct learn_record *r)
@@ -209,23 +133,10 @@ bool learn_first(void *left, const struct learn_record *r)
 	return (*(int *)left)-- > 0;
 }
 
-bool learn_count(void *n, const struct learn_record *r)
-{
-	(void)r;
-	++*(unsigned int *)n;
-	return false;
-}
-
-void learn_unmap(struct learn *l)
-{
-	stream_close(&l->stream, &l->own_session.own_calls);
-}
-
-void learn_page(struct learn *l, const struct stream_ring *r, const unsigned int *members,
-		size_t n)
+void learn_page(struct learn *l, const struct step_event *e, const char *const *members, size_t n)
 {
 	const struct walk w = {
-		.layout = &layout_perf_event_mmap_page, .bytes = r->at, .len = RING_PAGE_BYTES,
+		.layout = &layout_perf_event_mmap_page, .bytes = e->ring, .len = RING_PAGE_BYTES,
 	};
 	struct buf text = { 0 };
 	struct text_sink sink;
@@ -234,7 +145,9 @@ void learn_page(struct learn *l, const struct stream_ring *r, const unsigned int
 	sink.sink.full = true;
 	text_sink_top(&sink, true, NULL);
 	for (size_t i = 0; i < n; i++)
-		layout_emit_member(&w, members[i], &sink.sink);
+		for (unsigned int m = 0; m < w.layout->n; m++)
+			if (!strcmp(w.layout->fields[m].name, members[i]))
+				layout_emit_member(&w, m, &sink.sink);
 	learn_say(l, "%s", buf_str(&text));
 	buf_free(&text);
 }

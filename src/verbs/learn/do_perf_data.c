@@ -122,14 +122,3 @@ bool learn_perf_data_attr(struct learn *l)
 	buf_free(&hex);
 	return ok;
 }
-
-bool learn_perf_data_id(struct learn *l)
-{
-	uint64_t id = 0;
-
-	if (!learn_open(l, 0, "page-faults:u", 0, -1, -1))
-		return false;
-	learn_ioctl(l, l->fds[0], PERF_EVENT_IOC_ID, (uintptr_t)&id);
-	learn_set_number(l, "id", id);
-	return true;
-}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* lessons/rdpmc.lesson */
-#include <string.h>
+#include <stdio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -8,7 +8,7 @@
 #include "verbs/learn/learn.h"
 #include "lessons/lessons.h"
 
-enum { READS = 10000, COUNTER = 0, TSC, SAMPLER, TIME_AT = 8 };
+enum { READS = 10000, TIME_AT = 8 };
 
 /* A consistent copy of members of the page. */
 struct page_view {
@@ -19,60 +19,60 @@ struct page_view {
 	unsigned int looks;	/* attempts until lock was unchanged */
 };
 
-static uint64_t page_member(const struct learn *l, unsigned int index)
+static uint64_t page_member(const uint8_t *page, unsigned int index)
 {
-	const struct field *f = &layout_perf_event_mmap_page.fields[index];
-	const uint8_t *at = (const uint8_t *)l->stream.rings[0].at;
-
-	return field_get(f, at, RING_PAGE_BYTES);
+	return layout_get(&layout_perf_event_mmap_page, index, page, RING_PAGE_BYTES);
 }
 
-static uint32_t page_lock(const struct learn *l)
+static uint32_t page_lock(const uint8_t *page)
 {
-	const uint8_t *at = (const uint8_t *)l->stream.rings[0].at +
-			    layout_perf_event_mmap_page.fields[PERF_EVENT_MMAP_PAGE_LOCK].offset;
-
-	return __atomic_load_n((const uint32_t *)at, __ATOMIC_ACQUIRE);
+	page += layout_perf_event_mmap_page.fields[PERF_EVENT_MMAP_PAGE_LOCK].offset;
+	return __atomic_load_n((const uint32_t *)page, __ATOMIC_ACQUIRE);
 }
 
-static struct page_view read_page(const struct learn *l)
+static struct page_view read_page(struct learn *l, const char *event)
 {
+	const uint8_t *page = steps_event(&l->steps, event)->ring;
 	struct page_view v = { .looks = 0 };
 
 	do {
 		v.looks++;
-		v.lock = page_lock(l);
-		v.index = (uint32_t)page_member(l, PERF_EVENT_MMAP_PAGE_INDEX);
-		v.offset = page_member(l, PERF_EVENT_MMAP_PAGE_OFFSET);
-		v.rdpmc = page_member(l, PERF_EVENT_MMAP_PAGE_CAP_USER_RDPMC);
-		v.time = page_member(l, PERF_EVENT_MMAP_PAGE_CAP_USER_TIME);
-		v.time_zero = page_member(l, PERF_EVENT_MMAP_PAGE_CAP_USER_TIME_ZERO);
-		v.shift = (uint16_t)page_member(l, PERF_EVENT_MMAP_PAGE_TIME_SHIFT);
-		v.mult = (uint32_t)page_member(l, PERF_EVENT_MMAP_PAGE_TIME_MULT);
-		v.zero = page_member(l, PERF_EVENT_MMAP_PAGE_TIME_ZERO);
+		v.lock = page_lock(page);
+		v.index = (uint32_t)page_member(page, PERF_EVENT_MMAP_PAGE_INDEX);
+		v.offset = page_member(page, PERF_EVENT_MMAP_PAGE_OFFSET);
+		v.rdpmc = page_member(page, PERF_EVENT_MMAP_PAGE_CAP_USER_RDPMC);
+		v.time = page_member(page, PERF_EVENT_MMAP_PAGE_CAP_USER_TIME);
+		v.time_zero = page_member(page, PERF_EVENT_MMAP_PAGE_CAP_USER_TIME_ZERO);
+		v.shift = (uint16_t)page_member(page, PERF_EVENT_MMAP_PAGE_TIME_SHIFT);
+		v.mult = (uint32_t)page_member(page, PERF_EVENT_MMAP_PAGE_TIME_MULT);
+		v.zero = page_member(page, PERF_EVENT_MMAP_PAGE_TIME_ZERO);
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	} while ((v.lock & 1) || page_lock(l) != v.lock);
+	} while ((v.lock & 1) || page_lock(page) != v.lock);
 	return v;
 }
 
 bool learn_rdpmc_open(struct learn *l)
 {
+	char step[128];
+
 	learn_set(l, "instruction", "%s", user_counter.instruction);
 	learn_set(l, "clock", "%s", user_counter.clock_instruction);
 	learn_set(l, "permission", "%s", user_counter.permission);
-	return learn_open(l, COUNTER, learn_get(l, "hardware") ? user_counter.event :
-			  "task-clock:u", 0, -1, -1);
+	snprintf(step, sizeof(step), "open a %s\n", learn_get(l, "hardware") ? user_counter.event :
+		 "task-clock:u");
+	return learn_steps(l, step);
 }
 
 bool learn_rdpmc_reads(struct learn *l)
 {
+	int fd = steps_event(&l->steps, "a")->fd;
 	struct timespec from, to;
 	uint64_t count;
 	double ns;
 
 	clock_gettime(CLOCK_MONOTONIC, &from);
 	for (int i = 0; i < READS; i++)
-		if (read(l->fds[COUNTER], &count, sizeof(count)) != sizeof(count))
+		if (read(fd, &count, sizeof(count)) != sizeof(count))
 			return learn_fail(l, "cannot read the event");
 	clock_gettime(CLOCK_MONOTONIC, &to);
 	ns = (double)(to.tv_sec - from.tv_sec) * 1e9 + (double)(to.tv_nsec - from.tv_nsec);
@@ -82,19 +82,8 @@ bool learn_rdpmc_reads(struct learn *l)
 
 bool learn_rdpmc_page(struct learn *l)
 {
-	static const unsigned int members[] = {
-		PERF_EVENT_MMAP_PAGE_LOCK, PERF_EVENT_MMAP_PAGE_INDEX,
-		PERF_EVENT_MMAP_PAGE_OFFSET, PERF_EVENT_MMAP_PAGE_CAP_USER_RDPMC,
-		PERF_EVENT_MMAP_PAGE_CAP_USER_TIME, PERF_EVENT_MMAP_PAGE_CAP_USER_TIME_ZERO,
-		PERF_EVENT_MMAP_PAGE_PMC_WIDTH, PERF_EVENT_MMAP_PAGE_TIME_SHIFT,
-		PERF_EVENT_MMAP_PAGE_TIME_MULT, PERF_EVENT_MMAP_PAGE_TIME_ZERO,
-	};
-	struct page_view v;
+	struct page_view v = read_page(l, "a");
 
-	if (!learn_map(l, l->fds[COUNTER], 0))
-		return false;
-	learn_page(l, &l->stream.rings[0], members, sizeof(members) / sizeof(*members));
-	v = read_page(l);
 	learn_set(l, "index", "%u", v.index);
 	learn_set(l, "may", "%s", v.index && v.rdpmc ? "yes" : "no");
 	learn_set(l, "reason", "%s", v.index ? "the event has a register now" :
@@ -108,23 +97,23 @@ bool learn_rdpmc_page(struct learn *l)
 /* Show the count by the instruction and by read(). */
 bool learn_rdpmc_counter(struct learn *l)
 {
-	uint64_t count;
-	struct page_view v = read_page(l);
-	unsigned int width = (unsigned int)page_member(l, PERF_EVENT_MMAP_PAGE_PMC_WIDTH);
+	struct page_view v = read_page(l, "a");
+	unsigned int width = (unsigned int)page_member(steps_event(&l->steps, "a")->ring,
+						PERF_EVENT_MMAP_PAGE_PMC_WIDTH);
 
 	if (user_counter.read && v.index && v.rdpmc && width && width <= 64)
 		learn_say(l, "%s: %llu", user_counter.instruction, (unsigned long long)
 			  user_count(v.offset, user_counter.read(v.index - 1), width));
-	return learn_read(l, l->fds[COUNTER], &count);
+	return learn_steps(l, "read a\n");
 }
 
 bool learn_rdpmc_lock(struct learn *l)
 {
-	struct page_view before = read_page(l), after;
+	struct page_view before = read_page(l, "a"), after;
 
-	learn_ioctl(l, l->fds[COUNTER], PERF_EVENT_IOC_DISABLE, 0);
-	learn_ioctl(l, l->fds[COUNTER], PERF_EVENT_IOC_ENABLE, 0);
-	after = read_page(l);
+	if (!learn_steps(l, "ioctl a DISABLE\nioctl a ENABLE\n"))
+		return false;
+	after = read_page(l, "a");
 	learn_set(l, "lock", "%u", before.lock);
 	learn_set(l, "lock_after", "%u", after.lock);
 	learn_set(l, "looks", "%u", before.looks + after.looks);
@@ -152,41 +141,17 @@ bool learn_rdpmc_time(struct learn *l)
 	uint64_t before, sample = 0, after;
 	struct page_view v;
 
-	learn_unmap(l);
-	if (!learn_start_child(l, child_touch, 1))
-		return false;
-	if (!learn_open(l, SAMPLER, "page-faults:u,sample_period=1,sample_type=TIME",
-			l->child_pid, -1, -1) ||
-	    !learn_map(l, l->fds[SAMPLER], 1))
-		return false;
-	v = read_page(l);
+	v = read_page(l, "b");
 	before = page_time_now(&v);
-	if (!learn_run_child(l))
+	if (!learn_steps(l, "task fault 1\n"))
 		return false;
 	after = page_time_now(&v);
 	learn_say(l, "before: %llu ns", (unsigned long long)before);
-	learn_look(l, keep_sample_time, &sample);
+	learn_look(l, steps_event(&l->steps, "b"), keep_sample_time, &sample);
 	learn_say(l, "after:  %llu ns", (unsigned long long)after);
-	learn_unmap(l);
 	learn_set(l, "between", "%s", before <= sample && sample <= after ? "yes" : "no");
 	learn_set(l, "mult", "%u", v.mult);
 	learn_set(l, "shift", "%u", v.shift);
 	learn_set(l, "mhz", "%.0f", 1000 / ((double)v.mult / (double)(1ULL << v.shift)));
-	return true;
-}
-
-bool learn_rdpmc_tsc(struct learn *l)
-{
-	uint64_t first, second;
-
-	if (l->stream.n)
-		learn_unmap(l);
-	l->fds[TSC] = learn_try_open(l, "msr/tsc/", 0, -1, -1);
-	if (l->fds[TSC] < 0)
-		return true;
-	if (!learn_read(l, l->fds[TSC], &first) || !learn_read(l, l->fds[TSC], &second))
-		return false;
-	learn_set(l, "tsc", "yes");
-	learn_set_number(l, "cycles", second - first);
 	return true;
 }

@@ -1,21 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* lessons/records.lesson */
 #include <string.h>
-#include <unistd.h>
 
 #include "verbs/learn/learn.h"
 #include "lessons/lessons.h"
 #include "formats/text/text.h"
 #include "xlat/tables.h"
 
-enum { HEADER = 8, TYPE_AT = 0, MISC_AT = 4, SIZE_AT = 6, SAMPLER = 0, NAMER, CPU };
-
-#define NAME "lesson"
-
-bool learn_records_prepare(struct learn *l)
-{
-	return learn_start_child(l, child_touch, 1);
-}
+enum { HEADER = 8, TYPE_AT = 0, MISC_AT = 4, SIZE_AT = 6 };
 
 /* Keep the bytes of the first sample; show none. */
 static bool keep_first_sample(void *ctx, const struct learn_record *r)
@@ -27,16 +19,10 @@ static bool keep_first_sample(void *ctx, const struct learn_record *r)
 	return false;
 }
 
-static bool open_and_work(struct learn *l, int which, const char *event)
-{
-	return learn_open(l, which, event, l->child_pid, -1, -1) &&
-	       learn_map(l, l->fds[which], 1) && learn_run_child(l);
-}
-
-static bool look_for_sample(struct learn *l)
+static bool look_for_sample(struct learn *l, const char *name)
 {
 	buf_reset(&l->kept);
-	learn_look(l, keep_first_sample, l);
+	learn_look(l, steps_event(&l->steps, name), keep_first_sample, l);
 	return l->kept.len >= HEADER || learn_fail(l, "no sample in the ring");
 }
 
@@ -57,8 +43,7 @@ static const char *constant_name(const struct xlat *x, uint64_t v)
 
 bool learn_records_take(struct learn *l)
 {
-	if (!open_and_work(l, SAMPLER, "page-faults:u,sample_period=1,"
-			   "sample_type=IP|TID|TIME|ADDR|PERIOD") || !look_for_sample(l))
+	if (!look_for_sample(l, "a"))
 		return false;
 	learn_set_number(l, "type", kept_at(l, TYPE_AT, 4));
 	learn_set_number(l, "misc", kept_at(l, MISC_AT, 2));
@@ -106,14 +91,14 @@ bool learn_records_fields(struct learn *l)
 }
 
 /* Show the kept bytes as decoded by the event's attr. */
-static void show_decoded(struct learn *l, int which)
+static void show_decoded(struct learn *l, const char *name)
 {
-	const struct event *e = model_event(l->own_session.session.model, getpid(), l->fds[which]);
+	const struct step_event *e = steps_event(&l->steps, name);
 	struct record_format format;
 	struct buf text = { 0 };
 	struct text_sink sink;
 
-	record_format_of(&format, e->attr, e->attr_len, arch_native());
+	record_format_of(&format, e->attr, sizeof(e->attr), arch_native());
 	text_sink_init(&sink, &text);
 	text_sink_top(&sink, false, NULL);
 	record_emit((const uint8_t *)l->kept.data, l->kept.len, &format, NULL, &sink.sink,
@@ -125,36 +110,19 @@ static void show_decoded(struct learn *l, int which)
 
 bool learn_records_decoded(struct learn *l)
 {
-	show_decoded(l, SAMPLER);
-	learn_unmap(l);
+	show_decoded(l, "a");
 	return true;
 }
 
-bool learn_records_other(struct learn *l)
-{
-	if (!learn_start_child(l, child_rename, 1))
-		return false;
-	strcpy(l->child->names[0], NAME);
-	learn_set(l, "name", "%s", NAME);
-	learn_set(l, "padded", "%zu", (sizeof(NAME) + 7) / 8 * 8);
-	if (!open_and_work(l, NAMER, "dummy:u,comm,sample_id_all,sample_type=TID|TIME"))
-		return false;
-	learn_look(l, NULL, NULL);
-	learn_unmap(l);
-	return true;
-}
-
+/* Show a sample of "c" as what it is, and as another record. */
 bool learn_records_mistaken(struct learn *l)
 {
 	const uint32_t type = PERF_RECORD_MMAP;
 
-	if (!learn_start_child(l, child_touch, 1) ||
-	    !open_and_work(l, CPU, "page-faults:u,sample_period=1,sample_type=TID|CPU|PERIOD") ||
-	    !look_for_sample(l))
+	if (!look_for_sample(l, "c"))
 		return false;
-	show_decoded(l, CPU);
+	show_decoded(l, "c");
 	memcpy(l->kept.data, &type, sizeof(type));
-	show_decoded(l, CPU);
-	learn_unmap(l);
+	show_decoded(l, "c");
 	return true;
 }

@@ -15,7 +15,7 @@
 #include "verbs/learn/answer.h"
 #include "core/lib/die.h"
 
-enum { TRIES = 2, LINE_BYTES = 256 };
+enum { TRIES = 2, LINE_BYTES = 256, READ_BYTES = 512 };
 
 /* Texts ------------------------------------------------------------------------------- */
 
@@ -145,7 +145,7 @@ static void show_lines(struct learn *l)
 
 static bool run_experiment(struct learn *l, const struct lesson_item *i)
 {
-	bool ok = i->run(l);
+	bool ok = i->steps ? learn_steps(l, i->steps) : i->run(l);
 
 	if (i->kind == LESSON_DO || !ok)
 		show_lines(l);
@@ -249,8 +249,6 @@ static bool start_session(struct learn *l)
 		warn("cannot create a temporary file: %s", strerror(errno));
 		return false;
 	}
-	for (size_t i = 0; i < LEARN_FDS; i++)
-		l->fds[i] = -1;
 	snprintf(l->path, sizeof(l->path), "/proc/self/fd/%d", l->trace);
 	options_init(o);
 	o->output = l->path;
@@ -262,6 +260,13 @@ static bool start_session(struct learn *l)
 		return false;
 	}
 	o->text.pid_never = true; /* the text view reads it for each line */
+	l->steps.host = l->own_session.machine.host;
+	l->steps.own_calls = &l->own_session.own_calls;
+	l->steps.outcome = &l->outcome;
+	l->steps.flags = PERF_FLAG_FD_CLOEXEC;
+	l->steps.read_bytes = READ_BYTES;
+	l->steps.more = learn_step_words;
+	l->steps.ctx = l;
 	return true;
 }
 
@@ -269,12 +274,7 @@ static bool end_session(struct learn *l)
 {
 	bool written;
 
-	learn_end_child(l);
-	if (l->stream.n)
-		learn_unmap(l);
-	for (size_t i = 0; i < LEARN_FDS; i++)
-		if (l->fds[i] >= 0)
-			close(l->fds[i]);
+	steps_free(&l->steps);
 	written = own_session_end(&l->own_session);
 	options_free(&l->own_session.options);
 	close(l->trace);

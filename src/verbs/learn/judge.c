@@ -101,21 +101,21 @@ void learn_judge(struct learn *l, const char *event, pid_t pid, int cpu, int err
 	lesson_open_free(&o);
 }
 
-void learn_refused(struct learn *l, const char *name, const char *event, pid_t pid, int cpu)
+void learn_explain_refusal(struct learn *l, const struct step_event *e, const char *event,
+			   int64_t result)
 {
-	int fd = learn_try_open(l, event, pid, cpu, -1);
+	const char *name = e->name;
 	struct learn_verdict v;
 	char why[64], failed[64];
 
 	snprintf(why, sizeof(why), "%s_why", name);
 	snprintf(failed, sizeof(failed), "%s_failed", name);
-	learn_set_error(l, name, fd);
-	if (fd >= 0) {
-		learn_close(l, fd);
+	learn_set_error(l, name, result);
+	if (result >= 0) {
 		learn_set(l, why, "Nothing forbids it here.");
 		return;
 	}
-	learn_judge(l, event, pid, cpu, -fd, &v);
+	learn_judge(l, event, e->pid, e->cpu, (int)-result, &v);
 	if (v.rule)
 		learn_set(l, why, "%s `%s`: %s.", v.sure ? "Rule" : "Perhaps rule", v.rule,
 			  v.meaning);

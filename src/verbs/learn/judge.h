@@ -17,7 +17,9 @@ void learn_judge(struct learn *l, const char *event, pid_t pid, int cpu, int err
 void learn_set_cause(struct learn *l, const char *name, const char *event);
 
 /*
- * Open an event and close it.  Set name to the error or "none", NAME_why to a sentence with the
- * rule that explains it, and NAME_failed if the open failed.
+ * Set the value of e's name to the error of its open, or "none", NAME_why to a sentence with the
+ * rule that explains it, and NAME_failed if the open failed.  event: as it was stated; result: a
+ * negative errno, or not.
  */
-void learn_refused(struct learn *l, const char *name, const char *event, pid_t pid, int cpu);
+void learn_explain_refusal(struct learn *l, const struct step_event *e, const char *event,
+			   int64_t result);

@@ -88,7 +88,10 @@ static void list_lessons(FILE *out, const struct command *c, struct instruments 
 static enum given give_one(const struct command *c, const struct lesson *lesson, FILE *out,
 			   struct instruments *is, bool *missed)
 {
-	struct learn l = {
+	struct learn *l = xcalloc(1, sizeof(*l));
+	enum given how;
+
+	*l = (struct learn){
 		.lesson = lesson,
 		.instruments = is,
 		.text = {
@@ -98,9 +101,9 @@ static enum given give_one(const struct command *c, const struct lesson *lesson,
 		.ask = !c->no_input && !c->markdown && !c->output &&
 		       isatty(STDIN_FILENO) && isatty(STDOUT_FILENO),
 	};
-	enum given how = give_lesson(&l);
-
-	*missed |= l.missed;
+	how = give_lesson(l);
+	*missed |= l->missed;
+	free(l);
 	return how;
 }
 

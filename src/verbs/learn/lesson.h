@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Lessons: texts and questions (lessons/NAME.lesson), and experiments that make real calls
- * (src/verbs/learn/do_NAME.c).
+ * Lessons: texts, questions and experiments that make real calls (lessons/NAME.lesson); what steps
+ * cannot say is in src/verbs/learn/do_NAME.c.
  */
 #pragma once
 
@@ -32,7 +32,8 @@ struct lesson_item {
 	const char *answer;	/* right answers, separated by '|' */
 	const char *hint;	/* after a wrong answer */
 	const char *explain;	/* explanation after the answer */
-	lesson_fn *run;
+	const char *steps;	/* of an experiment; or NULL, and */
+	lesson_fn *run;		/* its function */
 };
 
 struct lesson {

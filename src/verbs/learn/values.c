@@ -78,9 +78,12 @@ void learn_set_machine(struct learn *l)
 	while ((need = learn_need_next(&words))) {
 		struct buf why = { 0 };
 		char lack[64];
+		bool works;
 
 		snprintf(lack, sizeof(lack), "%s_lack", need->name);
-		if (learn_need_works(l->instruments, need, &why))
+		works = learn_need_works(l->instruments, need, &why);
+		steps_set_var(&l->steps, need->name, works);
+		if (works)
 			learn_set(l, need->name, "yes");
 		else
 			learn_set(l, lack, "%s", buf_str(&why));
