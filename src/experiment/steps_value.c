@@ -208,7 +208,6 @@ static bool machine_value(const char *name, uint64_t *v)
 		{ "watched", work_watched() }, { "called", work_called() },
 		{ "writer", (uintptr_t)work_write },
 		{ "calledat", work_called_offset() }, { "mycpu", (uint64_t)work_cpu() },
-		{ "attrsize", trial_attr_size() },
 		{ "x86", arch_native()->regs == &xlat_perf_regs_x86 }, { NULL, 0 },
 	};
 
@@ -216,6 +215,8 @@ static bool machine_value(const char *name, uint64_t *v)
 		return true;
 	if (!strcmp(name, "othercpu"))
 		*v = other_cpu();
+	else if (!strcmp(name, "attrsize"))
+		*v = trial_attr_size();
 	else if (!strcmp(name, "ncpus"))
 		*v = online_cpus();
 	else if (!strcmp(name, "cgroup"))
