@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <grp.h>
 #include <linux/capability.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +14,6 @@
 #include <unistd.h>
 
 #include "experiment/steps_internal.h"
-#include "core/abi/strings.h"
 #include "core/lib/die.h"
 #include "experiment/work.h"
 #include "xlat/constants.h"
@@ -24,145 +22,6 @@ enum {
 	SHOWN = 4,	/* repetitions of a step that are in the text of the calls */
 	NOBODY = 65534,	/* user and group of "user" */
 };
-
-/* State ------------------------------------------------------------------------------- */
-
-void steps_note(struct steps *run, const char *text)
-{
-	if (run->note)
-		run->note(run, text);
-}
-
-enum step_result steps_untried(struct steps *run, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(run->outcome->reason, sizeof(run->outcome->reason), fmt, ap);
-	va_end(ap);
-	return STEP_UNTRIED;
-}
-
-enum step_result steps_malformed(struct steps *run)
-{
-	if (*run->outcome->reason)
-		return STEP_UNTRIED;
-	return steps_untried(run, "malformed step: %s", run->step);
-}
-
-enum step_result steps_false(struct steps *run, const char *expected, const char *fmt, ...)
-{
-	va_list ap;
-
-	snprintf(run->outcome->expected, sizeof(run->outcome->expected), "%s", expected);
-	va_start(ap, fmt);
-	vsnprintf(run->outcome->seen, sizeof(run->outcome->seen), fmt, ap);
-	va_end(ap);
-	return STEP_FALSE;
-}
-
-struct step_event *steps_event(struct steps *run, const char *name)
-{
-	for (size_t i = 0; i < run->nevents; i++)
-		if (!strcmp(run->events[i].name, name))
-			return &run->events[i];
-	return NULL;
-}
-
-void steps_set_var(struct steps *run, const char *name, uint64_t v)
-{
-	size_t i = 0;
-
-	while (i < run->nvars && strcmp(run->vars[i].name, name))
-		i++;
-	if (i == STEPS_VARS)
-		return;
-	if (i == run->nvars)
-		run->nvars++;
-	snprintf(run->vars[i].name, STEPS_NAME, "%s", name);
-	run->vars[i].value = v;
-}
-
-const struct record_value *record_values_find(const struct record_values *f, const char *path)
-{
-	for (size_t i = 0; i < f->n; i++)
-		if (!strcmp(f->list[i].path, path))
-			return &f->list[i];
-	return NULL;
-}
-
-void record_values_free(struct record_values *f)
-{
-	for (size_t i = 0; i < f->n; i++) {
-		free(f->list[i].path);
-		free(f->list[i].text);
-	}
-	free(f->list);
-	*f = (struct record_values){ 0 };
-}
-
-/* Results ----------------------------------------------------------------------------- */
-
-static bool is_error(int64_t result)
-{
-	return result < 0 && result > -4096;
-}
-
-static int errno_by_name(const char *name, size_t len)
-{
-	const char *known;
-
-	for (int e = 1; e < 4096; e++) {
-		known = error_name(e);
-		if (known && strlen(known) == len && !memcmp(known, name, len))
-			return e;
-	}
-	return 0;
-}
-
-/* Set *good for "any", "ok", "error", a number, or errno names separated by '|'. */
-static bool is_wanted(struct steps *run, int64_t result, bool *good)
-{
-	const char *at = run->wanted;
-	uint64_t v;
-
-	*good = !strcmp(at, "any") || (!strcmp(at, "ok") && result >= 0) ||
-		(!strcmp(at, "error") && result < 0);
-	if (*good || !strcmp(at, "ok") || !strcmp(at, "error"))
-		return true;
-	while (*at == 'E') {
-		size_t n = strcspn(at, "|");
-		int error = errno_by_name(at, n);
-
-		if (!error)
-			break;
-		*good |= result == -error;
-		at += n;
-		if (!*at++)
-			return true;
-	}
-	if (!steps_value(run, run->wanted, &v))
-		return false;
-	*good = result == (int64_t)v;
-	return true;
-}
-
-enum step_result steps_check_result(struct steps *run, int64_t result)
-{
-	char seen[64];
-	bool good;
-
-	run->ret = result;
-	if (is_error(result))
-		snprintf(seen, sizeof(seen), "%s", error_name((int)-result) ?: "an error");
-	else
-		snprintf(seen, sizeof(seen), "%lld", (long long)result);
-	if (!run->wanted)
-		return result >= 0 ? STEP_OK : steps_untried(run, "%s: %s", run->step, seen);
-	if (!is_wanted(run, result, &good))
-		return STEP_UNTRIED;
-	return good ? STEP_OK : steps_false(run, run->step, "%s", seen);
-}
 
 /* Steps without calls to perf -------------------------------------------------------- */
 
@@ -441,7 +300,7 @@ static const struct step_word steps[] = {
 	{ "user", steps_become_user }, { "work", step_work }, { NULL, NULL },
 };
 
-static const struct step_word *find_kind(const struct step_word *all, const char *name)
+static const struct step_word *find_step(const struct step_word *all, const char *name)
 {
 	for (; all && all->name; all++)
 		if (!strcmp(all->name, name))
@@ -479,7 +338,7 @@ static enum step_result run_step(struct steps *run, const char *text)
 		case STEP_OK:
 			break;
 		}
-	kind = find_kind(run->more, run->words[0]) ?: find_kind(steps, run->words[0]);
+	kind = find_step(run->more, run->words[0]) ?: find_step(steps, run->words[0]);
 	return kind ? kind->run(run) : steps_malformed(run);
 }
 

@@ -134,7 +134,7 @@ static int open_bytes(struct steps *run, const struct attr_text *attr,
 	return fd;
 }
 
-static struct step_event *add_event(struct steps *run, const char *name)
+static struct step_event *name_event(struct steps *run, const char *name)
 {
 	struct step_event *e = steps_event(run, name);
 
@@ -160,7 +160,7 @@ enum step_result step_open(struct steps *run)
 		return steps_malformed(run);
 	if (!open_arguments(run, &o))
 		return STEP_UNTRIED;
-	e = add_event(run, run->words[1]);
+	e = name_event(run, run->words[1]);
 	if (!e)
 		return steps_malformed(run);
 	if (!strcmp(run->words[2], "null"))

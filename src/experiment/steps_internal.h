@@ -8,7 +8,15 @@
 struct step_signals {
 	uint64_t count, first_code, code, signo, fd, addr, data, type;
 };
+
+/* Return them, or NULL before steps_map_signals(). */
 const volatile struct step_signals *steps_signals(void);
+
+/* Map their memory, before the second process is started and without page faults in the handler. */
+bool steps_map_signals(void);
+
+/* Count a signal from here on.  Return false if it is none that experiments use. */
+bool steps_catch(const char *name);
 
 /* Show a note, if the caller wants any. */
 void steps_note(struct steps *run, const char *text);
@@ -28,6 +36,15 @@ void record_values_free(struct record_values *r);
  * be started or has ended.
  */
 pid_t steps_task_pid(struct steps *run);
+
+/* A workload with its argument, a number or a text. */
+struct workload_request {
+	char name[24], text[24];
+	uint64_t n;
+};
+
+/* Wait for the end of the second process. */
+void steps_task_wait(struct steps *run);
 
 /* Steps on events, on rings, and of workloads. */
 enum step_result step_close(struct steps *run);

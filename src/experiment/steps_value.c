@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Expressions in the steps of experiments. */
+/* Expressions in the steps of experiments, and the results that steps expect. */
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -14,6 +14,7 @@
 
 #include "core/abi/arch.h"
 #include "core/abi/layout.h"
+#include "core/abi/strings.h"
 #include "experiment/steps_internal.h"
 #include "engine/rings/bpf.h"
 #include "experiment/trial.h"
@@ -82,7 +83,7 @@ static bool record_field(const struct step_event *e, const char *name, uint64_t 
 	return f;
 }
 
-static bool member_value(const struct layout *l, const char *name, const uint8_t *bytes,
+static bool layout_value(const struct layout *l, const char *name, const uint8_t *bytes,
 			 size_t len, uint64_t *v)
 {
 	for (size_t i = 0; bytes && i < l->n; i++)
@@ -106,10 +107,10 @@ static bool event_value(const struct step_event *e, const char *what, uint64_t *
 	else if (!strncmp(what, "rec.", 4))
 		return record_field(e, what + 4, v);
 	else if (!strncmp(what, "page.", 5))
-		return member_value(&layout_perf_event_mmap_page, what + 5, e->ring,
+		return layout_value(&layout_perf_event_mmap_page, what + 5, e->ring,
 				    layout_perf_event_mmap_page.size, v);
 	else if (!strncmp(what, "attr.", 5))
-		return member_value(&layout_perf_event_attr, what + 5, e->attr, sizeof(e->attr), v);
+		return layout_value(&layout_perf_event_attr, what + 5, e->attr, sizeof(e->attr), v);
 	else {
 		place = read_index(e, what);
 		if (place < 0 || place >= (int)(sizeof(e->words) / 8))
@@ -412,4 +413,67 @@ bool steps_compare(uint64_t a, const char *op, uint64_t b, bool *holds)
 	else
 		return false;
 	return true;
+}
+
+/* Results ----------------------------------------------------------------------------- */
+
+static bool is_error(int64_t result)
+{
+	return result < 0 && result > -4096;
+}
+
+static int errno_by_name(const char *name, size_t len)
+{
+	const char *known;
+
+	for (int e = 1; e < 4096; e++) {
+		known = error_name(e);
+		if (known && strlen(known) == len && !memcmp(known, name, len))
+			return e;
+	}
+	return 0;
+}
+
+/* Set *good for "any", "ok", "error", a number, or errno names separated by '|'. */
+static bool is_wanted(struct steps *run, int64_t result, bool *good)
+{
+	const char *at = run->wanted;
+	uint64_t v;
+
+	*good = !strcmp(at, "any") || (!strcmp(at, "ok") && result >= 0) ||
+		(!strcmp(at, "error") && result < 0);
+	if (*good || !strcmp(at, "ok") || !strcmp(at, "error"))
+		return true;
+	while (*at == 'E') {
+		size_t n = strcspn(at, "|");
+		int error = errno_by_name(at, n);
+
+		if (!error)
+			break;
+		*good |= result == -error;
+		at += n;
+		if (!*at++)
+			return true;
+	}
+	if (!steps_value(run, run->wanted, &v))
+		return false;
+	*good = result == (int64_t)v;
+	return true;
+}
+
+enum step_result steps_check_result(struct steps *run, int64_t result)
+{
+	char seen[64];
+	bool good;
+
+	run->ret = result;
+	if (is_error(result))
+		snprintf(seen, sizeof(seen), "%s", error_name((int)-result) ?: "an error");
+	else
+		snprintf(seen, sizeof(seen), "%lld", (long long)result);
+	if (!run->wanted)
+		return result >= 0 ? STEP_OK : steps_untried(run, "%s: %s", run->step, seen);
+	if (!is_wanted(run, result, &good))
+		return STEP_UNTRIED;
+	return good ? STEP_OK : steps_false(run, run->step, "%s", seen);
 }
