@@ -757,7 +757,7 @@ def test_misuse():
 		why += differ((r.returncode, word in r.stderr), (2, True), str(args) + r.stderr)
 	# "-" is standard output, not a file
 	with tempfile.TemporaryDirectory() as d:
-		for args in (["check", "-e", "dummy"], ["open", "-e", "dummy", "true"], ["watch", "true"]):
+		for args in (["check", "-e", "dummy"], ["open", "-e", "dummy", "true"], ["open", "--side-band", "true"]):
 			r = subprocess.run([PEVTRACE, args[0], "-o", "-"] + args[1:], cwd=d,
 					   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 			if args[0] == "check" or not machine.lacks("CAP_PERFMON"):

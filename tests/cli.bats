@@ -284,8 +284,22 @@ older" ]
 	done
 }
 
+@test "the old name of a verb is answered with the new one" {
+	while IFS='|' read -r old new; do
+		for words in "$old" "$old --json" "help $old"; do
+			# shellcheck disable=SC2086
+			run "$PEVTRACE" $words
+			[ "$status" -eq 2 ]
+			[ "$output" = "pevtrace: $old is now $new" ]
+		done
+	done <<-'END'
+	features|list --tried
+	watch|open --side-band
+	END
+}
+
 @test "closed standard streams get no file or event, and stay closed for the program" {
-	for words in "list cpu-clock" "explain precise_ip" "features attr"; do
+	for words in "list cpu-clock" "explain precise_ip" "list --tried attr"; do
 		# shellcheck disable=SC2086
 		run bash -c '"$0" "$@" 2>&1 >&-' "$PEVTRACE" $words
 		[ "$status" -eq 2 ]
@@ -695,7 +709,7 @@ compile() {
 			[ ! -e "$dir/ran" ]
 		done
 	done
-	run timeout 300 "$PEVTRACE" features -o "$dir/shared/link" ioctl
+	run timeout 300 "$PEVTRACE" list --tried -o "$dir/shared/link" ioctl
 	[ "$status" -eq 2 ]
 	run "$PEVTRACE" --json="$dir/dump" "$demo"
 	run "$PEVTRACE" codegen -o "$dir/shared/link" "$dir/dump"
@@ -753,7 +767,7 @@ compile() {
 	export TMPDIR="$dir/tmp"
 	mkdir "$TMPDIR"
 	for args in "conform --self" "conform --claim=record_mmap2" "learn counting" \
-	    "explain $dir/dump" "diff $dir/dump $dir/text" "features call"; do
+	    "explain $dir/dump" "diff $dir/dump $dir/text" "list --tried call"; do
 		run sh -c "ulimit -f 0; exec \"\$0\" $args 2>&1 >\"$dir/out\" | cat" "$PEVTRACE"
 		[[ "$output" == *"pevtrace: "* ]] || { echo "$args: $output"; false; }
 	done

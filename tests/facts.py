@@ -96,8 +96,8 @@ def test_verbs():
 	"""The verbs say that a file system is missing, and nothing false."""
 	wrong = []
 	verbs = (("check", "-e", "page-faults"), ("why", "-e", "page-faults"), ("list", "software"), ("ps",),
-		 ("open", "-e", "page-faults:u", "--", "true"), ("watch", "--", "true"), ("true",),
-		 ("learn", "permissions"), ("features", "clockid"))
+		 ("open", "-e", "page-faults:u", "--", "true"), ("open", "--side-band", "--", "true"), ("true",),
+		 ("learn", "permissions"), ("list", "--tried", "clockid"))
 	# an event that ps must not deny
 	holder = subprocess.Popen([PEVTRACE, "open", "-e", "dummy:u", "-p", str(os.getpid())],
 				  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pevtrace features against what this script finds by itself: its own calls, the
+"""pevtrace list --tried against what this script finds by itself: its own calls, the
 kernel's BTF, sysfs."""
 
 import errno
@@ -33,7 +33,7 @@ FAULTS = 2 # PERF_COUNT_SW_PAGE_FAULTS
 def run(*args, program=None, **kw):
 	"""Run features, again if another process held all breakpoints of the CPUs meanwhile."""
 	for _ in range(4):
-		r = subprocess.run([program or PEVTRACE, "features"] + list(args),
+		r = subprocess.run([program or PEVTRACE, "list", "--tried"] + list(args),
 				   stdout=subprocess.PIPE, stderr=subprocess.PIPE,
 				   universal_newlines=True, timeout=300, **kw)
 		if "all breakpoints are in use" not in r.stdout:
@@ -327,7 +327,7 @@ def test_text(all_):
 def without_breakpoints(error, when):
 	"""Try features of breakpoints where an error takes the place of the kernel's answer."""
 	r = subprocess.run([PEVTRACE, "-f", "-o", "/dev/null", "-e", "inject=perf_event_open:error=%s:%s"
-			    "when=type==PERF_TYPE_BREAKPOINT" % (error, when), PEVTRACE, "features", "--json",
+			    "when=type==PERF_TYPE_BREAKPOINT" % (error, when), PEVTRACE, "list", "--tried", "--json",
 			    "bp_type", "bp_addr", "bp_len", "breakpoint", "PERF_TYPE_BREAKPOINT"],
 			   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 	return r, [json.loads(l) for l in r.stdout.splitlines()]
@@ -346,7 +346,7 @@ def test_nothing_to_try(tmp):
 	"""Without /proc and tracefs, uprobes and tracepoints are not said to be refused, and the table of
 	instruments has the reasons."""
 	r = subprocess.run(["unshare", "-m", "sh", "-c", "for d in /proc /sys/kernel/tracing /sys/kernel/debug; do "
-			    "mount -t tmpfs none $d; done; exec \"$0\" features", PEVTRACE],
+			    "mount -t tmpfs none $d; done; exec \"$0\" list --tried", PEVTRACE],
 			   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 	lines = [l.split(None, 3) for l in r.stdout.splitlines() if l.startswith("  ")]
 	said = {l[0]: (l[1], l[-1]) for l in lines if len(l) > 3}
@@ -399,7 +399,7 @@ def test_misuse(tmp):
 	why += differ((run("-o", out, "size").stdout, open(out).read()), ("", r.stdout), "-o")
 	why += differ("\033[" in run("--color", "size").stdout, True, "--color")
 	with open("/dev/full", "w") as full:
-		p = subprocess.run([PEVTRACE, "features", "size"], stdout=full,
+		p = subprocess.run([PEVTRACE, "list", "--tried", "size"], stdout=full,
 				   stderr=subprocess.PIPE)
 	why += differ(p.returncode, 2, "a full disk")
 	return why + differ(run("--help").returncode, 0, "--help")
@@ -485,7 +485,7 @@ def test_no_processes(tmp):
 def test_leaves_nothing():
 	"""The process has no event but that which keeps a tracepoint, and no child remains."""
 	ck.LIBC.prctl(36, 1, 0, 0, 0) # become the parent of orphans
-	p = subprocess.Popen([PEVTRACE, "features", "attr", "ioctl"], stdout=subprocess.DEVNULL)
+	p = subprocess.Popen([PEVTRACE, "list", "--tried", "attr", "ioctl"], stdout=subprocess.DEVNULL)
 	why, most, folder = [], 0, "/proc/%d/fd" % p.pid
 	while p.poll() is None:
 		try:

@@ -473,7 +473,7 @@ def test_width(tmp):
 	run([PEVTRACE, "-q", "-o", "/dev/null", "--json=" + dumps[0]] + program)
 	run([PEVTRACE, "-q", "-o", "/dev/null", "--json=" + dumps[1], "true"])
 	for verb in (["--summary"] + program, ["check", "-e", "cycles"], ["-k"] + program,
-		     ["why", "--"] + program, ["features", "attr"], ["list", "hw", "hwcache"], ["diff"] + dumps):
+		     ["why", "--"] + program, ["list", "--tried", "attr"], ["list", "hw", "hwcache"], ["diff"] + dumps):
 		argv = [PEVTRACE] + verb
 		whole = run(argv)
 		whole = whole.stdout.decode() + whole.stderr.decode()
@@ -491,7 +491,7 @@ def test_narrow():
 	shown = terminal_lines([PEVTRACE, "list", "software"], 60, PEVTRACE_PAGER="cat", NO_COLOR="1")
 	why = differ([l for l in shown if re.match(r"  (bpf-output|context-switches or cs)\b", l) and l[-1] != "}"], [],
 		     "attrs that would fit")
-	for verb, columns in (("list", 60), ("trace", 60), ("open", 60), ("features", 60), ("trace", 40)):
+	for verb, columns in (("list", 60), ("trace", 60), ("open", 60), ("trace", 40)):
 		whole = run([PEVTRACE, "help", verb]).stdout.decode()
 		shown = terminal_lines([PEVTRACE, "help", verb], columns, PEVTRACE_PAGER="cat")
 		long = [l for l in shown if len(l) > columns and not l.startswith("  pevtrace ")] # examples are whole
@@ -555,7 +555,7 @@ def test_pager_signals(tmp):
 	waits, leave = os.pipe()
 	master, slave = pty.openpty()
 	pager = "(read line; echo begun >&%d; cat >/dev/null; echo end >&%d; read line <&%d)" % (says, says, waits)
-	p = subprocess.Popen([PEVTRACE, "features"], stdout=slave, stderr=subprocess.PIPE, pass_fds=(says, waits),
+	p = subprocess.Popen([PEVTRACE, "list", "--tried"], stdout=slave, stderr=subprocess.PIPE, pass_fds=(says, waits),
 			     env=dict(os.environ, TERM="xterm", PEVTRACE_PAGER=pager))
 	states = []
 	for _ in range(2):
@@ -612,7 +612,7 @@ def dump_progress(tmp):
 	return why
 
 def test_progress(tmp):
-	lines = terminal_lines([PEVTRACE, "features", "--no-pager"], 80)
+	lines = terminal_lines([PEVTRACE, "list", "--tried", "--no-pager"], 80)
 	tried = [l for l in lines if "features tried (" in l]
 	why = differ(any("precise_ip" in l for l in lines), True, "the features")
 	# a member that an update brought has the release of mainline, but in that series
@@ -648,7 +648,7 @@ def test_dumb():
 def test_first_results(tmp):
 	"""features, conform and decode write results before they have the last."""
 	why = []
-	for verb in (["features"], ["features", "--json"], ["conform", "--no-headers"],
+	for verb in (["list", "--tried"], ["list", "--tried", "--json"], ["conform", "--no-headers"],
 		     ["conform", "--no-headers", "--json"]):
 		times = []
 		while len(times) < 3 and min(times, default=1) > 0.6: # other load may delay the first
@@ -803,7 +803,7 @@ def test_answers():
 			    (["open", "-e", "cpu-clock", "-g", "true"], "CALLCHAIN"),
 			    (["open", "-e", "nonsense", "true"], "pevtrace list shows"),
 			    (["why", "--", "no-such-program"], "not found in PATH"),
-			    (["watch", "/etc/passwd"], "check that it is an executable"),
+			    (["open", "--side-band", "/etc/passwd"], "check that it is an executable"),
 			    (["open", "-q", "-e", "cpu-clock", "./no-such-file"], "check the path"),
 			    (["--json=/none/x", "true"], "'/none/x': No such file or directory; name another file")):
 		r = run([PEVTRACE] + words)

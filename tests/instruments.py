@@ -41,7 +41,7 @@ def says(tap, what, text, want):
 	       "%s: %s" % (what, "says that breakpoints do not fire" if want else "no complaint"), [text])
 
 def features(*names, preload):
-	out = run("features", "--json", *names, preload=preload).stdout
+	out = run("list", "--tried", "--json", *names, preload=preload).stdout
 	return [json.loads(line) for line in out.splitlines()]
 
 def instruments(*names, preload):
@@ -63,7 +63,7 @@ def test_features(tap, fires):
 	tap.ok(dead == {"breakpoint.data", "breakpoint.code"} and
 	       all(found[n][k] == v for n in dead for k, v in (("counted", 0), ("least", 3))),
 	       "features --json: instruments that breakpoints need are dead", [found])
-	text = run("features", "HW_BREAKPOINT_W", preload=DEAD).stdout
+	text = run("list", "--tried", "HW_BREAKPOINT_W", preload=DEAD).stdout
 	tap.ok(re.search(r"^  HW_BREAKPOINT_W +dead +2\.6\.33 +opens, but", text, re.M),
 	       "features: the word dead, with the reason", [text])
 

@@ -722,7 +722,7 @@ def test_limits(tap):
 	       "more events than descriptors", [o.status, o.err])
 	o = Opened(["-e", "cs", "true"], preexec_fn=limited(resource.RLIMIT_NOFILE, 8))
 	tap.ok("1 event on 1 target (" in o.err and "ulimit -n" in o.err, "one of each", [o.err])
-	for verb in (["open", "-e", "cs"], ["watch"], []):
+	for verb in (["open", "-e", "cs"], ["open", "--side-band"], []):
 		r = subprocess.run([PEVTRACE] + verb + ["--", "true"], stderr=subprocess.PIPE,
 				   stdout=subprocess.PIPE, universal_newlines=True,
 				   preexec_fn=limited(resource.RLIMIT_NOFILE, 5))
@@ -753,14 +753,14 @@ def test_aux(tap):
 def test_filter(tap):
 	"""When a seccomp filter fails the call, missing privileges are not the cause."""
 	for error in (errno.EPERM, errno.EACCES, errno.ENOSYS):
-		for verb, args in (("open", ["-q", "-e", "cs"]), ("watch", [])):
+		for verb, args in (("open", ["-q", "-e", "cs"]), ("open", ["--side-band"])):
 			r = subprocess.run([PEVTRACE, verb] + args + ["true"], text=True,
 					   stderr=subprocess.PIPE, preexec_fn=ck.forbid(error))
 			tap.ok(r.returncode == 2 and errno.errorcode[error] in r.stderr and
 			       "allow perf_event_open in its profile" in r.stderr and
 			       "paranoid" not in r.stderr and "CAP_" not in r.stderr and
 			       len(r.stderr.strip().split("\n")) == 1,
-			       "%s under a filter: %s" % (verb, errno.errorcode[error]), [r.stderr])
+			       "%s under a filter: %s" % (args[0], errno.errorcode[error]), [r.stderr])
 
 def test_nobody(tap):
 	machine.need("another user")

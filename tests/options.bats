@@ -185,7 +185,7 @@ page_options() {
 	open opne -e cycles true
 	open help opne
 	--summary --summray true
-	--also watch --aslo=comm true
+	--also open --side-band --aslo=comm true
 	always --color=alwyas true
 	chrome report --format=chorme x
 	kernel --explain=kernle true
@@ -197,11 +197,11 @@ page_options() {
 	EINVAL -e inject=ioctl:error=EINVLA true
 	retval= -e inject=ioctl:retvla=3 true
 	sample_freq open -e cpu-clock,sample_frq=99
-	context_switch watch --only=context_swich true
+	context_switch open --side-band --only=context_swich true
 	precise_ip explain precise_pi
 	sample_type_bits explain sample_type_btis
-	sample_type features sampel_type
-	precise_ip features precise_pi
+	sample_type list --tried sampel_type
+	precise_ip list --tried precise_pi
 	counting learn countnig
 	sample_freq diff --ignore=sample_frq a b
 	sample_period check '{type=1, smaple_period=1}'
@@ -221,7 +221,7 @@ page_options() {
 	PERF_EVENT_IOC_ENABLE -e inject=ioctl:error=EIO:when=request==PERF_EVENT_IOC_ENABEL true
 	KILL -e inject=perf_event_open:signal=KIL true
 	SIGKILL -e inject=perf_event_open:signal=SIGKIL true
-	fork watch --only=frok true
+	fork open --side-band --only=frok true
 	ERRORS conform --no-behaviour --section=ERORS --man="$dir/page"
 	END
 }
@@ -240,7 +240,7 @@ page_options() {
 	option '-p' is for tracing; see pevtrace --help|decode -p 1
 	option '--as-kernel' is for tracing; see pevtrace --help|decode --as-kernel=6.1 d.json
 	option '--look-every' is for tracing; see pevtrace --help|report --look-every=3 d.json
-	option '--no-seccomp' is for tracing; see pevtrace --help|watch --no-seccomp true
+	option '--no-seccomp' is for tracing; see pevtrace --help|open --side-band --no-seccomp true
 	-e inject= is for tracing; see pevtrace --help|decode -e inject=ioctl:error=EIO
 	unknown option '--bogus'; see pevtrace decode --help|decode --bogus
 	diff: missing operand: another DUMP; see pevtrace diff --help|diff rec.json
@@ -257,7 +257,7 @@ page_options() {
 	for verb in trace open check decode; do
 		"$PEVTRACE" help $verb | grep -q "string (default 32)"
 	done
-	"$PEVTRACE" help watch | grep -q "string (default 4096)"
+	"$PEVTRACE" help open | tr -s "\n " " " | grep -q "strings up to 4096 bytes"
 }
 
 @test "a program that is called like a misspelt verb is traced" {

@@ -1432,7 +1432,7 @@ def test_open(tap, tmp):
 			tap.ok(said > 20 and len(out) - 1 == said,
 			       "%s, read by %s: %d samples" % (name, who, said),
 			       [r.stderr, len(out)] + out[:3])
-	r = run([rp.PEVTRACE, "watch", "-q", "-o", lines, "--perf-data=" + ours] + WORK)
+	r = run([rp.PEVTRACE, "open", "--side-band", "-q", "-o", lines, "--perf-data=" + ours] + WORK)
 	with open(lines) as f:
 		said = f.read().count("{type=PERF_RECORD_COMM,")
 	out = text([rp.PERF, "script", "--show-task-events", "-i", ours])

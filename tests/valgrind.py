@@ -58,12 +58,12 @@ def main():
 			("replay", [0, 1], ["replay", "-q", dump]),
 			("open", [0], ["open", "-e", "{cpu-clock,page-faults}", "--", "true"]),
 			("open of nothing", [2], ["open", "-e", "no-such-event", "--", "true"]),
-			("watch", [0], ["watch", "-o", text, "--", "true"]),
+			("side-band", [0], ["open", "--side-band", "-o", text, "--", "true"]),
 			("check", [0], ["check", "-e", "cpu-clock:u"]),
 			("check that cannot be written", [2],
 			 ["check", "-o", nowhere, "-e", "cpu-clock:u"]),
 			("why", [0, 1], ["why", "-e", "cycles", "-e", "cpu-clock", "--cpu=999"]),
-			("features", [0], ["features", "ioctl"]),
+			("tried", [0], ["list", "--tried", "ioctl"]),
 			("decode of no dump", [2], ["decode", PEVTRACE]),
 		):
 			env = dict(os.environ, ASAN_OPTIONS="detect_leaks=%d:exitcode=%d" %

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pevtrace watch, compared with other programs:
+"""pevtrace open --side-band, compared with other programs:
 
   process  perf record on the same process, at the same time: the same forks,
            exits, names and mappings (perf script)
@@ -30,7 +30,7 @@ import straceparse as sp
 PEVTRACE, PERF = rp.PEVTRACE, rp.PERF
 
 def watch(args, **how):
-	return subprocess.run([PEVTRACE, "watch", "-s", "4096"] + args, text=True,
+	return subprocess.run([PEVTRACE, "open", "--side-band", "-s", "4096"] + args, text=True,
 			      stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
 			      stderr=subprocess.PIPE, timeout=300, errors="replace",
 			      env=dict(os.environ, LC_ALL="C"), **how)
@@ -71,7 +71,7 @@ def test_process(tap, tmp):
 	data = os.path.join(tmp, "perf.data")
 	perf = subprocess.Popen([PERF, "record", "-q", "-e", "dummy:u", "-o", data, "-p", pid],
 				stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-	ours = subprocess.Popen([PEVTRACE, "watch", "-s", "4096", "-p", pid],
+	ours = subprocess.Popen([PEVTRACE, "open", "--side-band", "-s", "4096", "-p", pid],
 				stderr=subprocess.PIPE, text=True)
 	ready = rp.holds_events(perf.pid, 1) and rp.holds_events(ours.pid, 1)
 	t.stdin.write("x")
@@ -130,7 +130,7 @@ def test_command(tap):
 
 def in_background(args, work, *words):
 	"""Wait until it has printed these words, then end it."""
-	p = subprocess.Popen([PEVTRACE, "watch", "-s", "4096"] + args, bufsize=0,
+	p = subprocess.Popen([PEVTRACE, "open", "--side-band", "-s", "4096"] + args, bufsize=0,
 			     stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
 	ready = rp.holds_events(p.pid, os.sysconf("SC_NPROCESSORS_ONLN"))
 	work()

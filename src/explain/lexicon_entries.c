@@ -346,7 +346,7 @@ static void write_pmu(struct prose *p, const struct lexicon_entry *e)
 		prose_addf(p, " %s.", c->meaning);
 	entry_since(p, e->pmu->since);
 	entry_label(p, "Example");
-	prose_adds(p, "pevtrace features pmu lists the PMUs of this machine.");
+	prose_adds(p, "pevtrace list --tried pmu lists the PMUs of this machine.");
 }
 
 /* Write which functions come before and after in the step. */

@@ -24,6 +24,7 @@ static _Noreturn void unknown_verb(const struct verb *const *all, const char *wo
 {
 	struct nearest n;
 
+	verb_check_renamed(word);
 	nearest_start(&n, word, strlen(word));
 	for (; *all; all++)
 		nearest_try(&n, (*all)->name);

@@ -304,7 +304,7 @@ def instruments(tap):
 		got = doubts(event, mode)
 		tap.ok(got[:2] == want and words in got[2], "%s counters: %s" % (mode, got[:2]), got)
 	env = dict(os.environ, COUNTERS="zero", LD_PRELOAD=os.path.join(TESTS, "handicap/counters.so"))
-	for argv, want in ((["features", "PERF_COUNT_HW_INSTRUCTIONS"], r"_INSTRUCTIONS +dead"),
+	for argv, want in ((["list", "--tried", "PERF_COUNT_HW_INSTRUCTIONS"], r"_INSTRUCTIONS +dead"),
 			   (["open", "-q", "-e", "instructions:u", *loop()], "do not advance")):
 		r = subprocess.run([rp.PEVTRACE, *argv], env=env, stdin=subprocess.DEVNULL, text=True,
 				   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300, check=False)

@@ -38,7 +38,7 @@ def parts(core):
 		"self": ["pevtrace", "conform", "--self", "--no-headers"],
 		"check": ["pevtrace", "check", "-e", "cpu-clock", "-e", "dummy,sigtrap,remove_on_exec",
 			  "-e", "cpu-clock,clockid=7,use_clockid"],
-		"features": ["pevtrace", "features"],
+		"features": ["pevtrace", "list", "--tried"],
 		"rules": [BUILD + "/tests/unit/test_rules_live"],
 		"claims": ["pevtrace", "conform", "--json", "--no-headers", "--no-btf"],
 		"transparent": test("transparent.py", *core),

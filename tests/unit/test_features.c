@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* pevtrace features: what a set of features adds up to, on kernels made up. */
+/* pevtrace list --tried: what a set of features adds up to, on kernels made up. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "verbs/features/features.h"
+#include "verbs/list/features.h"
 #include "experiment/work.h"
 
 static const struct feature_kind dated = { .name = "attr", .dated = true };

@@ -11,6 +11,7 @@ struct line {
 	const struct verb *v;
 	const struct verb *const *all;
 	const struct verb_option *wants; /* the option whose argument comes next, or NULL */
+	const struct verb_option *operands; /* the option that says what operands are, or NULL */
 	bool ended;		/* by --: no options follow */
 };
 
@@ -69,6 +70,8 @@ static bool read_word(struct line *l, const char *word)
 
 		if (o && o->arg && !o->optional && !strchr(word, '='))
 			l->wants = o;
+		if (o && o->operand)
+			l->operands = o;
 	} else {
 		l->wants = short_option(l->v, word, &arg);
 		if (l->wants && *arg)
@@ -160,7 +163,9 @@ static void complete_last(struct completion *c, const struct line *l, size_t ind
 	} else if (!l->ended && *c->typed == '-') {
 		complete_option(c, l);
 	} else {
-		if (l->v->operand)
+		if (l->operands)
+			l->operands->offer(&c->offers);
+		else if (l->v->operand)
 			complete_kinds(c, l->v, l->all, l->v->operand);
 		if (takes_command(l))
 			printf(":command %zu\n", index);

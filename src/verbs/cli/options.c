@@ -184,15 +184,14 @@ const struct verb_option options_perf_data[] = {
 	{ 0 },
 };
 
-#define FULL(string_limit)						\
-	{ .name = "no-abbrev", .key = 'v', .set = verb_set_true, .at = AT(text.full), \
-	  .help = "show every member of a structure, zero or not" },	\
-	{ .name = "string-limit", .key = 's', .arg = "N", .set = verb_set_size, \
-	  .at = AT(text.max_string), .most = 1 << 20,			\
-	  .help = "show up to N bytes of a string (default " string_limit ")" }
-
-const struct verb_option options_full[] = { FULL("32"), { 0 } };
-const struct verb_option options_full_strings[] = { FULL("4096"), { 0 } };
+const struct verb_option options_full[] = {
+	{ .name = "no-abbrev", .key = 'v', .set = verb_set_true, .at = AT(text.full),
+	  .help = "show every member of a structure, zero or not" },
+	{ .name = "string-limit", .key = 's', .arg = "N", .set = verb_set_size,
+	  .at = AT(text.max_string), .most = 1 << 20,
+	  .help = "show up to N bytes of a string (default 32)" },
+	{ 0 },
+};
 
 const struct verb_option options_calls[] = {
 	{ .name = "trace", .expr = "trace|t", .arg = "SET", .set = set_trace, .at = AT(select),
@@ -298,7 +297,7 @@ bool color_wanted(enum color_when when, bool terminal)
 void options_init(struct options *o)
 {
 	*o = (struct options){
-		.text.max_string = 32, .story.level = STORY_NORMAL,
+		.text.max_string = OPTIONS_MAX_STRING, .story.level = STORY_NORMAL,
 	};
 	selection_init(&o->select);
 	o->text.status = o->select.status;

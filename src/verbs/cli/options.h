@@ -62,6 +62,8 @@ struct options {
 	struct program program;	/* how the command is run */
 };
 
+enum { OPTIONS_MAX_STRING = 32 };	/* -s, unless it is given */
+
 /* Set the defaults of all options. */
 void options_init(struct options *o);
 void options_free(struct options *o);
@@ -74,7 +76,6 @@ extern const struct verb_option
 	options_plain[],	/* -o, for verbs that write to standard output, and --color */
 	options_json[],		/* -j: JSON to the same place */
 	options_full[],		/* -v, -s */
-	options_full_strings[],	/* the same where strings up to PATH_MAX are the default */
 	options_calls[],	/* --trace, -y, --symbols */
 	options_log[],		/* -o, for verbs that write to standard error, and --color */
 	options_dump[],		/* -j[=FILE]: a dump, beside the text or in its place */

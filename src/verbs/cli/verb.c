@@ -450,10 +450,24 @@ static bool in_path(const char *name)
 	return found;
 }
 
+void verb_check_renamed(const char *name)
+{
+	static const struct {
+		const char *was, *now;
+	} renamed[] = {
+		{ "features", "list --tried" }, { "watch", "open --side-band" },
+	};
+
+	for (size_t i = 0; i < sizeof(renamed) / sizeof(*renamed); i++)
+		if (!strcmp(renamed[i].was, name))
+			die("%s is now %s", name, renamed[i].now);
+}
+
 void verb_check_spelling(const struct verb *const *all, const char *word)
 {
 	struct nearest n;
 
+	verb_check_renamed(word);
 	if (*word == '-' || strchr(word, '/') || in_path(word))
 		return;
 	nearest_start(&n, word, strlen(word));

@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 struct verb_option;
+struct nearest;
 
 /* Store the argument (NULL: none was given) at `to`; die with a message if it is invalid. */
 typedef void verb_set_fn(void *to, const char *arg, const struct verb_option *o);
@@ -28,6 +29,8 @@ struct verb_option {
 	const char *bare;	/* what the setter gets for the long name without an argument */
 	char excludes;		/* a letter that cannot be combined with the long name; or 0 */
 	char digits_of;		/* -aN sets this option where it is 'a'; 0: no letter does */
+	const char *operand;	/* if it is given: the kinds of the operands, or NULL; */
+	void (*offer)(struct nearest *n); /* and their words, for completion */
 	bool exprs;		/* -e: its argument is NAME=ARG of another option, or ARG of --trace */
 	const char *expr;	/* the NAMEs of this one there, separated by |, or NULL */
 };
@@ -50,7 +53,6 @@ struct verb_group {
 };
 
 struct verb;
-struct nearest;
 
 /* What the command line has beside options. */
 struct verb_args {
@@ -89,7 +91,11 @@ int verb_run(const struct verb *v, const struct verb *const *all, int argc, char
 /* Return the verb with that name, NULL if no verb has it. */
 const struct verb *verb_find(const struct verb *const *all, const char *name);
 
-/* Die with the name of a verb if word resembles one and is no program in PATH. */
+/* Die with the present name if name is one of a verb that became an option: for one release. */
+void verb_check_renamed(const char *name);
+
+/* Die if word is the old name of a verb, or with the name of a verb if it resembles one and is no program in
+   PATH. */
 void verb_check_spelling(const struct verb *const *all, const char *word);
 
 /* Die unless there are n operands. */

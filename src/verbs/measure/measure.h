@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Measurements of open and watch: events on targets, until these end or a signal comes. */
+/* Measurements: events on targets, until these end or a signal comes. */
 #pragma once
 
 #include <signal.h>
@@ -50,14 +50,14 @@ struct measure {
 /* Options of struct measure: whom to measure, and for how long. */
 extern const struct verb_option measure_whom[], measure_quiet[];
 
-/* Groups of options that open and watch share. */
-#define MEASURE_GROUPS(measure, full)						\
+/* The groups of these options. */
+#define MEASURE_GROUPS(measure)						\
 	{ "Whom to measure (COMMAND alone: it and its children)", measure_whom, measure, 0 }, \
 	{ "How to show it", options_log, (measure) + MEASURE_OPTIONS, 0 },		\
 	{ NULL, options_dump, (measure) + MEASURE_OPTIONS, 0 },			\
 	{ NULL, options_perf_data, (measure) + MEASURE_OPTIONS, 0 },		\
 	{ NULL, options_calls, (measure) + MEASURE_OPTIONS, 0 },		\
-	{ NULL, full, (measure) + MEASURE_OPTIONS, 0 },			\
+	{ NULL, options_full, (measure) + MEASURE_OPTIONS, 0 },			\
 	{ NULL, options_times, (measure) + MEASURE_OPTIONS, 0 },		\
 	{ NULL, measure_quiet, measure, 0 }
 enum { MEASURE_OPTIONS = offsetof(struct measure, own_session.options) };

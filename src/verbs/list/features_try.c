@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "core/abi/layout.h"
-#include "verbs/features/features.h"
+#include "verbs/list/features.h"
 #include "engine/rings/bpf.h"
 #include "experiment/open_event.h"
 #include "experiment/trial.h"

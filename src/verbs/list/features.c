@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* pevtrace features: what kernel, machine and user can do, found by trying. */
-#include "verbs/features/features.h"
+/* pevtrace list --tried: which features are tried, and how the trials begin and end. */
+#include "verbs/list/features.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -10,12 +10,12 @@
 #include <unistd.h>
 
 #include "core/abi/strings.h"
+#include "core/host/descriptors.h"
 #include "core/host/mounts.h"
 #include "core/host/proc.h"
 #include "core/lib/die.h"
 #include "core/lib/nearest.h"
 #include "experiment/trial.h"
-#include "verbs/cmd.h"
 #include "verbs/measure/refusal.h"
 
 /* More than one experiment has open at a time. */
@@ -90,8 +90,8 @@ static _Noreturn void unknown_feature(const struct features *fs, const char *wor
 	offer_features(fs, &n);
 	if (*n.best)
 		die("no such kind or feature '%s'; did you mean %s?", word, n.best);
-	die("no such kind or feature '%s'; pevtrace features --help lists the kinds, and "
-	    "pevtrace features KIND the features of a kind", word);
+	die("no such kind or feature '%s'; pevtrace list --help lists the kinds, and "
+	    "pevtrace list --tried KIND the features of a kind", word);
 }
 
 /* Fill in the list with all features, then keep those that were asked for. */
@@ -174,36 +174,34 @@ static bool features_try_all(struct features *fs)
 	return true;
 }
 
-static int features_run(void *state, const struct verb_args *args)
+int features_run(const struct options *o, const char *const *words, bool all_cpus)
 {
-	struct features *fs = state;
+	struct features fs = { .words = words, .all_cpus = all_cpus };
 	bool tried;
 
-	fs->words = (const char *const *)args->words;
 	if (!descriptors_want(DESCRIPTORS)) {
-		refusal_descriptors("features", DESCRIPTORS);
+		refusal_descriptors("list --tried", DESCRIPTORS);
 		return EXIT_TROUBLE;
 	}
 	mounts_warn_facts();
-	machine_open(&fs->machine);
-	facts_open(&fs->facts, fs->machine.host);
-	fs->instruments.host = fs->machine.host;
-	list(fs);
-	showing_open(&fs->out, &fs->options);
-	tried = features_try_all(fs);
-	if (fs->ran_out)
+	machine_open(&fs.machine);
+	facts_open(&fs.facts, fs.machine.host);
+	fs.instruments.host = fs.machine.host;
+	list(&fs);
+	showing_open(&fs.out, o);
+	tried = features_try_all(&fs);
+	if (fs.ran_out)
 		warn("descriptors ran out (%s): refusals with that error are no results; see "
-		     "ulimit -n and fs.file-max", error_name(fs->ran_out));
+		     "ulimit -n and fs.file-max", error_name(fs.ran_out));
 	if (tried) {
-		features_show_instruments(fs);
-		features_show_machine(fs);
+		features_show_instruments(&fs);
+		features_show_machine(&fs);
 	}
-	list_free(fs);
-	return showing_close(&fs->out) && tried && !fs->ran_out ? EXIT_YES : EXIT_TROUBLE;
+	list_free(&fs);
+	return showing_close(&fs.out) && tried && !fs.ran_out ? EXIT_YES : EXIT_TROUBLE;
 }
 
-/* Offer the kinds, and all features of this machine. */
-static void offer_all(struct nearest *n)
+void features_offer(struct nearest *n)
 {
 	static const char *const none[] = { NULL };
 	struct features fs = { .words = none };
@@ -214,49 +212,3 @@ static void offer_all(struct nearest *n)
 	offer_features(&fs, n);
 	list_free(&fs);
 }
-
-static const struct verb_option options[] = {
-	{ .name = "all-cpus", .set = verb_set_true, .at = offsetof(struct features, all_cpus),
-	  .help = "try also what measures other tasks: whole CPUs, cgroups, PMUs outside of "
-		  "CPUs" },
-	{ 0 },
-};
-
-enum { OPTIONS = offsetof(struct features, options) };
-
-static const struct verb_group groups[] = {
-	{ "Options", options, 0, 0 },
-	{ NULL, options_json, OPTIONS, 0 },
-	{ NULL, options_plain, OPTIONS, 0 },
-	{ 0 },
-};
-
-const struct verb features_verb = {
-	.name = "features",
-	.summary = "Show what perf_event_open can do here, by trying it",
-	.usage = "features [OPTION]... [KIND|NAME]...",
-	.about =
-"Show what perf_event_open(2) can do here: try every member and bit on a process of "
-"pevtrace's own, and observe the effect.\n"
-"\n"
-"A KIND is attr, size, sample_type, branch_sample_type, read_format, clockid, call, ioctl, "
-"type, hardware, cache, software, breakpoint or pmu; a NAME is that of one feature, with or "
-"without the prefix of its kind. Default: all.\n"
-"\n"
-"  yes       it works: its effect was observed\n"
-"  accepted  the kernel accepts it, without an observable effect\n"
-"  dead      the kernel accepts it, but what it needs does not work on this machine\n"
-"  no        the kernel refuses it; the reason follows\n"
-"  untried   there is nothing to try it on, or a filter answers for the kernel",
-	.notes =
-"The exit status is 0, or 2 on misuse and trouble.",
-	.examples =
-"pevtrace features sample_type\n"
-"pevtrace features --json precise_ip inherit",
-	.operand = "FEATURE",
-	.own = "FEATURE",
-	.offer = offer_all,
-	.groups = groups,
-	.size = sizeof(struct features),
-	.run = features_run,
-};

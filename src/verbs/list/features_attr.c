@@ -8,7 +8,7 @@
 
 #include "core/abi/arch.h"
 #include "core/abi/layout.h"
-#include "verbs/features/features.h"
+#include "verbs/list/features.h"
 #include "experiment/work.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"

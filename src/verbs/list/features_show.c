@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "core/abi/strings.h"
-#include "verbs/features/features.h"
+#include "verbs/list/features.h"
 #include "xlat/tables.h"
 
 enum { RESULT_WIDTH = 8, SINCE_WIDTH = 7 };

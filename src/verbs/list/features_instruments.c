@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/abi/strings.h"
-#include "verbs/features/features.h"
+#include "verbs/list/features.h"
 
 enum { NAME_WIDTH = 19, VERDICT_WIDTH = 13 };
 

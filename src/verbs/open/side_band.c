@@ -1,22 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* pevtrace watch: side-band records of processes as they are written. */
+/* pevtrace open --side-band: the dummy event that writes side-band records, and their kinds. */
+#include "verbs/open/open.h"
+
 #include <ctype.h>
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "core/abi/attr_member.h"
-#include "verbs/cmd.h"
 #include "experiment/trial.h"
 #include "core/lib/buf.h"
 #include "core/lib/die.h"
 #include "core/lib/nearest.h"
-#include "verbs/measure/measure.h"
 #include "xlat/constants.h"
-
-enum { PAGES = 64 };
 
 /* The kinds of records, by their bit in the attr; newest last. */
 static const struct kind {
@@ -38,11 +35,7 @@ static const struct kind {
 
 enum { KINDS = sizeof(kinds) / sizeof(*kinds) };
 
-struct watching {
-	struct measure m;	/* first member: hooks cast it back */
-	bool wanted[KINDS];
-	bool named[KINDS];	/* by the user: never dropped */
-};
+_Static_assert((int)KINDS == (int)SIDE_BAND_KINDS, "struct side_band has all kinds");
 
 static const char *kind_name(size_t i)
 {
@@ -56,7 +49,7 @@ static const struct { const char *word; unsigned int member; } others[] = {
 	{ "switch", ATTR_CONTEXT_SWITCH },
 };
 
-static void offer_kinds(struct nearest *n)
+void side_band_offer(struct nearest *n)
 {
 	for (size_t i = 0; i < KINDS; i++)
 		nearest_try(n, kind_name(i));
@@ -84,43 +77,43 @@ static size_t find_kind(char *word, const struct verb_option *o)
 				return i;
 	}
 	nearest_start(&n, word, strlen(word));
-	offer_kinds(&n);
+	side_band_offer(&n);
 	if (*n.best)
 		die("--%s: unknown kind of records '%s'; did you mean %s?", o->name, word, n.best);
 	nearest_start_list(&n, append_kind, &words);
-	offer_kinds(&n);
+	side_band_offer(&n);
 	die("--%s: unknown kind of records '%s'; valid are:%s", o->name, word, buf_str(&words));
 }
 
-static void watch_choose(struct watching *w, const char *list, const struct verb_option *o)
+static void choose(struct side_band *s, const char *list, const struct verb_option *o)
 {
 	char *copy = xstrdup(list), *save, *word;
 
 	if (!list[strspn(list, ", ")])
-		die("--%s requires kinds of records; see pevtrace watch --help", o->name);
+		die("--%s requires kinds of records; see pevtrace open --help", o->name);
 	for (word = strtok_r(copy, ", ", &save); word; word = strtok_r(NULL, ", ", &save)) {
 		size_t i = find_kind(word, o);
 
-		w->wanted[i] = w->named[i] = true;
+		s->wanted[i] = s->named[i] = true;
 	}
 	free(copy);
 }
 
-static void watch_set_only(void *to, const char *arg, const struct verb_option *o)
+static void set_only(void *to, const char *arg, const struct verb_option *o)
 {
-	struct watching *w = to;
+	struct side_band *s = to;
 
-	memset(w->wanted, 0, sizeof(w->wanted));
-	watch_choose(w, arg, o);
+	memset(s->wanted, 0, sizeof(s->wanted));
+	choose(s, arg, o);
 }
 
 static void set_also(void *to, const char *arg, const struct verb_option *o)
 {
-	watch_choose(to, arg, o);
+	choose(to, arg, o);
 }
 
-static const struct verb_option options[] = {
-	{ .name = "only", .arg = "RECORD", .set = watch_set_only,
+const struct verb_option side_band_options[] = {
+	{ .name = "only", .arg = "RECORD", .set = set_only,
 	  .help = "show these kinds of records: task comm mmap mmap_data namespaces cgroup "
 		  "ksymbol bpf_event text_poke context_switch; or fork exit (task), exec "
 		  "(comm), bpf, switch" },
@@ -130,34 +123,27 @@ static const struct verb_option options[] = {
 	{ 0 },
 };
 
-static void watch_init(void *state)
+void side_band_init(struct side_band *s)
 {
-	struct watching *w = state;
-	struct options *o = &w->m.own_session.options;
-
-	options_init(o);
-	selection_trace(&o->select, "none");
-	o->text.max_string = PATH_MAX;
 	for (size_t i = 0; i < KINDS; i++)
-		w->wanted[i] = kinds[i].by_default;
+		s->wanted[i] = kinds[i].by_default;
 }
 
 /* Set the bits of the kinds that are wanted, and those that go with them. */
-static void set_kinds(const struct watching *w, struct event_spec *e)
+static void set_kinds(const struct side_band *s, struct event_spec *e)
 {
 	for (size_t i = 0; i < KINDS; i++)
 		event_set(e, kinds[i].with, 0);
 	for (size_t i = 0; i < KINDS; i++) {
-		event_set(e, kinds[i].member, w->wanted[i]);
-		if (w->wanted[i])
+		event_set(e, kinds[i].member, s->wanted[i]);
+		if (s->wanted[i])
 			event_set(e, kinds[i].with, 1);
 	}
 }
 
-/* Add a dummy event, which writes side-band records only. */
-static void make_event(struct watching *w, struct host *h)
+void side_band_add_event(struct opening *o, struct host *h)
 {
-	struct measure *m = &w->m;
+	struct measure *m = &o->m;
 	struct event_spec *e;
 
 	if (!event_list_add(&m->events, h, "dummy"))
@@ -175,91 +161,32 @@ static void make_event(struct watching *w, struct host *h)
 	event_set(e, ATTR_DISABLED, 1);
 	event_set(e, ATTR_ENABLE_ON_EXEC, measure_is_command(m));
 	event_set(e, ATTR_INHERIT, measure_is_command(m) || m->own_session.options.npids);
-	set_kinds(w, e);
+	set_kinds(&o->side_band, e);
 }
 
-/* Retry without a kind that requires privilege or a newer kernel, unless the user named it. */
-static bool watch_retry(void *ctx, struct event_spec *e, int error)
+bool side_band_retry(void *ctx, struct event_spec *e, int error)
 {
-	struct watching *w = ctx;
+	struct opening *o = ctx;
+	struct side_band *s = &o->side_band;
 	bool denied = error == EACCES || error == EPERM;
 
 	if ((!denied && error != EINVAL) || (denied && trial_gate()))
 		return false;
 	for (size_t i = KINDS; i--;) {
-		if (!w->wanted[i] || w->named[i] || i < 3 ||
+		if (!s->wanted[i] || s->named[i] || i < 3 ||
 		    (denied && kinds[i].member != ATTR_NAMESPACES))
 			continue;
 		warn("omitting %s records: %s", kind_name(i), denied ?
 		     "they require CAP_PERFMON or root" : "unknown to this kernel");
-		w->wanted[i] = false;
-		set_kinds(w, e);
+		s->wanted[i] = false;
+		set_kinds(s, e);
 		return true;
 	}
 	return false;
 }
 
-/* Drop forks and exits if unwanted: the kernel writes them with names and mappings, too. */
-static bool watch_wanted(const struct measure *m, uint32_t type)
+bool side_band_wanted(const struct measure *m, uint32_t type)
 {
 	return (type != PERF_RECORD_FORK && type != PERF_RECORD_EXIT) ||
 	       event_get(m->events.events, ATTR_TASK);
 }
-
-static int watch_run(void *state, const struct verb_args *args)
-{
-	struct watching *w = state;
-	struct measure *m = &w->m;
-	struct host *h;
-	bool ran, command;
-
-	measure_options_end(m, args);
-	if (!args->n && !m->own_session.options.npids && !m->cgroup && !measure_is_system(m))
-		die("nothing to watch: name a command, a process with -p, or -a for everything; "
-		    "see pevtrace watch --help");
-	h = host_new("/sys", NULL);
-	make_event(w, h);
-	host_free(h);
-	m->pages = PAGES;
-	m->retry = watch_retry;
-	m->wanted = watch_wanted;
-	ran = measure_open(m) && measure_run(m);
-	if (m->lost)
-		warn("%llu records were lost: the rings were full",
-		     (unsigned long long)m->lost);
-	command = m->work.pid;
-	if (!measure_end(m))
-		ran = false;
-	return !ran ? EXIT_TROUBLE : command ? end_like(m->work.status) : EXIT_YES;
-}
-
-static const struct verb_group groups[] = {
-	{ "What to show", options, 0, 0 },
-	MEASURE_GROUPS(0, options_full_strings),
-	{ 0 },
-};
-
-const struct verb watch_verb = {
-	.name = "watch",
-	.own = "RECORD",
-	.offer = offer_kinds,
-	.summary = "Show forks, execs, exits and mappings of processes as they happen",
-	.usage =
-"watch [OPTION]... [--] COMMAND [ARG]...\n"
-"watch [OPTION]... -p PID | -C CPUS | -a | -G CGROUP",
-	.about =
-"Show the side-band records of perf events as they are written, one line each: forks, "
-"execs, exits, names, mappings, and changes of the kernel's code.",
-	.notes =
-"Calls are shown only with --trace. The exit status is COMMAND's own; 2 on misuse, or if "
-"nothing could be watched.",
-	.examples =
-"pevtrace watch --only=fork,exec,exit make\n"
-"pevtrace watch -a --for=10",
-	.operand = "COMMAND",
-	.command = true,
-	.groups = groups,
-	.size = sizeof(struct watching),
-	.init = watch_init,
-	.run = watch_run,
-};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* pevtrace features: what kernel, machine and user can do, found by trying. */
+/* pevtrace list --tried: what kernel, machine and user can do, found by trying. */
 #pragma once
 
 #include "core/abi/rules.h"
@@ -9,6 +9,7 @@
 #include "experiment/instruments.h"
 #include "core/host/facts.h"
 #include "core/lib/buf.h"
+#include "core/lib/nearest.h"
 
 /* In ascending order: the best result on any event counts. */
 enum feature_result {
@@ -73,7 +74,6 @@ struct feature_base {
 struct features_experiment;
 
 struct features {
-	struct options options;
 	const char *const *words; /* the operands, NULL-terminated */
 	bool all_cpus;
 	struct machine machine;
@@ -97,6 +97,15 @@ struct features {
 /* Append an untried feature; the pointer is valid until the next call. */
 struct feature *features_add(struct features *fs, const struct feature_kind *k,
 			     const char *name, uint32_t since, const char *meaning);
+
+/*
+ * Try the features that the words name, or all if there are none, and show the results: the whole
+ * of pevtrace list --tried.  all_cpus: try also what measures other tasks.  Return the exit status.
+ */
+int features_run(const struct options *o, const char *const *words, bool all_cpus);
+
+/* Offer the kinds of features, and all features of this machine. */
+void features_offer(struct nearest *n);
 
 /* features_try.c: experiments -------------------------------------------------------- */
 

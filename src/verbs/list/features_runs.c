@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "verbs/features/features.h"
+#include "verbs/list/features.h"
 #include "core/lib/die.h"
 
 struct features_experiment {

@@ -4,7 +4,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
-#include "verbs/features/features.h"
+#include "verbs/list/features.h"
 #include "core/host/host.h"
 #include "verbs/measure/refusal.h"
 #include "xlat/constants.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/abi/layout.h"
-#include "verbs/features/features.h"
+#include "verbs/list/features.h"
 #include "experiment/work.h"
 #include "core/host/cgroup.h"
 #include "core/host/pmu.h"

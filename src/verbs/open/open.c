@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* pevtrace open: open events, and count or sample them. */
+/* pevtrace open: open events, and count or sample them, or show side-band records. */
+#include "verbs/open/open.h"
+
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,21 +15,15 @@
 #include "experiment/trial.h"
 #include "core/host/rights.h"
 #include "core/lib/die.h"
-#include "verbs/measure/measure.h"
 #include "verbs/measure/refusal.h"
 #include "formats/text/event_totals.h"
 #include "xlat/constants.h"
 
 enum { RATE = 4000 };	/* samples a second, as perf record has it */
+enum { SIDE_BAND_PAGES = 64 };	/* of a ring, without --mmap */
 
-struct opening {
-	struct measure m;	/* first member: hooks cast it back */
-	struct event_total *totals;
-	const char **texts;	/* of -e, owned */
-	size_t ntexts;
-	uint64_t lost;		/* records, by PERF_FORMAT_LOST */
-	bool user_only;		/* the warning about excluded kernel events was printed */
-};
+/* -s was not given. */
+#define STRINGS_NOT_LIMITED SIZE_MAX
 
 /* Attrs ------------------------------------------------------------------------- */
 
@@ -349,40 +346,91 @@ static const struct verb_option options[] = {
 	{ .name = "aux-snapshot", .arg = "PAGES", .set = set_aux,
 	  .at = offsetof(struct opening, m),
 	  .help = "the same, overwritten, and read at the end" },
+	{ .name = "side-band", .set = verb_set_true, .at = offsetof(struct opening, is_side_band),
+	  .help = "in place of -e, show forks, execs, exits, names and mappings of processes as "
+		  "they happen, one line each" },
 	{ 0 },
 };
 
 static void open_init(void *state)
 {
-	options_init(&((struct opening *)state)->m.own_session.options);
+	struct opening *o = state;
+	struct options *shared = &o->m.own_session.options;
+
+	options_init(shared);
+	shared->text.max_string = STRINGS_NOT_LIMITED;
+	side_band_init(&o->side_band);
+}
+
+/* Set what --side-band shows by default, or die where an option is not for it. */
+static void check_side_band(struct opening *o)
+{
+	struct options *shared = &o->m.own_session.options;
+
+	if (o->ntexts)
+		die("-e and --side-band are mutually exclusive: --side-band opens an event of its own");
+	if (o->m.aux_pages)
+		die("--aux and --side-band are mutually exclusive: its event writes no AUX data");
+	if (o->m.once)
+		die("nothing to watch: name a command, a process with -p, or -a for everything; "
+		    "see pevtrace open --help");
+	if (!shared->select.chosen)
+		selection_no_calls(&shared->select);
+	if (!o->m.pages)
+		o->m.pages = SIDE_BAND_PAGES;
+}
+
+static void check_events(const struct opening *o)
+{
+	const struct measure *m = &o->m;
+
+	if (!o->ntexts)
+		die("nothing to open: name events with -e, such as -e cpu-clock; see pevtrace open "
+		    "--help");
+	if (o->chosen)
+		die("--%s requires --side-band", o->chosen);
+	if (m->aux_pages && !m->pages)
+		die("--aux requires --mmap=PAGES: an AUX area belongs to a ring");
+	if (m->own_session.options.perf_data && !m->pages)
+		die("--perf-data requires --mmap=PAGES: without rings, there are no records");
 }
 
 static void open_check(struct opening *o, const struct verb_args *args)
 {
 	struct measure *m = &o->m;
+	struct options *shared = &m->own_session.options;
 
 	measure_options_end(m, args);
-	if (!o->ntexts)
-		die("nothing to open: name events with -e, such as -e cpu-clock; see pevtrace open "
-		    "--help");
-	if (m->aux_pages && !m->pages)
-		die("--aux requires --mmap=PAGES: an AUX area belongs to a ring");
-	if (m->own_session.options.perf_data && !m->pages)
-		die("--perf-data requires --mmap=PAGES: without rings, there are no records");
-	m->once = !args->n && !m->own_session.options.npids && !m->cgroup &&
-		  !measure_is_system(m);
+	if (shared->text.max_string == STRINGS_NOT_LIMITED)
+		shared->text.max_string = o->is_side_band ? PATH_MAX : OPTIONS_MAX_STRING;
+	m->once = !args->n && !shared->npids && !m->cgroup && !measure_is_system(m);
+	if (o->is_side_band)
+		check_side_band(o);
+	else
+		check_events(o);
 }
 
-static void read_events(struct opening *o)
+/* Fill in the events to open, and the hooks of the measurement. */
+static void plan(struct opening *o)
 {
 	struct host *h = host_new("/sys", NULL);
+	struct measure *m = &o->m;
 
 	for (size_t i = 0; i < o->ntexts; i++)
-		if (!event_list_add(&o->m.events, h, o->texts[i]))
-			die("-e '%s': at character %zu: %s", o->texts[i], o->m.events.at + 1,
-			    o->m.events.why);
+		if (!event_list_add(&m->events, h, o->texts[i]))
+			die("-e '%s': at character %zu: %s", o->texts[i], m->events.at + 1,
+			    m->events.why);
+	if (o->is_side_band)
+		side_band_add_event(o, h);
+	else
+		defaults(o);
 	host_free(h);
 	free(o->texts);
+	o->totals = xcalloc(m->events.n, sizeof(*o->totals));
+	m->retry = o->is_side_band ? side_band_retry : open_retry;
+	m->wanted = o->is_side_band ? side_band_wanted : NULL;
+	if (isatty(STDERR_FILENO) && !m->pages && !m->own_session.options.json)
+		m->progress = show_progress;
 }
 
 static int open_run(void *state, const struct verb_args *args)
@@ -391,17 +439,14 @@ static int open_run(void *state, const struct verb_args *args)
 	bool command, ran;
 
 	open_check(o, args);
-	read_events(o);
-	o->totals = xcalloc(o->m.events.n, sizeof(*o->totals));
-	defaults(o);
-	o->m.retry = open_retry;
-	if (isatty(STDERR_FILENO) && !o->m.pages && !o->m.own_session.options.json)
-		o->m.progress = show_progress;
+	plan(o);
 	ran = measure_open(&o->m) && measure_run(&o->m);
-	if (ran) {
+	if (ran && !o->is_side_band) {
 		print_totals(o);
 		warn_doubts(o);
 	}
+	if (o->is_side_band && o->m.lost)
+		warn("%llu records were lost: the rings were full", (unsigned long long)o->m.lost);
 	command = o->m.work.pid;
 	if (!measure_end(&o->m))
 		ran = false;
@@ -421,25 +466,37 @@ static const struct verb_foreign foreign[] = {
 
 static const struct verb_group groups[] = {
 	{ "What to open", options, 0, 0 },
-	MEASURE_GROUPS(0, options_full),
+	{ "Side-band records", side_band_options, offsetof(struct opening, side_band),
+	  offsetof(struct opening, chosen) },
+	MEASURE_GROUPS(0),
 	{ 0 },
 };
 
 const struct verb open_verb = {
 	.name = "open",
-	.summary = "Open events, show the calls for that, and what they count",
+	.own = "RECORD",
+	.offer = side_band_offer,
+	.summary = "Open events; show their calls, counts, samples, side-band records",
 	.usage =
 "open -e EVENT [OPTION]... [--] COMMAND [ARG]...\n"
 "open -e EVENT [OPTION]... -p PID | -C CPUS | -a | -G CGROUP\n"
-"open -e EVENT [OPTION]...",
+"open -e EVENT [OPTION]...\n"
+"open --side-band [OPTION]... [--] COMMAND [ARG]...\n"
+"open --side-band [OPTION]... -p PID | -C CPUS | -a | -G CGROUP",
 	.about =
 "Open events, show the calls for that, and what they count. Without a COMMAND or another "
-"target, open them on pevtrace itself and close them at once.",
+"target, open them on pevtrace itself and close them at once.\n"
+"\n"
+"With --side-band, show the side-band records of perf events as they are written, one line each: "
+"forks, execs, exits, names, mappings, and changes of the kernel's code. Calls are shown only with "
+"--trace, and strings up to 4096 bytes.",
 	.notes =
 "The exit status is COMMAND's own; 2 on misuse, or if nothing could be opened.",
 	.examples =
 "pevtrace open -e cycles:u,instructions:u ls\n"
-"pevtrace open -q -e page-faults,sample_period=1 --mmap=8 ls",
+"pevtrace open -q -e page-faults,sample_period=1 --mmap=8 ls\n"
+"pevtrace open --side-band --only=fork,exec,exit make\n"
+"pevtrace open --side-band -a --for=10",
 	.operand = "COMMAND",
 	.command = true,
 	.foreign = foreign,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* pevtrace list: the events that can be named on this machine. */
+/* pevtrace list: the events that can be named on this machine, or what works here. */
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -14,6 +14,7 @@
 #include "verbs/cli/options.h"
 #include "verbs/cli/showing.h"
 #include "verbs/cmd.h"
+#include "verbs/list/features.h"
 #include "experiment/open_event.h"
 #include "experiment/trial.h"
 #include "core/host/event_syntax.h"
@@ -59,6 +60,7 @@ struct listed {
 
 struct list {
 	struct options options;
+	bool tried, all_cpus;
 	struct machine machine;
 	struct showing out;
 	struct listed *events;
@@ -503,9 +505,8 @@ static void lister_free(struct list *l)
 	options_free(&l->options);
 }
 
-static int list_run(void *state, const struct verb_args *args)
+static int list_events(struct list *l, const struct verb_args *args)
 {
-	struct list *l = state;
 	size_t shown;
 	bool written;
 
@@ -519,6 +520,17 @@ static int list_run(void *state, const struct verb_args *args)
 	written = showing_close(&l->out);
 	lister_free(l);
 	return !written ? EXIT_TROUBLE : shown ? EXIT_YES : EXIT_NO;
+}
+
+static int list_run(void *state, const struct verb_args *args)
+{
+	struct list *l = state;
+
+	if (l->all_cpus && !l->tried)
+		die("-a/--all-cpus requires --tried: events are listed without measuring anything");
+	if (l->tried)
+		return features_run(&l->options, (const char *const *)args->words, l->all_cpus);
+	return list_events(l, args);
 }
 
 static void list_offer_kinds(struct nearest *n)
@@ -537,31 +549,61 @@ static const struct verb_foreign foreign[] = {
 	{ 0 },
 };
 
+static const struct verb_option options[] = {
+	{ .name = "tried", .set = verb_set_true, .at = offsetof(struct list, tried),
+	  .operand = "KIND|NAME", .offer = features_offer,
+	  .help = "try what perf_event_open(2) can do here, and list the results" },
+	{ .name = "all-cpus", .key = 'a', .set = verb_set_true, .at = offsetof(struct list, all_cpus),
+	  .help = "with --tried, try also what measures other tasks: whole CPUs, cgroups, PMUs "
+		  "outside of CPUs" },
+	{ 0 },
+};
+
 static const struct verb_group groups[] = {
-	{ "Options", options_plain, 0, 0 },
+	{ "Options", options, 0, 0 },
 	{ NULL, options_json, 0, 0 },
+	{ NULL, options_plain, 0, 0 },
 	{ 0 },
 };
 
 const struct verb list_verb = {
 	.name = "list",
-	.summary = "List the events that can be named on this machine",
-	.usage = "list [OPTION]... [PATTERN]...",
+	.summary = "List the events that can be named here, or try what works",
+	.usage =
+"list [OPTION]... [PATTERN]...\n"
+"list --tried [OPTION]... [KIND|NAME]...",
 	.about =
 "List the events that can be named on this machine, each with the perf_event_attr that it "
 "becomes: generic events, those and the terms of PMUs, those of libpfm4, breakpoints, "
-"tracepoints. Those of the CPU that this machine lacks are marked.",
+"tracepoints. Those of the CPU that this machine lacks are marked.\n"
+"\n"
+"With --tried, show what perf_event_open(2) can do here: try every member and bit on a process of "
+"pevtrace's own, and observe the effect.",
 	.notes =
 "A PATTERN with *, ? or [] matches whole names, in any case, another one any part of them. "
 "hardware, software, cache, pmu, pfm, raw, breakpoint and tracepoint select a kind, and so before "
 "a colon. A PATTERN that matches no name is read as pevtrace open -e reads it: cycles:u, r1a8, "
-"mem:0x601040/8:rw. The exit status is 1 if there are no events.",
+"mem:0x601040/8:rw.\n"
+"\n"
+"With --tried, a KIND is attr, size, sample_type, branch_sample_type, read_format, clockid, call, "
+"ioctl, type, hardware, cache, software, breakpoint or pmu; a NAME is that of one feature, with or "
+"without the prefix of its kind. Default: all. The results:\n"
+"\n"
+"  yes       it works: its effect was observed\n"
+"  accepted  the kernel accepts it, without an observable effect\n"
+"  dead      the kernel accepts it, but what it needs does not work on this machine\n"
+"  no        the kernel refuses it; the reason follows\n"
+"  untried   there is nothing to try it on, or a filter answers for the kernel\n"
+"\n"
+"The exit status is 0, 1 if no event is listed, 2 on misuse and trouble.",
 	.examples =
 "pevtrace list\n"
 "pevtrace list 'sched:*wak*'\n"
 "pevtrace list tracepoint:'irq:*' software\n"
 "pevtrace list --json pmu\n"
-"pevtrace list cycles:pp",
+"pevtrace list cycles:pp\n"
+"pevtrace list --tried sample_type\n"
+"pevtrace list --tried --json precise_ip inherit",
 	.operand = "PATTERN|KIND",
 	.own = "KIND",
 	.offer = list_offer_kinds,
