@@ -747,7 +747,7 @@ def test_misuse():
 	why = []
 	for args, word in (([], "nothing to check"), (["1", "2"], "unexpected argument '2'"),
 			   (["nonsense"], "cannot read the attr"), (["--bogus"], "unknown option"),
-			   (["--flags=XYZ", "00"], "--flags requires"), (["-p", "x", "00"], "--pid requires"),
+			   (["--flags=XYZ", "00"], "--flags requires"), (["-p", "x", "00"], "-p requires"),
 			   (["--cgroup=/nonexistent", "00"], "cannot open"),
 			   (["--leader=00", "--group-fd=3", "00"], "mutually exclusive"),
 			   (["@/nonexistent"], "cannot read"),

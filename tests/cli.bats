@@ -169,6 +169,9 @@ older" ]
 	one_line_with "$gone"
 	run "$PEVTRACE" -p 0
 	[ "$status" -eq 2 ]
+	one_line_with "-p requires a number"
+	run "$PEVTRACE" --attach 0
+	[ "$status" -eq 2 ]
 	one_line_with "--attach requires a number"
 	run "$PEVTRACE" -p x
 	[ "$status" -eq 2 ]

@@ -247,7 +247,11 @@ page_options() {
 	diff: missing DUMP; see pevtrace diff --help|diff
 	cannot run 'version': not found in PATH|version
 	cannot run 'help': not found in PATH|-- help
-	--attach requires a PID, not ''|-p ''
+	-p requires a PID, not ''|-p ''
+	--attach requires a PID, not ''|--att=
+	-C requires a list of CPUs such as 0-3,8, not 'x'|open -e cs -C x
+	-e decode-fds requires path, all, none, dev, eventfd, pidfd, signalfd or socket, not 'x'|-e decode-fds=x true
+	-S requires time, min-time, max-time, avg-time, calls, errors, name or nothing, not 'x'|-c -S x true
 	help: unexpected argument 'open'; see pevtrace help --help|help trace open
 	'DIR/rec.json:' has no LINE: name a call as DIR/rec.json:LINE (grep -n perf_event_open finds them)|explain "$dir/rec.json:"
 	END

@@ -35,7 +35,7 @@ static void set_header(void *to, const char *arg, const struct verb_option *o)
 	struct conform_cmd *cmd = to;
 
 	if (cmd->nheaders == CONFORM_HEADERS)
-		die("--%s: more than %d headers", o->name, CONFORM_HEADERS);
+		die("%s: more than %d headers", o->typed, CONFORM_HEADERS);
 	cmd->headers[cmd->nheaders++] = arg;
 }
 
@@ -54,7 +54,7 @@ static void set_since(void *to, const char *arg, const struct verb_option *o)
 	uint32_t release = release_read(&end);
 
 	if (!release || *end)
-		die("--%s requires a release of Linux such as 5.13, not '%s'", o->name, arg);
+		die("%s requires a release of Linux such as 5.13, not '%s'", o->typed, arg);
 	*(uint32_t *)to = release;
 }
 

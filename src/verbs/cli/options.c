@@ -88,7 +88,7 @@ static void set_width(void *to, const char *arg, const struct verb_option *opt)
 	if (*arg && arg[strspn(arg, "0123456789")] && strcmp(arg, "full"))
 		die("--width requires a number of columns or full, not '%s'", arg);
 	o->text.any_width = !strcmp(arg, "full");
-	o->text.width = o->text.any_width ? 0 : (unsigned int)verb_number(arg, opt->name, 20, 10000);
+	o->text.width = o->text.any_width ? 0 : (unsigned int)verb_number(arg, opt, 20, 10000);
 }
 
 static void set_trace(void *to, const char *arg, const struct verb_option *opt)
@@ -133,9 +133,9 @@ void options_set_pids(void *to, const char *arg, const struct verb_option *opt)
 
 	for (word = strtok_r(copy, pid_ends, &save); word;
 	     word = strtok_r(NULL, pid_ends, &save))
-		add_pid(to, (pid_t)verb_number(word, opt->name, 1, 1 << 22));
+		add_pid(to, (pid_t)verb_number(word, opt, 1, 1 << 22));
 	if (!arg[strspn(arg, pid_ends)])
-		die("--%s requires a PID, not '%s'", opt->name, arg);
+		die("%s requires a PID, not '%s'", opt->typed, arg);
 	free(copy);
 }
 
@@ -322,7 +322,7 @@ static void finish_table(const struct options *o)
 		die("%s must be given with -c/--summary-only or -C",
 		    o->wall_clock ? "-w/--summary-wall-clock" : "-U/--summary-columns");
 	if (!o->table && o->counts_by)
-		warn("--%s has no effect without -c or -C", o->counts_by);
+		warn("%s has no effect without -c or -C", o->counts_by);
 	for (size_t i = 0; o->count && !o->json && i < sizeof(of_calls) / sizeof(*of_calls); i++)
 		if (of_calls[i].given)
 			warn("%s has no effect with -c/--summary-only", of_calls[i].option);

@@ -70,7 +70,7 @@ static bool skip_word(const char **word, const char *prefix)
 
 void options_set_clock(void *to, const char *arg, const struct verb_option *opt)
 {
-	const struct verb_option digits = { .name = opt->name, .words = precisions };
+	const struct verb_option digits = { .typed = opt->typed, .words = precisions };
 	struct text_options *t = &((struct options *)to)->text;
 	char *copy = xstrdup(arg ? arg : ""), *save;
 	const char *word = strtok_r(copy, ",", &save);
@@ -162,7 +162,7 @@ void options_set_sort(void *to, const char *arg, const struct verb_option *opt)
 {
 	struct options *o = to;
 
-	o->counts_by = opt->name;
+	o->counts_by = opt->typed;
 	o->counts.sort = (enum count_sort)verb_word(arg, opt);
 }
 
@@ -182,7 +182,7 @@ void options_set_columns(void *to, const char *arg, const struct verb_option *op
 {
 	struct options *o = to;
 
-	o->counts_by = opt->name;
+	o->counts_by = opt->typed;
 	o->counts.ncolumns = 0;
 	each(arg, opt, o, add_column);
 	for (size_t i = 0; i < o->counts.ncolumns; i++)

@@ -19,6 +19,8 @@ struct command_line {
 	char *state;
 	char **next;		/* of argv */
 	enum { FORM_LETTER = 1, FORM_NAME } forms[128]; /* those given, by letter */
+	char **typed;		/* how options were given; owned */
+	size_t ntyped;
 	struct verb_args args;
 };
 
@@ -36,23 +38,23 @@ void verb_set_text(void *to, const char *arg, const struct verb_option *o)
 	*(const char **)to = arg;
 }
 
-long verb_number(const char *text, const char *name, long least, long most)
+long verb_number(const char *text, const struct verb_option *o, long least, long most)
 {
 	uint64_t n;
 
 	if (!scan_whole(text, SCAN_DECIMAL, (uint64_t)least, (uint64_t)most, &n))
-		die("--%s requires a number from %ld to %ld, not '%s'", name, least, most, text);
+		die("%s requires a number from %ld to %ld, not '%s'", o->typed, least, most, text);
 	return (long)n;
 }
 
 void verb_set_size(void *to, const char *arg, const struct verb_option *o)
 {
-	*(size_t *)to = (size_t)verb_number(arg, o->name, o->least, o->most);
+	*(size_t *)to = (size_t)verb_number(arg, o, o->least, o->most);
 }
 
 void verb_set_int(void *to, const char *arg, const struct verb_option *o)
 {
-	*(unsigned int *)to = (unsigned int)verb_number(arg, o->name, o->least, o->most);
+	*(unsigned int *)to = (unsigned int)verb_number(arg, o, o->least, o->most);
 }
 
 /* Options --------------------------------------------------------------------------- */
@@ -177,29 +179,38 @@ static struct verb_at find_short(const struct command_line *l, char key)
 	unknown_option(l, &key, 1);
 }
 
-/* Set what the option sets; where it is --help or --version, do not return. */
-static void apply(const struct command_line *l, const struct verb_at *at, const char *arg)
+/*
+ * Set what the option sets, given as prefix and name; where it is --help or --version, do not
+ * return.
+ */
+static void apply(struct command_line *l, const struct verb_at *at, const char *prefix,
+		  const char *name, const char *arg)
 {
-	const struct verb_option *o = at->option;
-	const char *name = o->name;
+	struct verb_option o = *at->option;
+	struct buf typed = { 0 };
 
-	if (!o->set) {
-		if (o->key == 'h')
+	if (!o.set) {
+		if (o.key == 'h')
 			verb_help(l->verb, l->all);
 		else
 			puts(PACKAGE_STRING);
 		verb_exit_flushed();
 	}
-	if (at->group->given)
-		memcpy(l->state + at->group->given, &name, sizeof(name));
-	o->set(l->state + at->group->at + o->at, arg, o);
+	buf_addf(&typed, "%s%s", prefix, name);
+	o.typed = buf_str(&typed);
+	l->typed = xrealloc(l->typed, (l->ntyped + 1) * sizeof(*l->typed));
+	l->typed[l->ntyped++] = typed.data;
+	if (at->group->given && o.name)
+		memcpy(l->state + at->group->given, &o.typed, sizeof(o.typed));
+	o.set(l->state + at->group->at + o.at, arg, &o);
 }
 
-/* Set what a long option sets; arg: as it was given, or NULL. */
-static void apply_long(struct command_line *l, const struct verb_at *at, const char *arg)
+/* Set what a long option sets; prefix: "--" or "-e ", arg: as it was given, or NULL. */
+static void apply_long(struct command_line *l, const struct verb_at *at, const char *prefix,
+		       const char *arg)
 {
 	l->forms[(unsigned char)at->option->excludes] |= FORM_NAME;
-	apply(l, at, arg ? arg : at->option->bare);
+	apply(l, at, prefix, at->option->name, arg ? arg : at->option->bare);
 }
 
 void verb_offer_exprs(const struct verb *v, struct nearest *n)
@@ -257,7 +268,7 @@ static void parse_expr(struct command_line *l, const char *expr)
 		;
 	if (!o)
 		unknown_expr(l, expr, len);
-	apply_long(l, &at, named ? expr + len + 1 : expr);
+	apply_long(l, &at, "-e ", named ? expr + len + 1 : expr);
 }
 
 /* Return the next word, which option requires as its argument. */
@@ -284,7 +295,7 @@ static void parse_long(struct command_line *l, const char *word)
 	if (at.option->exprs)
 		parse_expr(l, arg);
 	else
-		apply_long(l, &at, arg);
+		apply_long(l, &at, "--", arg);
 }
 
 /* Apply -aN where an option's digits belong to the letter; return whether one's do. */
@@ -301,7 +312,7 @@ static bool parse_digits(struct command_line *l, const char *word)
 		if (!scan_whole(word + 1, SCAN_DECIMAL, (uint64_t)o->least, (uint64_t)o->most, &n))
 			die("invalid -%c argument: '%s'; use -%cN or --%s=N with N from %ld to %ld",
 			    *word, word + 1, *word, o->name, o->least, o->most);
-		apply(l, &at, word + 1);
+		apply(l, &at, "--", o->name, word + 1);
 		return true;
 	}
 	return false;
@@ -313,6 +324,7 @@ static void parse_short(struct command_line *l, const char *word)
 	if (parse_digits(l, word))
 		return;
 	while (*word) {
+		const char key[] = { *word, '\0' };
 		struct verb_at at = find_short(l, *word++);
 		const char *arg = NULL;
 
@@ -325,7 +337,7 @@ static void parse_short(struct command_line *l, const char *word)
 			return;
 		}
 		l->forms[(unsigned char)at.option->key] |= FORM_LETTER;
-		apply(l, &at, arg);
+		apply(l, &at, "-", key, arg);
 	}
 }
 
@@ -407,6 +419,9 @@ int verb_run(const struct verb *v, const struct verb *const *all, int argc, char
 		die("%s: unexpected argument '%s'; see pevtrace %s --help", v->name,
 		    l.args.words[0], v->name);
 	status = v->run(l.state, &l.args);
+	for (size_t i = 0; i < l.ntyped; i++)
+		free(l.typed[i]);
+	free(l.typed);
 	free(l.args.words);
 	free(l.state);
 	return status;

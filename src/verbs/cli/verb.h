@@ -31,6 +31,8 @@ struct verb_option {
 	char digits_of;		/* -aN sets this option where it is 'a'; 0: no letter does */
 	const char *operand;	/* if it is given: the kinds of the operands, or NULL; */
 	void (*offer)(struct nearest *n); /* and their words, for completion */
+	const char *typed;	/* set for setters: how it was given, "-p", "--attach" or "-e fault";
+				   valid until the verb ends */
 	bool exprs;		/* -e: its argument is NAME=ARG of another option, or ARG of --trace */
 	const char *expr;	/* the NAMEs of this one there, separated by |, or NULL */
 };
@@ -49,7 +51,7 @@ struct verb_group {
 	const char *heading;	/* NULL: they follow those of the group before */
 	const struct verb_option *options; /* NULL: end of the groups */
 	size_t at;		/* offset of the structure that they set in the verb's state */
-	size_t given;		/* offset of a const char *: name of the last one given; 0: no */
+	size_t given;		/* offset of a const char *: how the last one was given; 0: no */
 };
 
 struct verb;
@@ -131,8 +133,8 @@ verb_set_fn verb_set_text;	/* const char *, which points into argv */
 verb_set_fn verb_set_size;	/* size_t, from least to most */
 verb_set_fn verb_set_int;	/* unsigned int, pid_t; from least to most */
 
-/* Return the number in text; die, naming the long option, unless it is from least to most. */
-long verb_number(const char *text, const char *name, long least, long most);
+/* Return the number in text; die, naming the option, unless it is from least to most. */
+long verb_number(const char *text, const struct verb_option *o, long least, long most);
 
 /* Return words, as of an option, without the synonyms; the caller frees it. */
 char *verb_words(const char *words);

@@ -36,7 +36,7 @@ static _Noreturn void unknown_word(const char *word, const struct verb_option *o
 		nearest_try(&n, copy);
 		free(copy);
 	}
-	die("--%s requires %s, not '%s'%s%s%s", o->name, buf_str(&valid), word,
+	die("%s requires %s, not '%s'%s%s%s", o->typed, buf_str(&valid), word,
 	    *n.best ? "; did you mean " : "", n.best, *n.best ? "?" : "");
 }
 

@@ -17,7 +17,7 @@ bool decode_one_wanted(const struct decode_one *d)
 static void set_once(void *to, const char *arg, const struct verb_option *o)
 {
 	if (*(const char **)to)
-		die("--%s was given twice; run pevtrace decode for each", o->name);
+		die("%s was given twice; run pevtrace decode for each", o->typed);
 	verb_set_text(to, arg, o);
 }
 
@@ -35,7 +35,7 @@ static void set_arch(void *to, const char *arg, const struct verb_option *o)
 	if (!a) {
 		nearest_start_list(&n, add_known, &known);
 		arch_offer(&n);
-		die("--%s: unknown ABI '%s'; use one of%s", o->name, arg, buf_str(&known));
+		die("%s: unknown ABI '%s'; use one of%s", o->typed, arg, buf_str(&known));
 	}
 	*(const struct arch **)to = a;
 }
@@ -75,7 +75,7 @@ static void check(struct decode_one *d, const struct verb_args *args)
 	if (d->arch && !d->attr && !d->ioctl && !d->record)
 		die("--arch applies only to --attr, --ioctl and --record");
 	if (d->of_dumps)
-		die("--%s applies only to dumps", d->of_dumps);
+		die("%s applies only to dumps", d->of_dumps);
 	if (d->options.json_path)
 		die("--json=FILE applies only to dumps; use --json -o FILE");
 	if (args->n > !!d->ioctl)

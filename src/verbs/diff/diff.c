@@ -58,9 +58,9 @@ static _Noreturn void unknown_field(const char *word, const struct verb_option *
 	nearest_start(&n, word, strlen(word));
 	offer_fields(&n);
 	if (*n.best)
-		die("--%s: no such field or call '%s'; did you mean %s?", o->name, word, n.best);
-	die("--%s: no such field or call '%s'; pevtrace diff --normalize shows their names",
-	    o->name, word);
+		die("%s: no such field or call '%s'; did you mean %s?", o->typed, word, n.best);
+	die("%s: no such field or call '%s'; pevtrace diff --normalize shows their names",
+	    o->typed, word);
 }
 
 static void diff_choose(struct diffing *d, const char ***list, size_t *n, const char *arg,

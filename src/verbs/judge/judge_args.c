@@ -19,7 +19,7 @@ static int32_t int_of(const char *text, const struct verb_option *o)
 	int64_t v;
 
 	if (!scan_signed(text, SCAN_C, INT32_MIN, INT32_MAX, &v))
-		die("--%s requires a number, not '%s'", o->name, text);
+		die("%s requires a number, not '%s'", o->typed, text);
 	return (int32_t)v;
 }
 
@@ -29,7 +29,7 @@ static void set_flags(void *to, const char *arg, const struct verb_option *o)
 	struct judge *k = to;
 
 	if (!value_read(&c, &xlat_perf_event_open_flags, &k->flags))
-		die("--%s requires names of PERF_FLAG_ or a number, not '%s': %s", o->name, arg,
+		die("%s requires names of PERF_FLAG_ or a number, not '%s': %s", o->typed, arg,
 		    c.why);
 	k->flags_given = true;
 }

@@ -11,7 +11,7 @@ static void set_seconds(void *to, const char *arg, const struct verb_option *o)
 	double v = strtod(arg, &end);
 
 	if (end == arg || *end || !(v > 0) || v > 1e9)
-		die("--%s requires a number of seconds above 0, not '%s'", o->name, arg);
+		die("%s requires a number of seconds above 0, not '%s'", o->typed, arg);
 	*(double *)to = v;
 }
 
@@ -19,7 +19,7 @@ static void set_cpus(void *to, const char *arg, const struct verb_option *o)
 {
 	cpus_free(to);
 	if (!cpus_parse(to, arg))
-		die("--%s requires a list of CPUs such as 0-3,8, not '%s'", o->name, arg);
+		die("%s requires a list of CPUs such as 0-3,8, not '%s'", o->typed, arg);
 }
 
 static void measure_set_quiet(void *to, const char *arg, const struct verb_option *o)

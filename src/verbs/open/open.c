@@ -317,10 +317,10 @@ static void open_set_event(void *to, const char *arg, const struct verb_option *
 
 static void set_pages(void *to, const char *arg, const struct verb_option *o)
 {
-	size_t pages = (size_t)verb_number(arg, o->name, 1, 1 << 20);
+	size_t pages = (size_t)verb_number(arg, o, 1, 1 << 20);
 
 	if (pages & (pages - 1))
-		die("--%s requires a power of two (1, 2, 4, 8, ...), not %zu", o->name, pages);
+		die("%s requires a power of two (1, 2, 4, 8, ...), not %zu", o->typed, pages);
 	*(size_t *)to = pages;
 }
 
@@ -388,7 +388,7 @@ static void check_events(const struct opening *o)
 		die("nothing to open: name events with -e, such as -e cpu-clock; see pevtrace open "
 		    "--help");
 	if (o->chosen)
-		die("--%s requires --side-band", o->chosen);
+		die("%s requires --side-band", o->chosen);
 	if (m->aux_pages && !m->pages)
 		die("--aux requires --mmap=PAGES: an AUX area belongs to a ring");
 	if (m->own_session.options.perf_data && !m->pages)

@@ -79,10 +79,10 @@ static size_t find_kind(char *word, const struct verb_option *o)
 	nearest_start(&n, word, strlen(word));
 	side_band_offer(&n);
 	if (*n.best)
-		die("--%s: unknown kind of records '%s'; did you mean %s?", o->name, word, n.best);
+		die("%s: unknown kind of records '%s'; did you mean %s?", o->typed, word, n.best);
 	nearest_start_list(&n, append_kind, &words);
 	side_band_offer(&n);
-	die("--%s: unknown kind of records '%s'; valid are:%s", o->name, word, buf_str(&words));
+	die("%s: unknown kind of records '%s'; valid are:%s", o->typed, word, buf_str(&words));
 }
 
 static void choose(struct side_band *s, const char *list, const struct verb_option *o)
@@ -90,7 +90,7 @@ static void choose(struct side_band *s, const char *list, const struct verb_opti
 	char *copy = xstrdup(list), *save, *word;
 
 	if (!list[strspn(list, ", ")])
-		die("--%s requires kinds of records; see pevtrace open --help", o->name);
+		die("%s requires kinds of records; see pevtrace open --help", o->typed);
 	for (word = strtok_r(copy, ", ", &save); word; word = strtok_r(NULL, ", ", &save)) {
 		size_t i = find_kind(word, o);
 

@@ -166,7 +166,7 @@ static int ps_run(void *state, const struct verb_args *args)
 
 static void set_watch(void *to, const char *arg, const struct verb_option *o)
 {
-	*(size_t *)to = arg ? (size_t)verb_number(arg, o->name, o->least, o->most) : 2;
+	*(size_t *)to = arg ? (size_t)verb_number(arg, o, o->least, o->most) : 2;
 }
 
 #define AT(member) offsetof(struct ps, member)
