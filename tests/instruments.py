@@ -132,7 +132,7 @@ def test_ps(tap, fires):
 	except OSError as e:
 		tap.skip("ps", "breakpoints cannot be opened on this machine: " + e.strerror)
 		return
-	command = ("ps", "-p", str(os.getpid()), "-e", "mem:0x1000")
+	command = ("ps", "-p", str(os.getpid()), "mem:0x1000")
 	if os.getuid() or not sp.has_bpf(PEVTRACE):
 		tap.skip("ps", "requires root and the BPF programs")
 	else:

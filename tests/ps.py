@@ -118,8 +118,14 @@ def test_own(tap):
 	rows = at_80()
 	tap.ok(len(rows) > len(fds) and all(len(l) <= 80 for l in rows) and rows[0].split()[0] == "ID",
 	       "a list of 80 columns", rows)
-	only, _ = listed("-p", str(me), "-e", "switches")
-	tap.ok(list(only) == [ids["member"]], "-e", [only])
+	for what in (["switches"], ["context-sw*"], ["-e", "cs"], ["-e", "cs", "no-such"]):
+		only, _ = listed("-p", str(me), *what)
+		tap.ok(list(only) == [ids["member"]], " ".join(what), [only])
+	only, _ = listed("-p", str(me), "-e", "cs,sample_period=5")
+	tap.ok(not only, "-e with a member that no event has", [only])
+	r = run("-e", "no-such")
+	tap.ok(r.returncode == 2 and r.stderr.startswith("pevtrace: -e 'no-such': at character 1: "),
+	       "-e of an unknown event", [r.stderr])
 	ring.close()
 	for fd in list(fds.values()) + [again]:
 		os.close(fd)

@@ -27,7 +27,7 @@ static const struct verb_option options[] = {
 		  "without being used" },
 	{ .name = "event", .arg = "N", .set = verb_set_int, .at = AT(choice.event), .least = 1,
 	  .most = INT_MAX, .help = "include only event N, with its group and its ring" },
-	{ .name = "pid", .arg = "PID", .set = verb_set_int, .at = AT(pid), .least = 1,
+	{ .name = "pid", .key = 'p', .arg = "PID", .set = verb_set_int, .at = AT(pid), .least = 1,
 	  .most = INT_MAX, .help = "choose the process, if several opened events" },
 	{ .name = "output", .key = 'o', .arg = "FILE", .set = verb_set_text, .at = AT(output),
 	  .help = "write to FILE instead of standard output" },

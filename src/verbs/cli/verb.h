@@ -145,5 +145,11 @@ char *verb_words(const char *words);
  */
 bool verb_is_word(const char *w, const char *text, size_t len);
 
+/*
+ * Return whether a name matches a pattern, in any case: one with wildcards the whole name, another
+ * one any part of it.
+ */
+bool verb_pattern_matches(const char *pattern, const char *name);
+
 /* Return the index of word in o->words; die, naming the nearest one, if it is not there. */
 unsigned int verb_word(const char *word, const struct verb_option *o);

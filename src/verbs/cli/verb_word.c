@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Arguments of options that are words. */
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,6 +61,13 @@ bool verb_is_word(const char *w, const char *text, size_t len)
 		if (*w != '|')
 			return false;
 	}
+}
+
+bool verb_pattern_matches(const char *pattern, const char *name)
+{
+	if (pattern[strcspn(pattern, "*?[")])
+		return !fnmatch(pattern, name, FNM_CASEFOLD);
+	return strcasestr(name, pattern);
 }
 
 unsigned int verb_word(const char *word, const struct verb_option *o)

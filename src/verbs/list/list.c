@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* pevtrace list: the events that can be named on this machine, or what works here. */
 #include <errno.h>
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -180,14 +179,6 @@ static void list_collect(struct list *l)
 
 /* Selecting ------------------------------------------------------------------------- */
 
-/* Return whether a name matches; a pattern without wildcards may be any part of it. */
-static bool name_matches(const char *pattern, const char *name)
-{
-	if (pattern[strcspn(pattern, "*?[")])
-		return !fnmatch(pattern, name, FNM_CASEFOLD);
-	return strcasestr(name, pattern);
-}
-
 /* Return the kind that has the word, or LIST_KINDS. */
 static enum list_kind kind_by_word(const char *word)
 {
@@ -233,7 +224,8 @@ static bool pattern_matches(const char *pattern, const struct listed *e)
 		return false;
 	if (before < LIST_KINDS)
 		pattern = strchr(pattern, ':') + 1;
-	return name_matches(pattern, e->name) || (e->also && name_matches(pattern, e->also)) ||
+	return verb_pattern_matches(pattern, e->name) ||
+	       (e->also && verb_pattern_matches(pattern, e->also)) ||
 	       is_named(pattern, e);
 }
 

@@ -8,9 +8,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/abi/attr_value.h"
+#include "core/abi/layout.h"
 #include "verbs/cmd.h"
 #include "engine/rings/borrow.h"
+#include "xlat/tables.h"
 #include "core/host/facts.h"
 #include "core/host/mounts.h"
 #include "core/host/sysfile.h"
@@ -38,19 +39,53 @@ static bool concerns_pid(const struct events_event *v, uint32_t pid)
 	return false;
 }
 
-static bool ps_selects(const struct ps *p, const struct events_event *v)
+/* Return whether the event has the type, config and other members that are set in spec. */
+static bool is_such(const struct events_event *v, const struct event_spec *spec)
+{
+	uint8_t attr[EVENTS_ATTR_MAX];
+	size_t len = events_attr(v, attr);
+
+	for (unsigned int i = 0; len && i < ATTR_NFIELDS; i++) {
+		uint64_t wanted = event_get(spec, i);
+
+		if ((wanted || spec->given[i] || i == ATTR_TYPE || i == ATTR_CONFIG) &&
+		    i != ATTR_SIZE && layout_get(&layout_perf_event_attr, i, attr, len) != wanted)
+			return false;
+	}
+	return len;
+}
+
+/* Return whether -e, if it was given, or one of the patterns, if there are any, selects the event. */
+static bool is_wanted(struct ps *p, const struct events_event *v)
+{
+	bool is = !p->chosen.n && !*p->patterns;
+	struct buf name = { 0 };
+
+	for (size_t i = 0; i < p->chosen.n && !is; i++)
+		is = is_such(v, &p->chosen.events[i]);
+	ps_name(p, v, &name);
+	for (char *const *pattern = p->patterns; *pattern && !is; pattern++)
+		is = verb_pattern_matches(*pattern, buf_str(&name));
+	buf_free(&name);
+	return is;
+}
+
+static bool ps_selects(struct ps *p, const struct events_event *v)
 {
 	bool is = !p->options.npids;
-	struct buf name = { 0 };
 
 	for (size_t i = 0; i < p->options.npids && !is; i++)
 		is = concerns_pid(v, (uint32_t)p->options.pids[i]);
-	if (is && p->event) {
-		ps_name(p, v, &name);
-		is = strstr(buf_str(&name), p->event);
-		buf_free(&name);
-	}
-	return is;
+	return is && is_wanted(p, v);
+}
+
+static void read_chosen(struct ps *p)
+{
+	for (size_t i = 0; i < p->ntexts; i++)
+		if (!event_list_add(&p->chosen, p->machine.host, p->texts[i]))
+			die("-e '%s': at character %zu: %s", p->texts[i], p->chosen.at + 1,
+			    p->chosen.why);
+	free(p->texts);
 }
 
 /* Keep the counts, for the rates of the next list. */
@@ -137,8 +172,9 @@ static int ps_run(void *state, const struct verb_args *args)
 	struct ps *p = state;
 	bool any, unread;
 
-	verb_want(args, 0);
+	p->patterns = args->words;
 	machine_open(&p->machine);
+	read_chosen(p);
 	p->instruments.host = p->machine.host;
 	mounts_warn();
 	events_open(&p->events);
@@ -153,15 +189,25 @@ static int ps_run(void *state, const struct verb_args *args)
 	}
 	unread = p->events.unread;
 	if (!any && !p->options.json && !tell_missing(&p->options))
-		warn(p->options.npids || p->event ? "no perf event matches" :
+		warn(p->options.npids || p->chosen.n || args->n ? "no perf event matches" :
 		     p->events.unread ? "the holders of perf events cannot be listed" :
 		     p->events.hidden ? "the other processes hold no perf event" :
 					"nobody holds a perf event");
 	events_close(&p->events);
+	event_list_free(&p->chosen);
 	map_free(&p->counts);
 	machine_close(&p->machine);
 	options_free(&p->options);
 	return !showing_close(&p->out) || (unread && !any) ? EXIT_TROUBLE : any ? EXIT_YES : EXIT_NO;
+}
+
+static void set_event(void *to, const char *arg, const struct verb_option *o)
+{
+	struct ps *p = to;
+
+	(void)o;
+	p->texts = xrealloc(p->texts, (p->ntexts + 1) * sizeof(*p->texts));
+	p->texts[p->ntexts++] = arg;
 }
 
 static void set_watch(void *to, const char *arg, const struct verb_option *o)
@@ -174,8 +220,9 @@ static void set_watch(void *to, const char *arg, const struct verb_option *o)
 static const struct verb_option options[] = {
 	{ .name = "attach", .key = 'p', .arg = "PID", .set = options_set_pids,
 	  .at = AT(options), .help = "only events that these processes hold, or that measure them" },
-	{ .name = "event", .key = 'e', .arg = "WORD", .set = verb_set_text, .at = AT(event),
-	  .help = "only events whose names contain WORD" },
+	{ .name = "event", .key = 'e', .arg = "EVENT", .set = set_event,
+	  .help = "only events such as open -e EVENT opens: with its type, config and the "
+		  "members that it sets; repeatable" },
 	{ .name = "watch", .arg = "SECONDS", .optional = true, .set = set_watch, .at = AT(watch),
 	  .least = 1, .most = MOST_SECONDS,
 	  .help = "list again and again, every 2 seconds, with counts per second" },
@@ -199,7 +246,8 @@ static const struct verb_group groups[] = {
 const struct verb ps_verb = {
 	.name = "ps",
 	.summary = "List every perf event of this machine, and who holds it",
-	.usage = "ps [OPTION]...",
+	.usage = "ps [OPTION]... [PATTERN]...",
+	.operand = "PATTERN",
 	.about =
 "List every perf event of this machine: what it counts, of whom, its state and count, the share "
 "of time that it had a counter, its ring, and the processes that hold it.\n"
@@ -209,7 +257,10 @@ const struct verb ps_verb = {
 "task, such as watchpoints of a debugger, are listed, those for a CPU are not: a message tells "
 "of the watchdog for hard lockups.",
 	.notes =
-"Columns: COUNT has ? if it is old, as no descriptor can be read; RAN is the share of the enabled time in which the event counted; MORE has !: such "
+"A PATTERN with *, ? or [] matches whole names of events, another one any part of them.\n"
+"\n"
+"Columns: COUNT has ? if it is old, as no descriptor can be read; RAN is the share of the enabled "
+"time in which the event counted; MORE has !: such "
 "events do not count on this machine, g: in a group, r: has a ring, a: has an AUX area, b: has a "
 "BPF program, l: lost samples. -v shows them in full. The exit status is 0 if events are listed, 1 "
 "if there are none, 2 on misuse and trouble.",

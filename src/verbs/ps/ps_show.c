@@ -1,44 +1,123 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The list of pevtrace ps: a line for each event, with -v all that is known, or JSON. */
+/* What pevtrace ps shows of an event, as one table: columns of the list, lines of -v, JSON. */
 #include "verbs/ps/ps.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 
 #include "core/abi/layout.h"
 #include "core/abi/layout_emit.h"
+#include "core/lib/die.h"
 #include "core/model/event_name.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
-/* Widths of columns, which are 80 with the blanks between them; NAME to HOLDER at the least. */
-enum {
-	ID = 7, NAME = 15, TARGET = 13, STATE = 7, COUNT = 8, RAN = 4, MORE = 4, HOLDER = 15,
-};
+enum { ID_WIDTH = 7 };	/* of its column, if it is no longer */
 
 /* enum perf_event_state of include/linux/perf_event.h; lower numbers are later ends. */
 enum { STATE_EXIT = -3, STATE_ERROR, STATE_OFF, STATE_INACTIVE, STATE_ACTIVE };
 
-static const char *state_word(const struct events_event *v)
+enum {
+	HAS_ID = 1, HAS_COUNT = 2, HAS_TIMES = 4, HAS_SHARE = 8, HAS_LOST = 0x10, HAS_RING = 0x20,
+	HAS_HOLDERS = 0x40, HAS_DOUBT = 0x80, HAS_GROUP = 0x100, HAS_PROGRAM = 0x200,
+	HAS_OTHER_TYPE = 0x400, HAS_OLD_COUNT = 0x1000,
+	HAS_ATTR = 0x800,	/* the kernel's own structure was read */
+};
+
+/* An event of the list. */
+struct ps_row {
+	struct ps *p;
+	const struct events_event *v;
+	const struct events_facts *f; /* of v */
+	unsigned int has;	/* HAS_ bits: what is known of it */
+};
+
+typedef void words_fn(const struct ps_row *r, struct buf *out);
+typedef void emit_fn(const struct ps_row *r, struct sink *s);
+
+/*
+ * A fact about an event.  In JSON it is its number, what emit writes, or else its words.  The
+ * columns of the list, and the members of JSON, are in the order of the table.
+ */
+struct ps_field {
+	const char *key;	/* of the member in JSON, NULL: none */
+	unsigned int needs;	/* what the event must have, or 0 */
+	/* the number, if it has one: a member of struct events_facts of 4 or 8 bytes */
+	size_t at, size;
+	bool is_signed;
+	emit_fn *emit;
+	words_fn *words;	/* of its column */
+	/* the column of the list */
+	const char *heading;	/* NULL: none */
+	const char *missing;	/* what is there if the event has it not */
+	size_t width;		/* 80 in all, with a blank between them */
+	bool right;		/* aligned there */
+	bool grows;		/* if the terminal has room; else a longer text is shortened */
+	/* the line of -v; lines are in the order of their ranks */
+	enum { NO_LINE, TARGET, ATTR, TYPE, GROUP, TIMES, RING, PROGRAM, LOST, DOUBT, LINES } rank;
+	const char *line;	/* its name */
+	unsigned int shown;	/* what the event must have for it */
+};
+
+/* What is known --------------------------------------------------------------------------- */
+
+static uint32_t kernel_type(const struct events_event *v)
 {
-	switch (v->facts.attr_len ? v->facts.state : INT32_MAX) {
-	case STATE_ACTIVE:
-		return "active";
-	case STATE_INACTIVE:
-		return "enabled";	/* but its task does not run, or others have the counters */
-	case STATE_OFF:
-		return "off";
-	case STATE_ERROR:
-		return "error";
-	case INT32_MAX:
-		return "?";
-	}
-	return v->facts.state == STATE_EXIT ? "exited" : "dead";
+	return (uint32_t)layout_get(&layout_perf_event_attr, ATTR_TYPE, v->facts.attr,
+				    v->facts.attr_len);
 }
 
-void ps_name(const struct ps *p, const struct events_event *v, struct buf *out)
+/* Store the attr of an event that needs the CPU's hardware, and whose count is known; or return 0. */
+static size_t hardware_attr(struct ps *p, const struct events_event *v, uint8_t *attr)
+{
+	size_t len = events_attr(v, attr);
+
+	return len && v->counted && instrument_is_hardware(p->machine.host, attr, len) ? len : 0;
+}
+
+/*
+ * Append why an event's count is 0 if the reason is that such events do not count on this machine;
+ * else return false.  Only events of the hardware are examined.
+ */
+static bool add_doubt(struct ps *p, const struct events_event *v, struct buf *out)
+{
+	uint8_t attr[EVENTS_ATTR_MAX];
+	size_t len = hardware_attr(p, v, attr);
+
+	return len && instrument_doubt(&p->instruments, attr, len, v->facts.count, out);
+}
+
+/* Return what is known of an event, and what it has: HAS_ bits. */
+static unsigned int what_it_has(struct ps *p, const struct events_event *v)
+{
+	const struct events_facts *f = &v->facts;
+	struct buf why = { 0 };
+	unsigned int has = (v->identified ? HAS_ID : 0) | (v->counted ? HAS_COUNT : 0) |
+			   (v->stale ? HAS_OLD_COUNT : 0) | (v->timed ? HAS_TIMES : 0) | (f->lost ? HAS_LOST : 0) |
+			   (v->timed && f->enabled_ns ? HAS_SHARE : 0) |
+			   (f->pages || f->aux_pages ? HAS_RING : 0) |
+			   (v->nholders ? HAS_HOLDERS : 0) |
+			   (add_doubt(p, v, &why) ? HAS_DOUBT : 0);
+
+	buf_free(&why);
+	if (f->attr_len)
+		has |= HAS_ATTR | (kernel_type(v) != f->type ? HAS_OTHER_TYPE : 0) |
+		       (f->leader != f->id || f->siblings ? HAS_GROUP : 0) |
+		       (f->program ? HAS_PROGRAM : 0);
+	return has;
+}
+
+/* Words ----------------------------------------------------------------------------------- */
+
+static void id_words(const struct ps_row *r, struct buf *out)
+{
+	buf_addf(out, "%llu", (unsigned long long)r->f->id);
+}
+
+void ps_name(struct ps *p, const struct events_event *v, struct buf *out)
 {
 	uint8_t attr[EVENTS_ATTR_MAX];
 	size_t len = events_attr(v, attr);
@@ -49,6 +128,11 @@ void ps_name(const struct ps *p, const struct events_event *v, struct buf *out)
 		buf_adds(out, "?");
 }
 
+static void name_words(const struct ps_row *r, struct buf *out)
+{
+	ps_name(r->p, r->v, out);
+}
+
 /* The name of the cgroup that it measures; the kernel's of the root is empty. */
 static const char *cgroup_name(const struct events_facts *f, char name[EVENTS_CGROUP + 1])
 {
@@ -57,19 +141,37 @@ static const char *cgroup_name(const struct events_facts *f, char name[EVENTS_CG
 	return name;
 }
 
-static void target_words(const struct events_event *v, struct buf *out)
+static void target_words(const struct ps_row *r, struct buf *out)
 {
-	const struct events_facts *f = &v->facts;
+	const struct events_facts *f = r->f;
 	char cgroup[EVENTS_CGROUP + 1];
 
-	if (!f->attr_len)
-		buf_adds(out, "?");
-	else if (f->target)
+	if (f->target)
 		buf_addf(out, "%.*s[%u]", EVENTS_COMM, f->target_comm, f->target);
 	else if (f->cgroup)
 		buf_adds(out, cgroup_name(f, cgroup));
-	if (f->attr_len && f->cpu >= 0)
+	if (f->cpu >= 0)
 		buf_addf(out, "%scpu%d", f->target || f->cgroup ? " " : "", f->cpu);
+}
+
+static void state_words(const struct ps_row *r, struct buf *out)
+{
+	switch (r->f->state) {
+	case STATE_ACTIVE:
+		buf_adds(out, "active");
+		break;
+	case STATE_INACTIVE: /* but its task does not run, or others have the counters */
+		buf_adds(out, "enabled");
+		break;
+	case STATE_OFF:
+		buf_adds(out, "off");
+		break;
+	case STATE_ERROR:
+		buf_adds(out, "error");
+		break;
+	default:
+		buf_adds(out, r->f->state == STATE_EXIT ? "exited" : "dead");
+	}
 }
 
 /* Append a number in at most 6 columns. */
@@ -89,63 +191,33 @@ static void add_short(uint64_t n, struct buf *out)
 }
 
 /* The count, with a ? if it is old; in a later list, by how much it grew in a second. */
-static void add_count(const struct ps *p, const struct events_event *v, struct buf *out)
+static void count_words(const struct ps_row *r, struct buf *out)
 {
-	uint64_t before = (uintptr_t)map_get(&p->counts, v->facts.id);
-	uint64_t count = v->facts.count;
+	uint64_t before = (uintptr_t)map_get(&r->p->counts, r->f->id);
+	uint64_t count = r->f->count;
 
-	if (!v->counted) {
-		buf_adds(out, "?");
-	} else if (!before || v->stale) {
+	if (!before || r->v->stale) {
 		add_short(count, out);
-		buf_adds(out, v->stale ? "?" : "");
-	} else {
-		count = count > before - 1 ? count - (before - 1) : 0;
-		add_short((uint64_t)((double)count * 1e9 / (double)(p->now_ns - p->before_ns)),
-			  out);
-		buf_adds(out, "/s");
+		buf_adds(out, r->v->stale ? "?" : "");
+		return;
 	}
+	count = count > before - 1 ? count - (before - 1) : 0;
+	add_short((uint64_t)((double)count * 1e9 / (double)(r->p->now_ns - r->p->before_ns)), out);
+	buf_adds(out, "/s");
 }
 
-static void add_share(const struct events_event *v, struct buf *out)
+static void share_words(const struct ps_row *r, struct buf *out)
 {
-	if (v->timed && v->facts.enabled_ns)
-		buf_addf(out, "%.0f%%", 100 * (double)v->facts.running_ns /
-				       (double)v->facts.enabled_ns);
-	else
-		buf_adds(out, "-");
+	buf_addf(out, "%.0f%%", 100 * (double)r->f->running_ns / (double)r->f->enabled_ns);
 }
 
-static bool ps_grouped(const struct events_event *v)
+static void more_words(const struct ps_row *r, struct buf *out)
 {
-	return v->facts.attr_len && (v->facts.leader != v->facts.id || v->facts.siblings);
-}
+	const struct events_facts *f = r->f;
 
-/* Store the attr of an event that needs the CPU's hardware, and whose count is known; or return 0. */
-static size_t hardware_attr(struct ps *p, const struct events_event *v, uint8_t *attr)
-{
-	size_t len = events_attr(v, attr);
-
-	return len && v->counted && instrument_is_hardware(p->machine.host, attr, len) ? len : 0;
-}
-
-bool ps_doubt(struct ps *p, const struct events_event *v, struct buf *out)
-{
-	uint8_t attr[EVENTS_ATTR_MAX];
-	size_t len = hardware_attr(p, v, attr);
-
-	return len && instrument_doubt(&p->instruments, attr, len, v->facts.count, out);
-}
-
-static void add_more(struct ps *p, const struct events_event *v, struct buf *out)
-{
-	const struct events_facts *f = &v->facts;
-	struct buf why = { 0 };
-
-	buf_addf(out, "%s%s%s%s%s%s", ps_doubt(p, v, &why) ? "!" : "",
-		 ps_grouped(v) ? "g" : "", f->pages ? "r" : "",
-		 f->aux_pages ? "a" : "", f->program ? "b" : "", f->lost ? "l" : "");
-	buf_free(&why);
+	buf_addf(out, "%s%s%s%s%s%s", r->has & HAS_DOUBT ? "!" : "", r->has & HAS_GROUP ? "g" : "",
+		 f->pages ? "r" : "", f->aux_pages ? "a" : "", f->program ? "b" : "",
+		 f->lost ? "l" : "");
 }
 
 static void add_holder(const struct events_holder *h, struct buf *out)
@@ -169,31 +241,248 @@ static void add_holder(const struct events_holder *h, struct buf *out)
 	}
 }
 
-static void add_holders(const struct events_event *v, struct buf *out)
+static void holders_words(const struct ps_row *r, struct buf *out)
 {
-	if (!v->nholders)
-		return;
-	add_holder(&v->holders[0], out);
-	if (v->nholders > 1)
-		buf_addf(out, " +%zu", v->nholders - 1);
+	add_holder(&r->v->holders[0], out);
+	if (r->v->nholders > 1)
+		buf_addf(out, " +%zu", r->v->nholders - 1);
 }
 
-/* Text ------------------------------------------------------------------------------------ */
+static void program_words(const struct ps_row *r, struct buf *out)
+{
+	buf_addf(out, "%.*s", EVENTS_COMM, r->f->program_name);
+}
+
+/* Append what a line of -v says. */
+static void add_detail(const struct ps_row *r, int rank, struct buf *out)
+{
+	const struct events_facts *f = r->f;
+	const char *pmu;
+
+	switch (rank) {
+	case TARGET:
+		if (f->cgroup)
+			buf_addf(out, "cgroup %llu: ", (unsigned long long)f->cgroup);
+		target_words(r, out);
+		break;
+	case TYPE:
+		pmu = r->p->machine.names.pmu(&r->p->machine.names, kernel_type(r->v));
+		buf_addf(out, "the kernel passed it on with type=%u%s%s", kernel_type(r->v),
+			 pmu ? ", " : "", pmu ? pmu : "");
+		break;
+	case GROUP:
+		if (f->leader == f->id)
+			buf_addf(out, "leads %u", f->siblings);
+		else
+			buf_addf(out, "its leader is %llu", (unsigned long long)f->leader);
+		break;
+	case TIMES:
+		buf_addf(out, "enabled %llu ns, ran %llu ns", (unsigned long long)f->enabled_ns,
+			 (unsigned long long)f->running_ns);
+		break;
+	case RING:
+		buf_addf(out, "1+%u pages", f->pages);
+		if (f->aux_pages)
+			buf_addf(out, ", AUX area of %u pages", f->aux_pages);
+		break;
+	case PROGRAM:
+		buf_addf(out, "%u %.*s", f->program, EVENTS_COMM, f->program_name);
+		break;
+	case LOST:
+		buf_addf(out, "%llu", (unsigned long long)f->lost);
+		break;
+	case DOUBT:
+		add_doubt(r->p, r->v, out);
+	}
+}
+
+/* Values ---------------------------------------------------------------------------------- */
+
+static void emit_now(const struct ps_row *r, struct sink *s)
+{
+	s->ops->uint(s, "at_ns", r->p->now_ns);
+}
+
+/* Text has the members that are not 0, as a trace. */
+static void emit_attr(const struct ps_row *r, struct sink *s)
+{
+	uint8_t attr[EVENTS_ATTR_MAX];
+	const struct walk w = {
+		.layout = &layout_perf_event_attr, .bytes = attr, .len = events_attr(r->v, attr),
+		.names = &r->p->machine.names,
+	};
+
+	s->ops->begin(s, "attr", SINK_OBJECT);
+	layout_emit(&w, s);
+	s->ops->end(s);
+}
+
+static void emit_type(const struct ps_row *r, struct sink *s)
+{
+	s->ops->uint(s, "kernel_type", kernel_type(r->v));
+}
+
+static void emit_comm(struct sink *s, const char *comm)
+{
+	char text[EVENTS_COMM + 1] = "";
+
+	memcpy(text, comm, EVENTS_COMM);
+	s->ops->symbol(s, "comm", text);
+}
+
+static void emit_target(const struct ps_row *r, struct sink *s)
+{
+	const struct events_facts *f = r->f;
+	char cgroup[EVENTS_CGROUP + 1];
+
+	s->ops->begin(s, "target", SINK_OBJECT);
+	s->ops->sint(s, "cpu", f->cpu);
+	if (f->target) {
+		s->ops->uint(s, "pid", f->target_process);
+		s->ops->uint(s, "tid", f->target);
+		emit_comm(s, f->target_comm);
+	}
+	if (f->cgroup) {
+		s->ops->uint(s, "cgroup_id", f->cgroup);
+		s->ops->symbol(s, "cgroup", cgroup_name(f, cgroup));
+	}
+	s->ops->end(s);
+}
+
+static void emit_stale(const struct ps_row *r, struct sink *s)
+{
+	(void)s;
+	json_add_bool(&r->p->out.object, "stale", true);
+}
+
+static void emit_doubt(const struct ps_row *r, struct sink *s)
+{
+	uint8_t attr[EVENTS_ATTR_MAX];
+	size_t len = hardware_attr(r->p, r->v, attr);
+
+	instrument_emit_doubt(&r->p->instruments, attr, len, r->f->count, s);
+}
+
+static void emit_holders(const struct ps_row *r, struct sink *s)
+{
+	static const char *const by[] = {
+		[EVENTS_DESCRIPTOR] = "descriptor", [EVENTS_MAPPING] = "mapping",
+		[EVENTS_LINK] = "link", [EVENTS_PTRACE] = "ptrace", [EVENTS_KERNEL] = "kernel",
+	};
+
+	s->ops->begin(s, "holders", SINK_ARRAY);
+	for (size_t i = 0; i < r->v->nholders; i++) {
+		const struct events_holder *h = &r->v->holders[i];
+
+		s->ops->begin(s, NULL, SINK_OBJECT);
+		s->ops->symbol(s, "by", by[h->reference]);
+		if (h->pid) {
+			s->ops->uint(s, "pid", h->pid);
+			s->ops->uint(s, "tid", h->tid);
+			emit_comm(s, h->comm);
+		}
+		if (h->reference == EVENTS_DESCRIPTOR || h->reference == EVENTS_LINK)
+			s->ops->uint(s, h->reference == EVENTS_LINK ? "id" : "fd", h->number);
+		s->ops->end(s);
+	}
+	s->ops->end(s);
+}
+
+/* The table ------------------------------------------------------------------------------- */
+
+#define NUMBER(member) \
+	.at = offsetof(struct events_facts, member), .size = sizeof(((struct events_facts *)0)->member)
+#define SIGNED(member) NUMBER(member), .is_signed = true
+#define COLUMN(name, columns, otherwise) \
+	.heading = name, .width = columns, .missing = otherwise
+#define LINE(of, name, if_it_has) \
+	.rank = of, .line = name, .shown = if_it_has
+
+static const struct ps_field fields[] = {
+	{ "at_ns", .emit = emit_now },
+	{ "id", HAS_ID, NUMBER(id), .words = id_words, COLUMN("ID", ID_WIDTH, "?"), .right = true },
+	{ "event", HAS_ATTR, .words = name_words, COLUMN("EVENT", 15, "?"), .grows = true },
+	{ "attr", HAS_ATTR, .emit = emit_attr, LINE(ATTR, "attr", HAS_ATTR) },
+	{ "kernel_type", HAS_ATTR, .emit = emit_type, LINE(TYPE, "changed", HAS_OTHER_TYPE) },
+	{ "target", HAS_ATTR, .emit = emit_target, .words = target_words,
+	  COLUMN("TARGET", 13, "?"), .grows = true, LINE(TARGET, "target", HAS_ATTR) },
+	{ "state", HAS_ATTR, .words = state_words, COLUMN("STATE", 7, "?") },
+	{ "on_cpu", HAS_ATTR, SIGNED(oncpu) },
+	{ "leader", HAS_ATTR, NUMBER(leader), LINE(GROUP, "group", HAS_GROUP) },
+	{ "lost", HAS_ATTR, NUMBER(lost), LINE(LOST, "lost samples", HAS_LOST) },
+	{ "ring_pages", HAS_ATTR, NUMBER(pages), LINE(RING, "ring", HAS_RING) },
+	{ "aux_pages", HAS_ATTR, NUMBER(aux_pages) },
+	{ "program_id", HAS_PROGRAM, NUMBER(program), LINE(PROGRAM, "BPF program", HAS_PROGRAM) },
+	{ "program", HAS_PROGRAM, .words = program_words },
+	{ "count", HAS_COUNT, NUMBER(count), .words = count_words, COLUMN("COUNT", 8, "?"),
+	  .right = true },
+	{ "stale", HAS_OLD_COUNT, .emit = emit_stale },
+	{ "enabled_ns", HAS_TIMES, NUMBER(enabled_ns), LINE(TIMES, "times", HAS_TIMES) },
+	{ "running_ns", HAS_TIMES, NUMBER(running_ns) },
+	{ NULL, HAS_SHARE, .words = share_words, COLUMN("RAN", 4, "-"), .right = true },
+	{ NULL, 0, .words = more_words, COLUMN("MORE", 4, "") },
+	{ "instrument", HAS_DOUBT, .emit = emit_doubt, LINE(DOUBT, "here", HAS_DOUBT) },
+	{ "holders", 0, .emit = emit_holders },
+	{ NULL, HAS_HOLDERS, .words = holders_words, COLUMN("HELD BY", 15, ""), .grows = true },
+};
+
+enum { FIELDS = sizeof(fields) / sizeof(*fields) };
+
+/* The list -------------------------------------------------------------------------------- */
+
+static void add_cell(const struct ps_field *f, const struct ps_row *r, struct buf *out)
+{
+	if ((r->has & f->needs) == f->needs)
+		f->words(r, out);
+	else
+		buf_adds(out, f->missing);
+}
+
+/* Return the columns by which an id is wider than its column: it takes them from the name. */
+static size_t id_excess(const struct ps_row *r)
+{
+	char id[24];
+	int len = snprintf(id, sizeof(id), "%llu", (unsigned long long)r->f->id);
+
+	return r->has & HAS_ID && len > ID_WIDTH ? (size_t)len - ID_WIDTH : 0;
+}
+
+/* Set the widths of columns: what they contain, on a terminal as far as it has room. */
+static void measure_columns(const struct ps *p, const struct ps_row *rows, size_t n, size_t *widths)
+{
+	size_t room = p->out.width > 80 ? p->out.width - 80 : p->out.width ? 0 : SIZE_MAX;
+	struct buf word = { 0 };
+
+	for (size_t i = 0; i < FIELDS; i++) {
+		size_t wanted = widths[i] = fields[i].width, more;
+
+		for (size_t k = 0; fields[i].grows && k < n && room; k++) {
+			size_t len;
+
+			buf_reset(&word);
+			add_cell(&fields[i], &rows[k], &word);
+			len = word.len + (fields[i].words == name_words ? id_excess(&rows[k]) : 0);
+			wanted = len > wanted ? len : wanted;
+		}
+		more = wanted - widths[i] < room ? wanted - widths[i] : room;
+		widths[i] += more;
+		room -= more;
+	}
+	buf_free(&word);
+}
 
 /* End a column that began at from: one blank behind it at least. */
-static size_t column(struct buf *out, size_t *from, size_t width, bool right)
+static void end_column(struct buf *out, size_t from, size_t width, bool right)
 {
-	size_t len = out->len - *from;
+	size_t len = out->len - from;
 	size_t fill = len < width ? width - len : 0;
 
-	for (size_t i = 0; i < fill; i++)
-		buf_addc(out, ' ');
+	buf_pad(out, fill);
 	if (right && fill) {
-		memmove(out->data + *from + fill, out->data + *from, len);
-		memset(out->data + *from, ' ', fill);
+		memmove(out->data + from + fill, out->data + from, len);
+		memset(out->data + from, ' ', fill);
 	}
 	buf_addc(out, ' ');
-	return *from = out->len;
 }
 
 /*
@@ -214,45 +503,6 @@ static void add_within(struct buf *text, size_t width, struct buf *out)
 		text->data[width] = '\0';
 	}
 	text_escaped(out, buf_str(text));
-	buf_reset(text);
-}
-
-static void grow_column(size_t *width, size_t wanted, size_t *room)
-{
-	size_t more = wanted > *width ? wanted - *width : 0;
-
-	more = more < *room ? more : *room;
-	*width += more;
-	*room -= more;
-}
-
-/* Set the widths of columns: what they contain, on a terminal as far as it has room. */
-static void measure_columns(struct ps *p, struct events_event *const *list, size_t n)
-{
-	size_t room = p->out.width > 80 ? p->out.width - 80 : p->out.width ? 0 : SIZE_MAX;
-	size_t name = 0, target = 0, holder = 0;
-	struct buf word = { 0 };
-
-	for (size_t i = 0; i < n && room; i++) {
-		buf_addf(&word, "%llu", (unsigned long long)list[i]->facts.id);
-		word.len -= word.len < ID ? word.len : ID; /* what the id takes of the name */
-		ps_name(p, list[i], &word);
-		name = word.len > name ? word.len : name;
-		buf_reset(&word);
-		target_words(list[i], &word);
-		target = word.len > target ? word.len : target;
-		buf_reset(&word);
-		add_holders(list[i], &word);
-		holder = word.len > holder ? word.len : holder;
-		buf_reset(&word);
-	}
-	buf_free(&word);
-	p->name = NAME;
-	p->target = TARGET;
-	p->holder = HOLDER;
-	grow_column(&p->name, name, &room);
-	grow_column(&p->target, target, &room);
-	grow_column(&p->holder, holder, &room);
 }
 
 /* Return whether the list is repeated in place, on a terminal of that size. */
@@ -273,143 +523,81 @@ static void end_row(struct ps *p)
 	showing_end(&p->out);
 }
 
-static void show_row(struct ps *p, const struct events_event *v)
+/* Show the row of an event, or the headings if it is NULL. */
+static void show_row(struct ps *p, const struct ps_row *r, const size_t *widths)
 {
 	struct buf *out = &p->out.line, word = { 0 };
-	size_t from, name;
 
 	showing_begin(&p->out, true);
-	from = out->len;
-	if (v->identified)
-		buf_addf(out, "%llu", (unsigned long long)v->facts.id);
-	else
-		buf_adds(out, "?");
-	name = ID + 1 + p->name - column(out, &from, ID, true); /* a long id takes some of it */
-	ps_name(p, v, &word);
-	add_within(&word, name, out);
-	column(out, &from, name, false);
-	target_words(v, &word);
-	add_within(&word, p->target, out);
-	column(out, &from, p->target, false);
-	buf_adds(out, state_word(v));
-	column(out, &from, STATE, false);
-	add_count(p, v, out);
-	column(out, &from, COUNT, true);
-	add_share(v, out);
-	column(out, &from, RAN, true);
-	add_more(p, v, out);
-	column(out, &from, MORE, false);
-	add_holders(v, &word);
-	add_within(&word, p->holder, out);
+	for (size_t i = 0; i < FIELDS; i++) {
+		const struct ps_field *f = &fields[i];
+		size_t from = out->len, width = widths[i];
+
+		if (!f->heading)
+			continue;
+		if (r && f->words == name_words)
+			width -= id_excess(r);
+		buf_reset(&word);
+		if (r)
+			add_cell(f, r, &word);
+		else
+			buf_adds(&word, f->heading);
+		if (f->grows)
+			add_within(&word, width, out);
+		else
+			buf_adds(out, buf_str(&word));
+		if (i < FIELDS - 1)
+			end_column(out, from, width, f->right);
+	}
 	end_row(p);
 	buf_free(&word);
 }
 
-/* Begin the line "  head: ". */
-static struct buf *ps_line(struct ps *p, const char *head)
+/* Show the line "  NAME: TEXT". */
+static void show_line(struct ps *p, const char *name, const char *text)
 {
 	showing_begin(&p->out, true);
-	buf_addf(&p->out.line, "  %s: ", head);
-	return &p->out.line;
+	buf_addf(&p->out.line, "  %s: ", name);
+	text_escaped(&p->out.line, text);
+	showing_end(&p->out);
 }
 
-/* Text has the members that are not 0, as a trace. */
-static void ps_emit_attr(const struct ps *p, const struct events_event *v, struct sink *s)
+static void show_attr(const struct ps_row *r)
 {
-	uint8_t attr[EVENTS_ATTR_MAX];
-	const struct walk w = {
-		.layout = &layout_perf_event_attr, .bytes = attr, .len = events_attr(v, attr),
-		.names = &p->machine.names,
-	};
+	struct ps *p = r->p;
 
-	s->ops->begin(s, "attr", SINK_OBJECT);
-	layout_emit(&w, s);
-	s->ops->end(s);
-}
-
-static uint32_t kernel_type(const struct events_event *v)
-{
-	return (uint32_t)layout_get(&layout_perf_event_attr, ATTR_TYPE, v->facts.attr,
-				    v->facts.attr_len);
-}
-
-static void show_attr_lines(struct ps *p, const struct events_event *v)
-{
-	struct buf *out = &p->out.line;
-	const char *pmu;
-
-	if (!v->facts.attr_len)
-		return;
-	ps_line(p, "attr");
+	showing_begin(&p->out, true);
+	buf_adds(&p->out.line, "  attr: ");
 	p->out.text.sink.full = false;
-	ps_emit_attr(p, v, p->out.sink);
+	emit_attr(r, p->out.sink);
 	p->out.text.sink.full = true;
 	showing_end(&p->out);
-	if (kernel_type(v) == v->facts.type)
-		return;
-	pmu = p->machine.names.pmu(&p->machine.names, kernel_type(v));
-	ps_line(p, "changed");
-	buf_addf(out, "the kernel passed it on with type=%u%s%s", kernel_type(v), pmu ? ", " : "",
-		 pmu ? pmu : "");
-	showing_end(&p->out);
 }
 
-static void show_details(struct ps *p, const struct events_event *v)
+static void show_details(const struct ps_row *r)
 {
-	const struct events_facts *f = &v->facts;
-	struct buf *out, word = { 0 };
+	struct buf words = { 0 };
 
-	if (f->attr_len) {
-		out = ps_line(p, "target");
-		if (f->cgroup)
-			buf_addf(out, "cgroup %llu: ", (unsigned long long)f->cgroup);
-		target_words(v, &word);
-		text_escaped(out, buf_str(&word));
-		buf_reset(&word);
-		showing_end(&p->out);
-	}
-	show_attr_lines(p, v);
-	if (ps_grouped(v)) {
-		out = ps_line(p, "group");
-		if (f->leader == f->id)
-			buf_addf(out, "leads %u", f->siblings);
+	for (int rank = NO_LINE + 1; rank < LINES; rank++) {
+		const struct ps_field *f = fields;
+
+		while ((int)f->rank != rank)
+			f++;
+		if (!(r->has & f->shown))
+			continue;
+		buf_reset(&words);
+		add_detail(r, rank, &words);
+		if (rank == ATTR)
+			show_attr(r);
 		else
-			buf_addf(out, "its leader is %llu", (unsigned long long)f->leader);
-		showing_end(&p->out);
+			show_line(r->p, f->line, buf_str(&words));
 	}
-	if (v->timed) {
-		buf_addf(ps_line(p, "times"), "enabled %llu ns, ran %llu ns",
-			 (unsigned long long)f->enabled_ns, (unsigned long long)f->running_ns);
-		showing_end(&p->out);
+	for (size_t i = 0; i < r->v->nholders; i++) {
+		buf_reset(&words);
+		add_holder(&r->v->holders[i], &words);
+		show_line(r->p, "held by", buf_str(&words));
 	}
-	if (f->pages || f->aux_pages) {
-		out = ps_line(p, "ring");
-		buf_addf(out, "1+%u pages", f->pages);
-		if (f->aux_pages)
-			buf_addf(out, ", AUX area of %u pages", f->aux_pages);
-		showing_end(&p->out);
-	}
-	if (f->program) {
-		buf_addf(&word, "%u %.*s", f->program, EVENTS_COMM, f->program_name);
-		text_escaped(ps_line(p, "BPF program"), buf_str(&word));
-		showing_end(&p->out);
-	}
-	if (f->lost) {
-		buf_addf(ps_line(p, "lost samples"), "%llu", (unsigned long long)f->lost);
-		showing_end(&p->out);
-	}
-	buf_reset(&word);
-	if (ps_doubt(p, v, &word)) {
-		buf_adds(ps_line(p, "here"), buf_str(&word));
-		showing_end(&p->out);
-	}
-	for (size_t i = 0; i < v->nholders; i++) {
-		buf_reset(&word);
-		add_holder(&v->holders[i], &word);
-		text_escaped(ps_line(p, "held by"), buf_str(&word));
-		showing_end(&p->out);
-	}
-	buf_free(&word);
+	buf_free(&words);
 }
 
 /* Return how many of n rows are shown: of a repeated list, as many as fit on the terminal. */
@@ -423,24 +611,20 @@ static size_t rows_shown(const struct ps *p, size_t n)
 	return w.ws_row - BESIDE;
 }
 
-static void show_text(struct ps *p, struct events_event *const *list, size_t n)
+static void show_text(struct ps *p, const struct ps_row *rows, size_t n)
 {
-	size_t shown = rows_shown(p, n);
+	size_t widths[FIELDS], shown = rows_shown(p, n);
 
 	if (p->watch && p->counts.slots && p->out.text.color)
 		fputs("\033[H\033[J", p->out.out);
 	if (!n)
 		return;
-	measure_columns(p, list, shown);
-	showing_begin(&p->out, true);
-	buf_addf(&p->out.line, "%*s %-*s %-*s %-*s %*s %*s %-*s %s", ID, "ID", (int)p->name,
-		 "EVENT", (int)p->target, "TARGET", STATE, "STATE", COUNT, "COUNT", RAN, "RAN", MORE, "MORE",
-		 "HELD BY");
-	end_row(p);
+	measure_columns(p, rows, shown, widths);
+	show_row(p, NULL, widths);
 	for (size_t i = 0; i < shown; i++) {
-		show_row(p, list[i]);
+		show_row(p, &rows[i], widths);
 		if (p->options.text.full)
-			show_details(p, list[i]);
+			show_details(&rows[i]);
 	}
 	if (shown == n)
 		return;
@@ -451,123 +635,51 @@ static void show_text(struct ps *p, struct events_event *const *list, size_t n)
 
 /* JSON ------------------------------------------------------------------------------------ */
 
-static void json_comm(struct sink *s, const char *comm)
+static void emit_number(const struct ps_field *f, const struct ps_row *r, struct sink *s)
 {
-	char text[EVENTS_COMM + 1] = "";
+	const void *at = (const char *)r->f + f->at;
 
-	memcpy(text, comm, EVENTS_COMM);
-	s->ops->symbol(s, "comm", text);
+	if (f->is_signed)
+		s->ops->sint(s, f->key, *(const __s32 *)at);
+	else
+		s->ops->uint(s, f->key, f->size == sizeof(__u32) ? *(const __u32 *)at :
+				*(const __u64 *)at);
 }
 
-static void json_target(const struct events_event *v, struct sink *s)
+static void show_json(const struct ps_row *r)
 {
-	const struct events_facts *f = &v->facts;
-	char cgroup[EVENTS_CGROUP + 1];
+	struct showing *out = &r->p->out;
+	struct buf words = { 0 };
 
-	s->ops->begin(s, "target", SINK_OBJECT);
-	s->ops->sint(s, "cpu", f->cpu);
-	if (f->target) {
-		s->ops->uint(s, "pid", f->target_process);
-		s->ops->uint(s, "tid", f->target);
-		json_comm(s, f->target_comm);
+	showing_begin(out, true);
+	for (size_t i = 0; i < FIELDS; i++) {
+		const struct ps_field *f = &fields[i];
+
+		if (!f->key || (r->has & f->needs) != f->needs)
+			continue;
+		buf_reset(&words);
+		if (f->size)
+			emit_number(f, r, out->sink);
+		else if (f->emit)
+			f->emit(r, out->sink);
+		else
+			f->words(r, &words);
+		if (words.len)
+			out->sink->ops->symbol(out->sink, f->key, buf_str(&words));
 	}
-	if (f->cgroup) {
-		s->ops->uint(s, "cgroup_id", f->cgroup);
-		s->ops->symbol(s, "cgroup", cgroup_name(f, cgroup));
-	}
-	s->ops->end(s);
-}
-
-static void json_holders(const struct events_event *v, struct sink *s)
-{
-	static const char *const by[] = {
-		[EVENTS_DESCRIPTOR] = "descriptor", [EVENTS_MAPPING] = "mapping",
-		[EVENTS_LINK] = "link", [EVENTS_PTRACE] = "ptrace", [EVENTS_KERNEL] = "kernel",
-	};
-
-	s->ops->begin(s, "holders", SINK_ARRAY);
-	for (size_t i = 0; i < v->nholders; i++) {
-		const struct events_holder *h = &v->holders[i];
-
-		s->ops->begin(s, NULL, SINK_OBJECT);
-		s->ops->symbol(s, "by", by[h->reference]);
-		if (h->pid) {
-			s->ops->uint(s, "pid", h->pid);
-			s->ops->uint(s, "tid", h->tid);
-			json_comm(s, h->comm);
-		}
-		if (h->reference == EVENTS_DESCRIPTOR || h->reference == EVENTS_LINK)
-			s->ops->uint(s, h->reference == EVENTS_LINK ? "id" : "fd", h->number);
-		s->ops->end(s);
-	}
-	s->ops->end(s);
-}
-
-/* What only the kernel's own structure tells. */
-static void json_facts(const struct ps *p, const struct events_event *v, struct sink *s)
-{
-	const struct events_facts *f = &v->facts;
-	struct buf name = { 0 };
-
-	ps_name(p, v, &name);
-	s->ops->symbol(s, "event", buf_str(&name));
-	buf_free(&name);
-	ps_emit_attr(p, v, s);
-	s->ops->uint(s, "kernel_type", kernel_type(v));
-	json_target(v, s);
-	s->ops->symbol(s, "state", state_word(v));
-	s->ops->sint(s, "on_cpu", f->oncpu);
-	s->ops->uint(s, "leader", f->leader);
-	s->ops->uint(s, "lost", f->lost);
-	s->ops->uint(s, "ring_pages", f->pages);
-	s->ops->uint(s, "aux_pages", f->aux_pages);
-	if (f->program) {
-		char program[EVENTS_COMM + 1] = "";
-
-		memcpy(program, f->program_name, EVENTS_COMM);
-		s->ops->uint(s, "program_id", f->program);
-		s->ops->symbol(s, "program", program);
-	}
-}
-
-static void json_doubt(struct ps *p, const struct events_event *v, struct sink *s)
-{
-	uint8_t attr[EVENTS_ATTR_MAX];
-	size_t len = hardware_attr(p, v, attr);
-
-	if (len)
-		instrument_emit_doubt(&p->instruments, attr, len, v->facts.count, s);
-}
-
-static void show_json(struct ps *p, const struct events_event *v)
-{
-	const struct events_facts *f = &v->facts;
-	struct sink *s;
-
-	showing_begin(&p->out, true);
-	s = p->out.sink;
-	s->ops->uint(s, "at_ns", p->now_ns);
-	if (v->identified)
-		s->ops->uint(s, "id", f->id);
-	if (f->attr_len)
-		json_facts(p, v, s);
-	if (v->counted)
-		s->ops->uint(s, "count", f->count);
-	if (v->stale)
-		json_add_bool(&p->out.object, "stale", true);
-	if (v->timed) {
-		s->ops->uint(s, "enabled_ns", f->enabled_ns);
-		s->ops->uint(s, "running_ns", f->running_ns);
-	}
-	json_doubt(p, v, s);
-	json_holders(v, s);
-	showing_end(&p->out);
+	buf_free(&words);
+	showing_end(out);
 }
 
 void ps_show(struct ps *p, struct events_event *const *list, size_t n)
 {
+	struct ps_row *rows = xcalloc(n, sizeof(*rows));
+
+	for (size_t i = 0; i < n; i++)
+		rows[i] = (struct ps_row){ p, list[i], &list[i]->facts, what_it_has(p, list[i]) };
 	if (!p->out.json)
-		show_text(p, list, n);
+		show_text(p, rows, n);
 	for (size_t i = 0; p->out.json && i < n; i++)
-		show_json(p, list[i]);
+		show_json(&rows[i]);
+	free(rows);
 }
