@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "core/abi/strings.h"
-#include "core/host/descriptors.h"
 #include "core/host/mounts.h"
 #include "core/host/proc.h"
 #include "core/lib/die.h"
