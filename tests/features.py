@@ -22,6 +22,7 @@ sys.path.insert(0, HERE)
 import machine
 import check as ck
 from check import check, differ, TAP
+import ringparse as rp
 import straceparse as sp
 
 PEVTRACE = os.environ.get("PEVTRACE")
@@ -435,7 +436,7 @@ def test_nobody(tmp):
 def test_hidden_level(tmp):
 	"""A rule that rests on a perf_event_paranoid that cannot be read is named as perhaps the reason."""
 	hide = ["unshare", "-m", "sh", "-c", "mount -t tmpfs none /proc/sys && exec setpriv --reuid=65534 "
-		"--clear-groups \"$@\"", "sh", for_all(tmp), "features"]
+		"--clear-groups \"$@\"", "sh", for_all(tmp), "list", "--tried"]
 	got = [subprocess.run(hide + more + ["PERF_SAMPLE_PHYS_ADDR"], stdout=subprocess.PIPE,
 			      universal_newlines=True, timeout=300).stdout for more in ([], ["--json"])]
 	return differ("perhaps by rule" in got[0], True, got[0]) + \
@@ -506,11 +507,17 @@ def test_leaves_nothing():
 	ck.LIBC.prctl(36, 0, 0, 0, 0)
 	return why + ([] if most < 12 else ["%d descriptors were open" % most])
 
+def test_schema(all_):
+	with open(os.path.join(HERE, "..", "share", "pevtrace", "list.schema.json"), encoding="utf-8") as f:
+		validator = rp.jsonschema.Draft7Validator(json.load(f))
+	return [str(e)[:200] for o in all_ for e in validator.iter_errors(o)]
+
 def test_all_cpus():
 	quiet = named(objects("call"), "call")
 	loud = named(objects("--all-cpus", "call"), "call")
 	why = differ(quiet["pid=-1"]["result"], "untried", "without the option")
-	return why + differ(loud["pid=-1"]["result"], "yes", "--all-cpus")
+	return why + differ(loud["pid=-1"]["result"], "yes", "--all-cpus") + \
+		differ(named(objects("-a", "call"), "call")["pid=-1"]["result"], "yes", "-a")
 
 def main():
 	if not PEVTRACE:
@@ -524,6 +531,7 @@ def main():
 	x86 = os.uname().machine == "x86_64"
 	tests = [
 		("the kernel's BTF", lambda: test_btf(all_), os.access(BTF, os.R_OK)),
+		("--json is as its schema says", lambda: test_schema(all_), rp.jsonschema),
 		("bits of the attr", lambda: test_bits(all_), True),
 		("bits of masks", lambda: test_samples(all_), True),
 		("clocks", lambda: test_clocks(all_), True),

@@ -62,7 +62,7 @@ def test_features(tap, fires):
 	dead = {n for n, o in found.items() if o["verdict"] == "dead"}
 	tap.ok(dead == {"breakpoint.data", "breakpoint.code"} and
 	       all(found[n][k] == v for n in dead for k, v in (("counted", 0), ("least", 3))),
-	       "features --json: instruments that breakpoints need are dead", [found])
+	       "list --tried --json: instruments that breakpoints need are dead", [found])
 	text = run("list", "--tried", "HW_BREAKPOINT_W", preload=DEAD).stdout
 	tap.ok(re.search(r"^  HW_BREAKPOINT_W +dead +2\.6\.33 +opens, but", text, re.M),
 	       "features: the word dead, with the reason", [text])
@@ -72,7 +72,7 @@ def test_found(tap, fires):
 	found = instruments(**LIVE)
 	tap.ok(len(found) == 13 and all(o["verdict"] in ("works", "absent", "unknown", "dead",
 							 "implausible") for o in found.values()),
-	       "features shows all instruments", [found])
+	       "list --tried shows all instruments", [found])
 	want = "works" if fires else "dead"
 	tap.ok(found["breakpoint.data"]["verdict"] == want, "breakpoints: " + want, [found])
 	fresh = mmap.mmap(-1, 64 * mmap.PAGESIZE)

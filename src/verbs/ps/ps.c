@@ -56,7 +56,7 @@ static bool is_such(const struct events_event *v, const struct event_spec *spec)
 }
 
 /* Return whether -e, if it was given, or one of the patterns, if there are any, selects the event. */
-static bool is_wanted(struct ps *p, const struct events_event *v)
+static bool ps_is_chosen(struct ps *p, const struct events_event *v)
 {
 	bool is = !p->chosen.n && !*p->patterns;
 	struct buf name = { 0 };
@@ -76,7 +76,7 @@ static bool ps_selects(struct ps *p, const struct events_event *v)
 
 	for (size_t i = 0; i < p->options.npids && !is; i++)
 		is = concerns_pid(v, (uint32_t)p->options.pids[i]);
-	return is && is_wanted(p, v);
+	return is && ps_is_chosen(p, v);
 }
 
 static void read_chosen(struct ps *p)
@@ -201,7 +201,7 @@ static int ps_run(void *state, const struct verb_args *args)
 	return !showing_close(&p->out) || (unread && !any) ? EXIT_TROUBLE : any ? EXIT_YES : EXIT_NO;
 }
 
-static void set_event(void *to, const char *arg, const struct verb_option *o)
+static void ps_set_event(void *to, const char *arg, const struct verb_option *o)
 {
 	struct ps *p = to;
 
@@ -220,7 +220,7 @@ static void set_watch(void *to, const char *arg, const struct verb_option *o)
 static const struct verb_option options[] = {
 	{ .name = "attach", .key = 'p', .arg = "PID", .set = options_set_pids,
 	  .at = AT(options), .help = "only events that these processes hold, or that measure them" },
-	{ .name = "event", .key = 'e', .arg = "EVENT", .set = set_event,
+	{ .name = "event", .key = 'e', .arg = "EVENT", .set = ps_set_event,
 	  .help = "only events such as open -e EVENT opens: with its type, config and the "
 		  "members that it sets; repeatable" },
 	{ .name = "watch", .arg = "SECONDS", .optional = true, .set = set_watch, .at = AT(watch),

@@ -254,7 +254,7 @@ static void program_words(const struct ps_row *r, struct buf *out)
 }
 
 /* Append what a line of -v says. */
-static void add_detail(const struct ps_row *r, int rank, struct buf *out)
+static void ps_add_detail(const struct ps_row *r, int rank, struct buf *out)
 {
 	const struct events_facts *f = r->f;
 	const char *pmu;
@@ -304,7 +304,7 @@ static void emit_now(const struct ps_row *r, struct sink *s)
 }
 
 /* Text has the members that are not 0, as a trace. */
-static void emit_attr(const struct ps_row *r, struct sink *s)
+static void ps_emit_attr(const struct ps_row *r, struct sink *s)
 {
 	uint8_t attr[EVENTS_ATTR_MAX];
 	const struct walk w = {
@@ -322,7 +322,7 @@ static void emit_type(const struct ps_row *r, struct sink *s)
 	s->ops->uint(s, "kernel_type", kernel_type(r->v));
 }
 
-static void emit_comm(struct sink *s, const char *comm)
+static void ps_emit_comm(struct sink *s, const char *comm)
 {
 	char text[EVENTS_COMM + 1] = "";
 
@@ -340,7 +340,7 @@ static void emit_target(const struct ps_row *r, struct sink *s)
 	if (f->target) {
 		s->ops->uint(s, "pid", f->target_process);
 		s->ops->uint(s, "tid", f->target);
-		emit_comm(s, f->target_comm);
+		ps_emit_comm(s, f->target_comm);
 	}
 	if (f->cgroup) {
 		s->ops->uint(s, "cgroup_id", f->cgroup);
@@ -379,7 +379,7 @@ static void emit_holders(const struct ps_row *r, struct sink *s)
 		if (h->pid) {
 			s->ops->uint(s, "pid", h->pid);
 			s->ops->uint(s, "tid", h->tid);
-			emit_comm(s, h->comm);
+			ps_emit_comm(s, h->comm);
 		}
 		if (h->reference == EVENTS_DESCRIPTOR || h->reference == EVENTS_LINK)
 			s->ops->uint(s, h->reference == EVENTS_LINK ? "id" : "fd", h->number);
@@ -402,7 +402,7 @@ static const struct ps_field fields[] = {
 	{ "at_ns", .emit = emit_now },
 	{ "id", HAS_ID, NUMBER(id), .words = id_words, COLUMN("ID", ID_WIDTH, "?"), .right = true },
 	{ "event", HAS_ATTR, .words = name_words, COLUMN("EVENT", 15, "?"), .grows = true },
-	{ "attr", HAS_ATTR, .emit = emit_attr, LINE(ATTR, "attr", HAS_ATTR) },
+	{ "attr", HAS_ATTR, .emit = ps_emit_attr, LINE(ATTR, "attr", HAS_ATTR) },
 	{ "kernel_type", HAS_ATTR, .emit = emit_type, LINE(TYPE, "changed", HAS_OTHER_TYPE) },
 	{ "target", HAS_ATTR, .emit = emit_target, .words = target_words,
 	  COLUMN("TARGET", 13, "?"), .grows = true, LINE(TARGET, "target", HAS_ATTR) },
@@ -430,7 +430,7 @@ enum { FIELDS = sizeof(fields) / sizeof(*fields) };
 
 /* The list -------------------------------------------------------------------------------- */
 
-static void add_cell(const struct ps_field *f, const struct ps_row *r, struct buf *out)
+static void ps_add_cell(const struct ps_field *f, const struct ps_row *r, struct buf *out)
 {
 	if ((r->has & f->needs) == f->needs)
 		f->words(r, out);
@@ -460,7 +460,7 @@ static void measure_columns(const struct ps *p, const struct ps_row *rows, size_
 			size_t len;
 
 			buf_reset(&word);
-			add_cell(&fields[i], &rows[k], &word);
+			ps_add_cell(&fields[i], &rows[k], &word);
 			len = word.len + (fields[i].words == name_words ? id_excess(&rows[k]) : 0);
 			wanted = len > wanted ? len : wanted;
 		}
@@ -539,7 +539,7 @@ static void show_row(struct ps *p, const struct ps_row *r, const size_t *widths)
 			width -= id_excess(r);
 		buf_reset(&word);
 		if (r)
-			add_cell(f, r, &word);
+			ps_add_cell(f, r, &word);
 		else
 			buf_adds(&word, f->heading);
 		if (f->grows)
@@ -554,7 +554,7 @@ static void show_row(struct ps *p, const struct ps_row *r, const size_t *widths)
 }
 
 /* Show the line "  NAME: TEXT". */
-static void show_line(struct ps *p, const char *name, const char *text)
+static void ps_show_line(struct ps *p, const char *name, const char *text)
 {
 	showing_begin(&p->out, true);
 	buf_addf(&p->out.line, "  %s: ", name);
@@ -562,14 +562,14 @@ static void show_line(struct ps *p, const char *name, const char *text)
 	showing_end(&p->out);
 }
 
-static void show_attr(const struct ps_row *r)
+static void ps_show_attr(const struct ps_row *r)
 {
 	struct ps *p = r->p;
 
 	showing_begin(&p->out, true);
 	buf_adds(&p->out.line, "  attr: ");
 	p->out.text.sink.full = false;
-	emit_attr(r, p->out.sink);
+	ps_emit_attr(r, p->out.sink);
 	p->out.text.sink.full = true;
 	showing_end(&p->out);
 }
@@ -586,16 +586,16 @@ static void show_details(const struct ps_row *r)
 		if (!(r->has & f->shown))
 			continue;
 		buf_reset(&words);
-		add_detail(r, rank, &words);
+		ps_add_detail(r, rank, &words);
 		if (rank == ATTR)
-			show_attr(r);
+			ps_show_attr(r);
 		else
-			show_line(r->p, f->line, buf_str(&words));
+			ps_show_line(r->p, f->line, buf_str(&words));
 	}
 	for (size_t i = 0; i < r->v->nholders; i++) {
 		buf_reset(&words);
 		add_holder(&r->v->holders[i], &words);
-		show_line(r->p, "held by", buf_str(&words));
+		ps_show_line(r->p, "held by", buf_str(&words));
 	}
 	buf_free(&words);
 }
@@ -635,7 +635,7 @@ static void show_text(struct ps *p, const struct ps_row *rows, size_t n)
 
 /* JSON ------------------------------------------------------------------------------------ */
 
-static void emit_number(const struct ps_field *f, const struct ps_row *r, struct sink *s)
+static void ps_emit_number(const struct ps_field *f, const struct ps_row *r, struct sink *s)
 {
 	const void *at = (const char *)r->f + f->at;
 
@@ -659,7 +659,7 @@ static void show_json(const struct ps_row *r)
 			continue;
 		buf_reset(&words);
 		if (f->size)
-			emit_number(f, r, out->sink);
+			ps_emit_number(f, r, out->sink);
 		else if (f->emit)
 			f->emit(r, out->sink);
 		else
