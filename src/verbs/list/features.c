@@ -98,8 +98,7 @@ static void list(struct features *fs)
 {
 	size_t n = 0;
 
-	for (const struct feature_kind *k = feature_kinds; k->name; k++)
-		k->add(fs, k);
+	features_list(fs);
 	for (const char *const *w = fs->words; *w; w++)
 		if (!is_known(fs, *w))
 			unknown_feature(fs, *w);

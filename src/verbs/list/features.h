@@ -21,8 +21,6 @@ enum feature_result {
 	FEATURE_RESULTS
 };
 
-extern const char *const feature_results[FEATURE_RESULTS];
-
 struct features;
 struct feature;
 
@@ -52,7 +50,10 @@ struct feature_kind {
 	const char *name;
 	const char *meaning;
 	bool dated;		/* since is the release that brought it to perf */
-	void (*add)(struct features *fs, const struct feature_kind *k);
+	void (*add)(struct features *fs, const struct feature_kind *k); /* or NULL */
+	const struct xlat *table; /* its values are features, too; or NULL */
+	feature_try_fn *try;	/* of these, with what */
+	const void *what;
 };
 
 extern const struct feature_kind feature_kinds[];	/* the last has no name */
@@ -94,9 +95,8 @@ struct features {
 	uint32_t attr_size;	/* of the kernel; 0: unknown */
 };
 
-/* Append an untried feature; the pointer is valid until the next call. */
-struct feature *features_add(struct features *fs, const struct feature_kind *k,
-			     const char *name, uint32_t since, const char *meaning);
+/* Fill in the list with all features, untried. */
+void features_list(struct features *fs);
 
 /*
  * Try the features that the words name, or all if there are none, and show the results: the whole
@@ -171,14 +171,6 @@ bool features_dead(struct features *fs, struct feature *f, const uint8_t *attr, 
 void features_refused(struct features *fs, struct feature *f, const struct experiment *x,
 		      int error, const char *on);
 
-/* The trials of each kind; see features_list.c. */
-feature_try_fn features_try_member, features_try_sample, features_try_read,
-	features_try_branch, features_try_clock, features_try_size, features_try_ioctl,
-	features_try_flag, features_try_argument, features_try_cpu, features_try_type,
-	features_try_event, features_try_breakpoint, features_try_pmu;
-
-/* features_runs.c: experiments that were run ---------------------------------------------- */
-
 /*
  * Return what was observed in run n of an experiment, less than FEATURE_RUNS.  It is not run again
  * if it was; many features are compared with the same event without them.  The result is valid
@@ -187,6 +179,12 @@ feature_try_fn features_try_member, features_try_sample, features_try_read,
 const struct observed *features_observe(struct features *fs, const struct experiment *x, size_t n);
 
 void features_runs_free(struct features *fs);
+
+/* The trials of each kind; see features_list.c. */
+feature_try_fn features_try_member, features_try_sample, features_try_read,
+	features_try_branch, features_try_clock, features_try_size, features_try_ioctl,
+	features_try_flag, features_try_argument, features_try_cpu, features_try_type,
+	features_try_event, features_try_breakpoint, features_try_pmu;
 
 /* features_kernel.c: conclusions ------------------------------------------------------- */
 
@@ -205,21 +203,16 @@ bool features_release_fits(const struct features *fs, const struct features_rele
 enum { FEATURES_LIMITS = 12 };
 size_t features_limits(const struct features *fs, struct buf *lines, size_t max);
 
-/* features_instruments.c ---------------------------------------------------------------- */
+/* features_show.c ----------------------------------------------------------------------- */
+
+/* Show a feature that was tried; features are shown in the order of the list. */
+void features_show(struct features *fs, size_t i);
 
 /*
  * Show the instruments that were tried: all of them, after all features, else only as JSON those
  * that a feature needed.
  */
 void features_show_instruments(struct features *fs);
-
-/* features_show.c ----------------------------------------------------------------------- */
-
-/* Begin a table, with a line "NAME: MEANING". */
-void features_show_head(struct features *fs, const char *name, const char *meaning);
-
-/* Show a feature that was tried; features are shown in the order of the list. */
-void features_show(struct features *fs, size_t i);
 
 /* Show what follows for kernel and machine, if all features were wanted. */
 void features_show_machine(struct features *fs);

@@ -16,8 +16,9 @@
 static const uint32_t hardware = PERF_TYPE_HARDWARE, software = PERF_TYPE_SOFTWARE,
 	cache = PERF_TYPE_HW_CACHE;
 
-struct feature *features_add(struct features *fs, const struct feature_kind *k,
-			     const char *name, uint32_t since, const char *meaning)
+/* Append an untried feature; the pointer is valid until the next call. */
+static struct feature *features_add(struct features *fs, const struct feature_kind *k,
+				    const char *name, uint32_t since, const char *meaning)
 {
 	struct feature *f;
 
@@ -74,31 +75,6 @@ static void add_members(struct features *fs, const struct feature_kind *k)
 	}
 }
 
-static void add_samples(struct features *fs, const struct feature_kind *k)
-{
-	add_table(fs, k, &xlat_perf_event_sample_format, features_try_sample, NULL);
-}
-
-static void add_reads(struct features *fs, const struct feature_kind *k)
-{
-	add_table(fs, k, &xlat_perf_event_read_format, features_try_read, NULL);
-}
-
-static void add_branches(struct features *fs, const struct feature_kind *k)
-{
-	add_table(fs, k, &xlat_perf_branch_sample_type, features_try_branch, NULL);
-}
-
-static void add_clocks(struct features *fs, const struct feature_kind *k)
-{
-	add_table(fs, k, &xlat_clockid, features_try_clock, NULL);
-}
-
-static void add_sizes(struct features *fs, const struct feature_kind *k)
-{
-	add_table(fs, k, &xlat_perf_attr_size, features_try_size, NULL);
-}
-
 /* Add the arguments that choose the target or group, and the flags. */
 static void features_add_call(struct features *fs, const struct feature_kind *k)
 {
@@ -136,21 +112,6 @@ static void add_ioctls(struct features *fs, const struct feature_kind *k)
 		f->try = features_try_ioctl;
 		f->what = d;
 	}
-}
-
-static void add_types(struct features *fs, const struct feature_kind *k)
-{
-	add_table(fs, k, &xlat_perf_type_id, features_try_type, NULL);
-}
-
-static void add_hardware(struct features *fs, const struct feature_kind *k)
-{
-	add_table(fs, k, &xlat_perf_hw_id, features_try_event, &hardware);
-}
-
-static void add_software(struct features *fs, const struct feature_kind *k)
-{
-	add_table(fs, k, &xlat_perf_sw_ids, features_try_event, &software);
 }
 
 static bool real(const struct xlat_entry *e)
@@ -228,20 +189,38 @@ static void add_pmus(struct features *fs, const struct feature_kind *k)
 	free(all);
 }
 
+void features_list(struct features *fs)
+{
+	for (const struct feature_kind *k = feature_kinds; k->name; k++) {
+		if (k->add)
+			k->add(fs, k);
+		if (k->table)
+			add_table(fs, k, k->table, k->try, k->what);
+	}
+}
+
 const struct feature_kind feature_kinds[] = {
-	{ "attr", "members of struct perf_event_attr", true, add_members },
-	{ "size", "sizes of struct perf_event_attr", true, add_sizes },
-	{ "sample_type", "what samples hold", true, add_samples },
-	{ "branch_sample_type", "branches that samples hold", true, add_branches },
-	{ "read_format", "what a read returns", true, add_reads },
-	{ "clockid", "clocks that times are taken from", false, add_clocks },
-	{ "call", "arguments and flags of perf_event_open", true, features_add_call },
-	{ "ioctl", "ioctls of an event", true, add_ioctls },
-	{ "type", "types of events", true, add_types },
-	{ "hardware", "generic hardware events", true, add_hardware },
-	{ "cache", "generic cache events", true, add_caches },
-	{ "software", "software events", true, add_software },
-	{ "breakpoint", "kinds and lengths of breakpoints", false, add_breakpoints },
-	{ "pmu", "PMUs in sysfs", false, add_pmus },
-	{ NULL, NULL, false, NULL },
+	{ "attr", "members of struct perf_event_attr", true, .add = add_members },
+	{ "size", "sizes of struct perf_event_attr", true,
+	  .table = &xlat_perf_attr_size, .try = features_try_size },
+	{ "sample_type", "what samples hold", true,
+	  .table = &xlat_perf_event_sample_format, .try = features_try_sample },
+	{ "branch_sample_type", "branches that samples hold", true,
+	  .table = &xlat_perf_branch_sample_type, .try = features_try_branch },
+	{ "read_format", "what a read returns", true,
+	  .table = &xlat_perf_event_read_format, .try = features_try_read },
+	{ "clockid", "clocks that times are taken from", false,
+	  .table = &xlat_clockid, .try = features_try_clock },
+	{ "call", "arguments and flags of perf_event_open", true, .add = features_add_call },
+	{ "ioctl", "ioctls of an event", true, .add = add_ioctls },
+	{ "type", "types of events", true,
+	  .table = &xlat_perf_type_id, .try = features_try_type },
+	{ "hardware", "generic hardware events", true,
+	  .table = &xlat_perf_hw_id, .try = features_try_event, .what = &hardware },
+	{ "cache", "generic cache events", true, .add = add_caches },
+	{ "software", "software events", true,
+	  .table = &xlat_perf_sw_ids, .try = features_try_event, .what = &software },
+	{ "breakpoint", "kinds and lengths of breakpoints", false, .add = add_breakpoints },
+	{ "pmu", "PMUs in sysfs", false, .add = add_pmus },
+	{ NULL, NULL, false, .add = NULL },
 };

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The table of features, as text or as JSON, without what differs from run to run. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "core/abi/strings.h"
 #include "verbs/list/features.h"
 #include "xlat/tables.h"
 
-enum { RESULT_WIDTH = 8, SINCE_WIDTH = 7 };
-
-const char *const feature_results[FEATURE_RESULTS] = {
+static const char *const feature_results[FEATURE_RESULTS] = {
 	[FEATURE_UNTRIED] = "untried", [FEATURE_NO] = "no",
 	[FEATURE_ACCEPTED] = "accepted", [FEATURE_DEAD] = "dead",
 	[FEATURE_YES] = "yes",
@@ -52,23 +51,103 @@ static uint32_t shown_since(const struct features *fs, uint32_t since)
 	return since >> 8 == fs->facts.rules.machine.release >> 8 ? since : release_mainline(since);
 }
 
-static void release_or_dash(uint32_t v, struct buf *out)
+/* Rows ---------------------------------------------------------------------------------- */
+
+/* The members of a feature or an instrument in JSON, in their order. */
+enum member {
+	KIND, NAME, RESULT, VERDICT, KNOWN, SINCE, MEANING, ON, ERRNO, ERROR, RULE, RULE_MEANING,
+	SURE, WHY, COUNTED, LEAST, MOST, MEMBERS
+};
+
+static const char *const keys[MEMBERS] = {
+	[KIND] = "kind", [NAME] = "name", [RESULT] = "result", [VERDICT] = "verdict",
+	[KNOWN] = "known", [SINCE] = "since", [MEANING] = "meaning", [ON] = "on",
+	[ERRNO] = "errno", [ERROR] = "error", [RULE] = "rule", [RULE_MEANING] = "rule_meaning",
+	[SURE] = "sure", [WHY] = "why", [COUNTED] = "counted", [LEAST] = "least", [MOST] = "most",
+};
+
+/* A feature or an instrument: what it is and what was found, for text and JSON. */
+struct shown {
+	const char *words[MEMBERS];	/* NULL: none, or a number */
+	bool given[MEMBERS];		/* of the numbers, and of SURE */
+	uint64_t numbers[MEMBERS];
+	enum member columns[3];		/* of the text */
+	size_t widths[3];		/* with the blanks behind them */
+	enum text_color color;		/* of the second column */
+	struct buf reason;		/* behind the columns, owned */
+	const char *separator;		/* before the reason in place of blanks, or NULL */
+};
+
+static void set_number(struct shown *o, enum member m, uint64_t n)
 {
-	if (v)
-		release_text(v, out);
+	o->given[m] = true;
+	o->numbers[m] = n;
+}
+
+/* Set the error of a refusal, if there is one. */
+static void set_error(struct shown *o, int error)
+{
+	if (!error)
+		return;
+	set_number(o, ERRNO, (uint64_t)error);
+	o->words[ERROR] = error_name(error);
+}
+
+static void row_text(struct features *fs, const struct shown *o)
+{
+	struct showing *out = &fs->out;
+	struct buf *line = &out->line;
+
+	showing_begin(out, true);
+	buf_adds(line, "  ");
+	for (size_t i = 0; i < 3; i++) {
+		const char *words = o->words[o->columns[i]] ? o->words[o->columns[i]] : "-";
+		size_t from = line->len, len;
+
+		if (i == 1)
+			text_colored(line, out->text.color, o->color, words);
+		else
+			text_escaped(line, words);
+		len = i == 1 ? strlen(words) : line->len - from;
+		if ((i < 2 || (o->reason.len && !o->separator)) && len < o->widths[i])
+			buf_pad(line, o->widths[i] - len);
+	}
+	if (o->reason.len && o->separator)
+		buf_adds(line, o->separator);
+	text_escaped(line, buf_str(&o->reason));
+	showing_end(out);
+}
+
+static void row_json(struct features *fs, const struct shown *o)
+{
+	struct sink *k;
+
+	showing_begin(&fs->out, false);
+	k = fs->out.sink;
+	for (enum member m = 0; m < MEMBERS; m++) {
+		if (m == NAME)
+			k->ops->string(k, keys[m], o->words[m], strlen(o->words[m]), false);
+		else if (o->words[m])
+			k->ops->symbol(k, keys[m], o->words[m]);
+		else if (m == SURE && o->given[m])
+			json_add_bool(&fs->out.object, keys[m], o->numbers[m]);
+		else if (o->given[m])
+			k->ops->uint(k, keys[m], o->numbers[m]);
+	}
+	showing_end(&fs->out);
+}
+
+static void show_row(struct features *fs, struct shown *o)
+{
+	if (fs->out.json)
+		row_json(fs, o);
 	else
-		buf_addc(out, '-');
+		row_text(fs, o);
+	buf_free(&o->reason);
 }
 
-/* Text ---------------------------------------------------------------------------------- */
-
-static void pad(struct buf *out, size_t from, size_t width)
-{
-	while (out->len - from < width)
-		buf_addc(out, ' ');
-}
-
-void features_show_head(struct features *fs, const char *name, const char *meaning)
+/* Begin a table, with a line "NAME: MEANING". */
+static void features_show_head(struct features *fs, const char *name, const char *meaning)
 {
 	struct showing *out = &fs->out;
 
@@ -90,32 +169,91 @@ static size_t kind_width(const struct features *fs, const struct feature_kind *k
 	return width;
 }
 
-static void text_feature(struct features *fs, const struct feature *f)
+void features_show(struct features *fs, size_t i)
 {
-	struct showing *out = &fs->out;
-	struct buf why = { 0 }, *line = &out->line;
-	size_t width = kind_width(fs, f->kind);
-	const char *word = feature_results[f->result];
-	size_t from;
+	static const char *const known[] = {
+		[FACT_UNKNOWN] = "unclear", [FACT_NO] = "no", [FACT_YES] = "yes",
+	};
+	const struct feature *f = &fs->list[i];
+	struct buf since = { 0 };
+	struct shown o = {
+		.words = {
+			[KIND] = f->kind->name, [NAME] = buf_str(&f->name),
+			[RESULT] = feature_results[f->result], [KNOWN] = known[f->known],
+			[MEANING] = f->meaning, [ON] = f->on,
+			[WHY] = f->why.len ? buf_str(&f->why) : NULL,
+		},
+		.columns = { NAME, RESULT, SINCE }, .widths = { kind_width(fs, f->kind) + 2, 10, 9 },
+		.color = result_colors[f->result],
+	};
 
-	showing_begin(out, true);
-	buf_adds(line, "  ");
-	from = line->len;
-	text_escaped(line, buf_str(&f->name));
-	pad(line, from, width + 2);
-	text_colored(line, out->text.color, result_colors[f->result], word);
-	reason(f, &why);
-	for (size_t n = strlen(word); n < RESULT_WIDTH + 2; n++)
-		buf_addc(line, ' ');
-	from = line->len;
-	release_or_dash(shown_since(fs, f->since), line);
-	if (why.len) {
-		pad(line, from, SINCE_WIDTH + 2);
-		text_escaped(line, buf_str(&why));
+	if (f->since) {
+		release_text(shown_since(fs, f->since), &since);
+		o.words[SINCE] = buf_str(&since);
 	}
-	buf_free(&why);
-	showing_end(out);
+	set_error(&o, f->error);
+	if (f->rule && !unknown_here(f)) {
+		o.words[RULE] = f->rule->name;
+		o.words[RULE_MEANING] = f->rule->meaning;
+		set_number(&o, SURE, f->sure);
+	}
+	reason(f, &o.reason);
+	if (!fs->out.json && (!i || f[-1].kind != f->kind))
+		features_show_head(fs, f->kind->name, f->kind->meaning);
+	show_row(fs, &o);
+	showing_flush(&fs->out);
+	buf_free(&since);
 }
+
+/* Show an instrument without the count of one that works, which differs from run to run. */
+static void show_instrument(struct features *fs, enum instrument i)
+{
+	const struct instrument_result *r = instrument_find(&fs->instruments, i);
+	bool fails = instrument_fails(&fs->instruments, i);
+	struct shown o = {
+		.words = {
+			[KIND] = "instrument", [NAME] = instrument_name(i),
+			[VERDICT] = instrument_verdict_name(r->verdict),
+			[MEANING] = instrument_meaning(i),
+		},
+		.columns = { NAME, VERDICT, MEANING }, .widths = { 19, 13 }, .separator = ": ",
+		.color = fails ? COLOR_ERROR :
+			 r->verdict == INSTRUMENT_WORKS ? COLOR_STRING : COLOR_NOTE,
+	};
+
+	if (r->verdict <= INSTRUMENT_ABSENT)
+		buf_adds(&o.reason, instrument_reason(r));
+	if (r->verdict == INSTRUMENT_ABSENT)
+		set_error(&o, r->error);
+	if (o.reason.len && (r->why || !r->error))
+		o.words[WHY] = instrument_reason(r);
+	if (r->verdict == INSTRUMENT_IMPLAUSIBLE)
+		buf_addf(&o.reason, "%" PRIu64 ", where %" PRIu64 " to %" PRIu64 " are possible",
+			 r->counted, r->least, r->most);
+	if (fails) {
+		set_number(&o, COUNTED, r->counted);
+		set_number(&o, LEAST, r->least);
+		set_number(&o, MOST, r->most);
+	}
+	show_row(fs, &o);
+}
+
+void features_show_instruments(struct features *fs)
+{
+	bool all = !fs->words[0] && !fs->gate;
+
+	if (!fs->out.json && !all)
+		return;
+	if (!fs->out.json)
+		features_show_head(fs, "instruments",
+				   "whether what measures works, where the result is known");
+	for (int i = 0; i < INSTRUMENTS; i++)
+		if (all || fs->instruments.tried[i])
+			show_instrument(fs, i);
+	showing_flush(&fs->out);
+}
+
+/* Kernel and machine ---------------------------------------------------------------------- */
 
 static struct buf *text_line(struct features *fs)
 {
@@ -187,8 +325,6 @@ static void text_here(struct features *fs)
 	}
 }
 
-/* JSON ---------------------------------------------------------------------------------- */
-
 static void features_json_release(struct sink *k, const char *key, uint32_t release)
 {
 	struct buf text = { 0 };
@@ -198,38 +334,6 @@ static void features_json_release(struct sink *k, const char *key, uint32_t rele
 	if (release)
 		k->ops->symbol(k, key, buf_str(&text));
 	buf_free(&text);
-}
-
-static void json_feature(struct features *fs, const struct feature *f)
-{
-	static const char *const known[] = {
-		[FACT_UNKNOWN] = "unclear", [FACT_NO] = "no", [FACT_YES] = "yes",
-	};
-	const char *name = f->error ? error_name(f->error) : NULL;
-	struct sink *k;
-
-	showing_begin(&fs->out, false);
-	k = fs->out.sink;
-	k->ops->symbol(k, "kind", f->kind->name);
-	k->ops->string(k, "name", buf_str(&f->name), f->name.len, false);
-	k->ops->symbol(k, "result", feature_results[f->result]);
-	k->ops->symbol(k, "known", known[f->known]);
-	features_json_release(k, "since", shown_since(fs, f->since));
-	k->ops->symbol(k, "meaning", f->meaning);
-	if (f->on)
-		k->ops->symbol(k, "on", f->on);
-	if (f->error)
-		k->ops->sint(k, "errno", f->error);
-	if (name)
-		k->ops->symbol(k, "error", name);
-	if (f->rule && !unknown_here(f)) {
-		k->ops->symbol(k, "rule", f->rule->name);
-		k->ops->symbol(k, "rule_meaning", f->rule->meaning);
-		json_add_bool(&fs->out.object, "sure", f->sure);
-	}
-	if (f->why.len)
-		k->ops->symbol(k, "why", buf_str(&f->why));
-	showing_end(&fs->out);
 }
 
 static void json_kernel(struct features *fs)
@@ -275,20 +379,6 @@ static void json_here(struct features *fs)
 	}
 	k->ops->end(k);
 	showing_end(&fs->out);
-}
-
-void features_show(struct features *fs, size_t i)
-{
-	const struct feature *f = &fs->list[i];
-
-	if (fs->out.json) {
-		json_feature(fs, f);
-	} else {
-		if (!i || f[-1].kind != f->kind)
-			features_show_head(fs, f->kind->name, f->kind->meaning);
-		text_feature(fs, f);
-	}
-	showing_flush(&fs->out);
 }
 
 void features_show_machine(struct features *fs)

@@ -2,6 +2,7 @@
 /* Events to try features on, and the evaluation of a trial. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 #include "experiment/work.h"
 #include "core/host/host.h"
 #include "core/host/pmu.h"
+#include "core/lib/die.h"
 #include "core/model/event_name.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
@@ -45,6 +47,67 @@ size_t features_attr(struct features *fs, uint32_t type, uint64_t config, uint8_
 	features_put(attr, ATTR_CONFIG, config);
 	features_put(attr, ATTR_EXCLUDE_KERNEL, !may_count_kernel(fs));
 	return attr_layout->size;
+}
+
+/* Runs --------------------------------------------------------------------------------- */
+
+struct features_experiment {
+	struct experiment x;	/* without its attr, which is the next member */
+	uint8_t attr[FEATURE_ATTR_MAX];
+	struct observed *seen[FEATURE_RUNS];	/* owned */
+	size_t n;
+};
+
+static bool features_same(const struct features_experiment *e, const struct experiment *x)
+{
+	const struct experiment *y = &e->x;
+
+	return x->len == y->len && !memcmp(x->attr, e->attr, x->len) && x->whom == y->whom &&
+	       x->flags == y->flags && x->work == y->work && x->clock == y->clock &&
+	       x->other == y->other && x->grouped == y->grouped && x->ioctl == y->ioctl &&
+	       x->when == y->when && x->bpf == y->bpf;
+}
+
+static struct features_experiment *features_experiment(struct features *fs,
+							const struct experiment *x)
+{
+	struct features_experiment *e;
+
+	for (size_t i = 0; i < fs->nexperiments; i++)
+		if (features_same(&fs->experiments[i], x))
+			return &fs->experiments[i];
+	fs->experiments = xrealloc(fs->experiments,
+				   (fs->nexperiments + 1) * sizeof(*fs->experiments));
+	e = &fs->experiments[fs->nexperiments++];
+	*e = (struct features_experiment){ .x = *x };
+	e->x.attr = NULL;
+	memcpy(e->attr, x->attr, x->len);
+	return e;
+}
+
+const struct observed *features_observe(struct features *fs, const struct experiment *x, size_t n)
+{
+	struct features_experiment *e = features_experiment(fs, x);
+
+	for (; e->n <= n; e->n++) {
+		struct observed *o = xrealloc(NULL, sizeof(*o));
+
+		if (!experimenter_run(&fs->experimenter, x, o)) {
+			free(o);
+			return NULL;
+		}
+		e->seen[e->n] = o;
+	}
+	return e->seen[n];
+}
+
+void features_runs_free(struct features *fs)
+{
+	experimenter_end(&fs->experimenter);
+	for (size_t i = 0; i < fs->nexperiments; i++)
+		for (size_t j = 0; j < fs->experiments[i].n; j++)
+			free(fs->experiments[i].seen[j]);
+	free(fs->experiments);
 }
 
 /* Bases ------------------------------------------------------------------------------- */
