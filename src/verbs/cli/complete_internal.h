@@ -31,6 +31,3 @@ void complete_list(struct completion *c, const char *list);
 /* Complete an argument of these kinds, separated by |, as verb_option.arg names them. */
 void complete_kinds(struct completion *c, const struct verb *v, const struct verb *const *all,
 		    const char *names);
-
-/* Complete an event in the syntax of core/host/event_syntax.h. */
-void complete_event(struct completion *c);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Completion of arguments by their kind: the words are those that the parsers suggest. */
+/* The word under the cursor; completion of arguments by their kind, whose words are those that the
+   parsers suggest. */
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,12 +11,213 @@
 #include "core/abi/strings.h"
 #include "verbs/cli/complete_internal.h"
 #include "verbs/cli/injections.h"
+#include "verbs/cli/machine.h"
 #include "verbs/cli/select.h"
 #include "explain/lexicon.h"
+#include "core/host/event_words.h"
+#include "core/host/host.h"
+#include "core/host/pmu.h"
 #include "core/host/proc.h"
 #include "core/host/sysfile.h"
 #include "core/lib/die.h"
 #include "xlat/tables.h"
+
+/* The word under the cursor ---------------------------------------------------------------- */
+
+void complete_with(struct completion *c, const char *name, const char *help)
+{
+	if (strncmp(name, c->typed, strlen(c->typed)))
+		return;
+	printf("%s%s%s%s\n", buf_str(&c->head), name, help ? "\t" : "", help ? help : "");
+}
+
+static void complete_offered(void *ctx, const char *name)
+{
+	complete_with(ctx, name, NULL);
+}
+
+void complete_skip(struct completion *c, const char *separators)
+{
+	const char *last = NULL;
+
+	for (const char *p = c->typed; *p; p++)
+		if (strchr(separators, *p))
+			last = p + 1;
+	if (!last)
+		return;
+	buf_add(&c->head, c->typed, (size_t)(last - c->typed));
+	c->typed = last;
+}
+
+bool complete_key(struct completion *c, const char *key)
+{
+	size_t len = strlen(key);
+
+	if (strncmp(c->typed, key, len))
+		return false;
+	buf_adds(&c->head, key);
+	c->typed += len;
+	return true;
+}
+
+void complete_list(struct completion *c, const char *list)
+{
+	char *words = verb_words(list), *save;
+
+	complete_skip(c, "!,");
+	for (char *w = strtok_r(words, " ", &save); w; w = strtok_r(NULL, " ", &save))
+		complete_with(c, w, NULL);
+	free(words);
+}
+
+void complete_start(struct completion *c, const char *word)
+{
+	*c = (struct completion){ .typed = word };
+	nearest_start_list(&c->offers, complete_offered, c);
+}
+
+/* Events ---------------------------------------------------------------------------------- */
+
+/* The place of the cursor in a list of events. */
+struct cursor {
+	const char *piece;	/* begin of the event, term or member */
+	const char *pmu;	/* between the slashes of a PMU: its name; NULL elsewhere */
+	size_t pmu_len;
+	bool after_event;	/* a member may follow */
+};
+
+static struct cursor cursor_place(const char *text)
+{
+	struct cursor p = { .piece = text };
+
+	for (; *text; text++) {
+		if (*text == '/' && p.pmu) {
+			p.pmu = NULL;
+		} else if (*text == '/' && strncmp(p.piece, "mem:", 4) &&
+			   !memchr(p.piece, '=', (size_t)(text - p.piece))) {
+			p.pmu = p.piece;
+			p.pmu_len = (size_t)(text - p.piece);
+			p.piece = text + 1;
+		} else if (strchr(",{}", *text)) {
+			p.after_event = *text == ',';
+			p.piece = text + 1;
+		}
+	}
+	return p;
+}
+
+/* Complete the value of a member that the piece names before its equals sign. */
+static bool member_value(struct completion *c, const char *piece)
+{
+	const char *equals = strchr(piece, '=');
+	const struct field *f = equals ? attr_member(piece, (size_t)(equals - piece)) : NULL;
+
+	if (!equals)
+		return false;
+	complete_skip(c, "=|");
+	if (f && f->xlat)
+		xlat_offer(f->xlat, true, &c->offers);
+	return true;
+}
+
+/* Offer name and suffix as one word. */
+static void complete_joined(struct completion *c, const char *name, const char *suffix,
+			    const char *help)
+{
+	struct buf word = { 0 };
+
+	buf_addf(&word, "%s%s", name, suffix);
+	complete_with(c, buf_str(&word), help);
+	buf_free(&word);
+}
+
+struct systems {
+	struct completion *c;
+	struct buf offered;	/* " sched: irq:" */
+};
+
+/*
+ * Offer a tracepoint, or before the colon is typed its system, as there are thousands of
+ * tracepoints.
+ */
+static void complete_tracepoint(void *ctx, uint64_t id, const char *name)
+{
+	struct systems *s = ctx;
+	struct buf system = { 0 };
+
+	(void)id;
+	if (strchr(s->c->typed, ':')) {
+		complete_with(s->c, name, NULL);
+		return;
+	}
+	buf_addf(&system, " %.*s:", (int)strcspn(name, ":"), name);
+	if (!strstr(buf_str(&s->offered), buf_str(&system))) {
+		buf_adds(&s->offered, buf_str(&system));
+		complete_with(s->c, buf_str(&system) + 1, NULL);
+	}
+	buf_free(&system);
+}
+
+/* Offer the members of the attr; one of a single bit requires no value. */
+static void complete_members(struct completion *c)
+{
+	const struct layout *attr = &layout_perf_event_attr;
+
+	for (size_t i = 0; i < attr->n; i++) {
+		const struct field *f = &attr->fields[i];
+
+		if (f->kind != FIELD_RESERVED)
+			complete_joined(c, f->name, f->nbits == 1 ? "" : "=", f->meaning);
+	}
+}
+
+/* Complete what follows the slash of a PMU; one that is on or off requires no value. */
+static void complete_terms(struct completion *c, const struct pmu *p)
+{
+	for (size_t i = 0; i < p->nterms; i++)
+		complete_joined(c, p->terms[i].name, pmu_term_max(&p->terms[i]) > 1 ? "=" : "",
+				NULL);
+	for (size_t i = 0; i < p->naliases; i++)
+		complete_joined(c, p->aliases[i].name, "/", NULL);
+}
+
+static void complete_names(struct completion *c, struct host *h)
+{
+	struct systems s = { .c = c };
+
+	event_words_near(&c->offers);
+	for (const struct pmu *p = host_pmus(h); p; p = p->next)
+		if (p->nterms || p->naliases)
+			complete_joined(c, p->name, "/", NULL);
+	host_each_tracepoint(h, complete_tracepoint, &s);
+	buf_free(&s.offered);
+}
+
+/* Complete an event in the syntax of core/host/event_syntax.h. */
+static void complete_event(struct completion *c)
+{
+	struct cursor p = cursor_place(c->typed);
+	struct machine m;
+
+	buf_add(&c->head, c->typed, (size_t)(p.piece - c->typed));
+	c->typed = p.piece;
+	if (!p.pmu && member_value(c, p.piece))
+		return;
+	machine_open(&m);
+	if (p.pmu) {
+		const struct pmu *pmu = pmu_find(host_pmus(m.host), p.pmu, p.pmu_len);
+
+		if (pmu && !strchr(p.piece, '='))
+			complete_terms(c, pmu);
+	} else {
+		complete_names(c, m.host);
+		if (p.after_event)
+			complete_members(c);
+	}
+	machine_close(&m);
+}
+
+/* Other kinds ----------------------------------------------------------------------------- */
 
 static void complete_set(struct completion *c)
 {
@@ -33,11 +235,6 @@ static void complete_signal(struct completion *c)
 	nearest_try(&c->offers, "none");
 }
 
-static void complete_errno(struct completion *c)
-{
-	error_offer(&c->offers);
-}
-
 /* Complete SET, then parts such as error=EINVAL behind colons.  fault: those of --fault. */
 static void complete_parts(struct completion *c, bool fault)
 {
@@ -47,7 +244,7 @@ static void complete_parts(struct completion *c, bool fault)
 	}
 	complete_skip(c, ":");
 	if (complete_key(c, "error="))
-		complete_errno(c);
+		error_offer(&c->offers);
 	else if (complete_key(c, "signal="))
 		selection_offer_signals(&c->offers);
 	else if (complete_key(c, "when="))
@@ -156,16 +353,6 @@ static void complete_flags(struct completion *c)
 	xlat_offer(&xlat_perf_event_open_flags, false, &c->offers);
 }
 
-static void complete_arch(struct completion *c)
-{
-	arch_offer(&c->offers);
-}
-
-static void complete_ioctl(struct completion *c)
-{
-	ioctl_offer(&c->offers);
-}
-
 static void offer_term(void *ctx, const struct lexicon_entry *e)
 {
 	lexicon_offer(e, ctx);
@@ -203,27 +390,41 @@ static void complete_directory(struct completion *c)
 /* The arguments of options and verbs by the names that --help gives them. */
 static const struct {
 	const char *kind;
-	void (*complete)(struct completion *c);
+	void (*complete)(struct completion *c); /* or: */
+	void (*offer)(struct nearest *n);
 } kinds[] = {
-	{ "ARCH", complete_arch },	  { "ATTR", complete_at_file },
-	{ "CGROUP", complete_directory }, { "CLAIM", complete_claim },
-	{ "DIR", complete_directory },	  { "DUMP", complete_file },
-	{ "DUMP:LINE", complete_file },	  { "SET:DO", complete_injection },
-	{ "ERRNO", complete_errno },	  { "EVENT", complete_event },
-	{ "FILE", complete_file },	  { "SET[:error=E]", complete_fault },
-	{ "FLAGS", complete_flags },	  { "NUMBER", complete_ioctl },
-	{ "PATTERN", complete_event },	  { "RECORDS", complete_at_file },
-	{ "PID", complete_pid },	  { "RELEASE", complete_release },
-	{ "SET", complete_set },	  { "SIGNAL", complete_signal },
-	{ "TERM", complete_term },	  { "USER", complete_user },
-	{ "VAR=VALUE", complete_variable },
+	{ "ARCH", .offer = arch_offer },
+	{ "ATTR", .complete = complete_at_file },
+	{ "CGROUP", .complete = complete_directory },
+	{ "CLAIM", .complete = complete_claim },
+	{ "DIR", .complete = complete_directory },
+	{ "DUMP", .complete = complete_file },
+	{ "DUMP:LINE", .complete = complete_file },
+	{ "SET:DO", .complete = complete_injection },
+	{ "ERRNO", .offer = error_offer },
+	{ "EVENT", .complete = complete_event },
+	{ "FILE", .complete = complete_file },
+	{ "SET[:error=E]", .complete = complete_fault },
+	{ "FLAGS", .complete = complete_flags },
+	{ "NUMBER", .offer = ioctl_offer },
+	{ "PATTERN", .complete = complete_event },
+	{ "RECORDS", .complete = complete_at_file },
+	{ "PID", .complete = complete_pid },
+	{ "RELEASE", .complete = complete_release },
+	{ "SET", .complete = complete_set },
+	{ "SIGNAL", .complete = complete_signal },
+	{ "TERM", .complete = complete_term },
+	{ "USER", .complete = complete_user },
+	{ "VAR=VALUE", .complete = complete_variable },
 };
 
 static void complete_kind(struct completion *c, const struct verb *v,
 			  const struct verb *const *all, const char *kind)
 {
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
-		if (!strcmp(kinds[i].kind, kind))
+		if (!strcmp(kinds[i].kind, kind) && kinds[i].offer)
+			kinds[i].offer(&c->offers);
+		else if (!strcmp(kinds[i].kind, kind))
 			kinds[i].complete(c);
 	if (v->own && !strcmp(v->own, kind)) {
 		complete_skip(c, ",");

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "verbs/cli/options_words.h"
 #include "core/lib/die.h"
 #include "core/lib/output.h"
 #include "core/lib/pager.h"
@@ -56,7 +55,7 @@ static void set_outcome(void *to, const char *arg, const struct verb_option *opt
 	if (s->outcome && s->outcome != opt->key)
 		warn("only the last of -z and -Z takes effect; --status= shows several outcomes");
 	s->outcome = opt->key;
-	selection_status(s, opt->key == 'z' ? "successful" : "failed");
+	selection_status(s, opt->key == 'z' ? "successful" : "failed", opt);
 }
 
 static void set_stacks(void *to, const char *arg, const struct verb_option *opt)
@@ -89,24 +88,6 @@ static void set_width(void *to, const char *arg, const struct verb_option *opt)
 		die("--width requires a number of columns or full, not '%s'", arg);
 	o->text.any_width = !strcmp(arg, "full");
 	o->text.width = o->text.any_width ? 0 : (unsigned int)verb_number(arg, opt, 20, 10000);
-}
-
-static void set_trace(void *to, const char *arg, const struct verb_option *opt)
-{
-	(void)opt;
-	selection_trace(to, arg);
-}
-
-static void set_status(void *to, const char *arg, const struct verb_option *opt)
-{
-	(void)opt;
-	selection_status(to, arg);
-}
-
-static void set_signal(void *to, const char *arg, const struct verb_option *opt)
-{
-	(void)opt;
-	selection_signal(to, arg);
 }
 
 void options_set_color(void *to, const char *arg, const struct verb_option *opt)
@@ -194,7 +175,7 @@ const struct verb_option options_full[] = {
 };
 
 const struct verb_option options_calls[] = {
-	{ .name = "trace", .expr = "trace|t", .arg = "SET", .set = set_trace, .at = AT(select),
+	{ .name = "trace", .expr = "trace|t", .arg = "SET", .set = selection_trace, .at = AT(select),
 	  .help = "show these calls: names, numbers, /REGEX, %open %ioctl %memory %poll %read "
 		  "%desc %pass %process, all, none, or perf, the calls that concern perf" },
 	{ .name = "decode-fds", .key = 'y', .excludes = 'y', .expr = "decode-fds|decode-fd",
@@ -230,13 +211,13 @@ const struct verb_option options_times[] = {
 };
 
 const struct verb_option options_session[] = {
-	{ .name = "status", .expr = "status", .arg = "STATUS", .set = set_status, .at = AT(select),
+	{ .name = "status", .expr = "status", .arg = "STATUS", .set = selection_status, .at = AT(select),
 	  .words = SELECT_STATUSES, .help = "show calls with these outcomes" },
 	{ .name = "successful-only", .key = 'z', .set = set_outcome, .at = AT(select),
 	  .help = "show calls that succeeded" },
 	{ .name = "failed-only", .key = 'Z', .set = set_outcome, .at = AT(select),
 	  .help = "show calls that failed" },
-	{ .name = "signal", .expr = "signal|signals|s", .arg = "SIGNAL", .set = set_signal,
+	{ .name = "signal", .expr = "signal|signals|s", .arg = "SIGNAL", .set = selection_signal,
 	  .at = AT(select), .help = "show these signals of tasks that use perf (default all)" },
 	{ .name = "stack-traces", .key = 'k', .arg = "WHAT", .optional = true,
 	  .words = "symbol source", .set = set_stacks,

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "verbs/cli/options_words.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -261,8 +261,11 @@ void selection_calls(const char *set, const char *option, enum selected *calls)
 		calls[i] = calls[i] ? SELECT_NONE : SELECT_PERF;
 }
 
-void selection_trace(struct selection *s, const char *set)
+void selection_trace(void *to, const char *set, const struct verb_option *o)
 {
+	struct selection *s = to;
+
+	(void)o;
 	s->chosen = true;
 	selection_calls(set, "-e trace", s->calls);
 }
@@ -287,11 +290,13 @@ static void add_status(void *ctx, const char *word, const char *option)
 	    *n.best ? "?" : "");
 }
 
-void selection_status(struct selection *s, const char *set)
+void selection_status(void *to, const char *set, const struct verb_option *o)
 {
+	struct selection *s = to;
 	unsigned int status = 0;
 	bool negate = skip_negations(&set);
 
+	(void)o;
 	each_word(set, "-e status", add_status, &status);
 	s->status = negate ? STATUS_ALL & ~status : status;
 }
@@ -334,11 +339,13 @@ static void add_signal(void *ctx, const char *word, const char *option)
 		*signals |= 1ULL << (signal_number(word, option) - 1);
 }
 
-void selection_signal(struct selection *s, const char *set)
+void selection_signal(void *to, const char *set, const struct verb_option *o)
 {
+	struct selection *s = to;
 	uint64_t signals = 0;
 	bool negate = skip_negations(&set);
 
+	(void)o;
 	each_word(set, "-e signal", add_signal, &signals);
 	s->signals = negate ? ~signals : signals;
 }

@@ -4,6 +4,7 @@
 
 #include "core/lib/nearest.h"
 #include "core/session/selection.h"
+#include "verbs/cli/verb.h"
 
 #define SELECT_STATUSES "successful failed unfinished unavailable detached all none"
 
@@ -13,10 +14,8 @@ void selection_init(struct selection *s);
 /* Select no calls, for -q. */
 void selection_no_calls(struct selection *s);
 
-/* Parse the sets of -e trace=, status= and signal=; die on an unknown word. */
-void selection_trace(struct selection *s, const char *set);
-void selection_status(struct selection *s, const char *set);
-void selection_signal(struct selection *s, const char *set);
+/* Setters of struct selection: the sets of -e trace=, status= and signal=. */
+verb_set_fn selection_trace, selection_status, selection_signal;
 
 /*
  * Parse a set of calls into CALL_COUNT calls: names, numbers, classes, /REGEX; ? before a word

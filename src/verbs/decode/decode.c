@@ -3,7 +3,7 @@
 #include <sys/stat.h>
 
 #include "verbs/cli/input.h"
-#include "verbs/cli/options_words.h"
+#include "verbs/cli/options.h"
 #include "verbs/cli/views.h"
 #include "verbs/cmd.h"
 #include "verbs/decode/decode.h"

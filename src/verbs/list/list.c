@@ -396,22 +396,52 @@ static void list_emit_attr(struct list *l, const struct listed *e, struct sink *
 	event_list_free(&events);
 }
 
-static void list_string(struct sink *s, const char *key, const char *text)
+/* What is shown beside the attr: the member of JSON, and what is around it in the text. */
+static const struct list_field {
+	const char *key, *before, *after; /* before: NULL: not in the text */
+	bool behind;			/* the attr */
+} fields[] = {
+	{ "event", "  ", "", false },
+	{ "form", "  ", "", false },
+	{ "also", " or ", "", false },
+	{ "kind", NULL, NULL, false },
+	{ "unsupported", " /* not on this machine: ", " */", true },
+};
+
+enum { FIELDS = sizeof(fields) / sizeof(*fields) };
+
+/* Store the words of each field, NULL where there are none. */
+static void list_words(const struct listed *e, const char *words[FIELDS])
 {
-	if (text)
-		s->ops->string(s, key, text, strlen(text), false);
+	words[0] = e->text ? NULL : e->name;
+	words[1] = e->text ? e->name : NULL;
+	words[2] = e->also;
+	words[3] = kinds[e->kind].name;
+	words[4] = e->error ? error_name(e->error) : NULL;
 }
 
 static void list_show_json(struct list *l, const struct listed *e)
 {
+	const char *words[FIELDS];
 	struct sink *s = l->out.sink;
 
 	s->full = false;
-	list_string(s, e->text ? "form" : "event", e->name);
-	list_string(s, "also", e->also);
-	list_string(s, "kind", kinds[e->kind].name);
-	list_string(s, "unsupported", e->error ? error_name(e->error) : NULL);
+	list_words(e, words);
+	for (size_t i = 0; i < FIELDS; i++)
+		if (words[i])
+			s->ops->string(s, fields[i].key, words[i], strlen(words[i]), false);
 	list_emit_attr(l, e, s);
+}
+
+/* Append the fields that are before or behind the attr. */
+static void list_add_words(const struct listed *e, bool behind, struct buf *line)
+{
+	const char *words[FIELDS];
+
+	list_words(e, words);
+	for (size_t i = 0; i < FIELDS; i++)
+		if (words[i] && fields[i].before && fields[i].behind == behind)
+			buf_addf(line, "%s%s%s", fields[i].before, words[i], fields[i].after);
 }
 
 /* lacking: the heading says that the machine has none of the kind. */
@@ -419,13 +449,11 @@ static void list_show_text(struct list *l, const struct listed *e, bool lacking)
 {
 	struct buf *line = &l->out.line;
 
-	buf_addf(line, "  %s", e->name);
-	if (e->also)
-		buf_addf(line, " or %s", e->also);
+	list_add_words(e, false, line);
 	buf_pad(line, line->len < l->column ? l->column - line->len : 1);
 	list_emit_attr(l, e, l->out.sink);
-	if (e->error && !lacking)
-		buf_addf(line, " /* not on this machine: %s */", error_name(e->error));
+	if (!lacking)
+		list_add_words(e, true, line);
 	if (l->out.width)
 		text_fit(line, "", l->out.width);
 }
@@ -434,15 +462,16 @@ static void list_show_text(struct list *l, const struct listed *e, bool lacking)
 static size_t attr_column(const struct list *l, enum list_kind kind)
 {
 	size_t most = l->out.width ? l->out.width / 2 : 54, column = most < 37 ? most : 37;
+	struct buf words = { 0 };
 
 	for (size_t i = 0; i < l->n; i++) {
-		const struct listed *e = &l->events[i];
-		size_t end = strlen("  ") + strlen(e->name) + 1 +
-			     (e->also ? strlen(" or ") + strlen(e->also) : 0);
-
-		if (e->selected && e->kind == kind && end > column && end <= most)
-			column = end;
+		buf_reset(&words);
+		list_add_words(&l->events[i], false, &words);
+		if (l->events[i].selected && l->events[i].kind == kind &&
+		    words.len + 1 > column && words.len + 1 <= most)
+			column = words.len + 1;
 	}
+	buf_free(&words);
 	return column;
 }
 

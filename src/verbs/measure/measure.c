@@ -12,7 +12,6 @@
 #include "core/lib/clock.h"
 #include "core/lib/die.h"
 #include "verbs/measure/reason.h"
-#include "verbs/measure/targets.h"
 #include "xlat/constants.h"
 
 #define NS 1000000000ULL

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The rings of a measurement. */
+/* The targets and rings of a measurement. */
 #pragma once
 
 #include "verbs/measure/measure.h"
@@ -9,3 +9,9 @@ bool measure_map(struct measure *m);
 
 /* Show new records; last: also those held back to be sorted by time. */
 void measure_look(struct measure *m, bool last);
+
+/*
+ * Fill in m->targets, and the flags of the batch for a cgroup.  Inherited events with a
+ * ring require a target for each CPU (per_cpu).  Return false after a warn().
+ */
+bool targets_find(struct measure *m, bool per_cpu);

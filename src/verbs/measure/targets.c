@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "verbs/measure/targets.h"
+#include "verbs/measure/measure_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "verbs/cli/options_words.h"
+#include "verbs/cli/options.h"
 #include "verbs/cmd.h"
 #include "engine/live/live.h"
 #include "engine/rings/earlier.h"
