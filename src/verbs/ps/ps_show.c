@@ -524,7 +524,7 @@ static void end_row(struct ps *p)
 }
 
 /* Show the row of an event, or the headings if it is NULL. */
-static void show_row(struct ps *p, const struct ps_row *r, const size_t *widths)
+static void ps_show_row(struct ps *p, const struct ps_row *r, const size_t *widths)
 {
 	struct buf *out = &p->out.line, word = { 0 };
 
@@ -620,9 +620,9 @@ static void show_text(struct ps *p, const struct ps_row *rows, size_t n)
 	if (!n)
 		return;
 	measure_columns(p, rows, shown, widths);
-	show_row(p, NULL, widths);
+	ps_show_row(p, NULL, widths);
 	for (size_t i = 0; i < shown; i++) {
-		show_row(p, &rows[i], widths);
+		ps_show_row(p, &rows[i], widths);
 		if (p->options.text.full)
 			show_details(&rows[i]);
 	}
