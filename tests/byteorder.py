@@ -18,7 +18,7 @@ import tempfile
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, HERE)
+sys.path.insert(0, os.path.join(HERE, "lib"))
 import straceparse as sp
 
 PEVTRACE = os.environ.get("PEVTRACE")
@@ -614,8 +614,8 @@ def main():
 				  lambda t: '"of":"format"' in t)
 		else:
 			TAP.skip("perf.data", "no perf")
-		for command in ("eventful waits", "eventful sigtrap", "eventful overflows",
-				"eventful leader", "eventful refresh", "attrs ioctl", "attrs read",
+		for command in ("event_uses waits", "event_uses sigtrap", "event_uses overflows",
+				"event_uses leader", "event_uses refresh", "attrs ioctl", "attrs read",
 				"passfd", "sigtrapbp", "demo"):
 			name, *rest = command.split()
 			test_dump(tmp, command, [os.path.join(TARGETS, name), *rest],

@@ -54,10 +54,10 @@ attach_to_demo() {
 	wait "$target"
 }
 
-# Skip the test if this machine lacks what it needs: a name of tests/machine.py.
+# Skip the test if this machine lacks what it needs: a name of tests/lib/machine.py.
 needs() {
 	local why
-	why=$(python3 -B "$srcdir/tests/machine.py" "$1") || skip "$why"
+	why=$(python3 -B "$srcdir/tests/lib/machine.py" "$1") || skip "$why"
 }
 
 # One line on standard error that names pevtrace and contains $1.

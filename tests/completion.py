@@ -11,7 +11,7 @@ import tempfile
 import time
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 import straceparse as sp
 
 PEVTRACE = os.path.realpath(os.environ.get("PEVTRACE") or sp.find_program("pevtrace"))

@@ -32,7 +32,7 @@ import unicodedata
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.dont_write_bytecode = True
-sys.path.insert(0, HERE)
+sys.path.insert(0, os.path.join(HERE, "lib"))
 import straceparse as sp
 
 try:
@@ -413,7 +413,7 @@ def check_found(b, schema):
 	b.tap.ok(not why, what, why)
 
 def check_lost(b, schema):
-	"""A line about lost messages, put into another dump: see tests/engines.py for real ones."""
+	"""A line about lost messages, put into another dump: see tests/engines_agree.py for real ones."""
 	what = "schema: lost messages"
 	if not b.wanted(what) or "found" not in b.kept:
 		return

@@ -28,7 +28,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.dont_write_bytecode = True
-sys.path.insert(0, HERE)
+sys.path.insert(0, os.path.join(HERE, "lib"))
 import machine
 import ringparse as rp
 import straceparse as sp
@@ -622,7 +622,7 @@ def before(tap, tmp):
 
 def attached_abis(tap, tmp):
 	"""An attached program has no seccomp filter and may have another ABI: same results."""
-	for name in ("everyday", "everyday32"):
+	for name in ("processes", "processes32"):
 		program = rp.target(name)
 		if rp.missing(name):
 			tap.skip("attached: " + name, rp.missing(name))

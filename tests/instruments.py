@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Whether pevtrace knows what works on this machine: against what machine.py finds by itself, and
+"""Whether pevtrace knows what works on this machine: against what lib/machine.py finds by itself, and
 where breakpoints are made not to fire (tests/handicap/dead.c)."""
 
 import json
@@ -14,7 +14,7 @@ import tempfile
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, HERE)
+sys.path.insert(0, os.path.join(HERE, "lib"))
 import machine
 import straceparse as sp
 
@@ -79,9 +79,9 @@ def test_found(tap, fires):
 	got = machine.count(machine.event(1, 2), lambda: fresh.write(b"1" * len(fresh)))
 	tap.ok((found["page-faults"]["verdict"] == "works") == (got > 0), "page faults: %d" % got,
 	       [found])
-	program = os.path.join(TARGETS, "everyday32")
+	program = os.path.join(TARGETS, "processes32")
 	if not os.path.exists(program):
-		tap.skip("32-bit programs", "everyday32 is not built")
+		tap.skip("32-bit programs", "processes32 is not built")
 	else:
 		runs = machine.cannot_run(program) is None
 		tap.ok((found["compat"]["verdict"] == "works") == runs,
@@ -117,7 +117,7 @@ def test_open(tap, fires):
 def test_trace(tap, fires):
 	"""The program that is traced need not be one that the library changes."""
 	program = [sys.executable, "-c", "import sys; sys.path.insert(0, %r); import machine; "
-		   "machine.event(5, more=((52, 'I', 2), (56, 'Q', 0x1000), (64, 'Q', 4)))" % HERE]
+		   "machine.event(5, more=((52, 'I', 2), (56, 'Q', 0x1000), (64, 'Q', 4)))" % os.path.join(HERE, "lib")]
 	for option in ("--explain", "--summary"):
 		says(tap, option, run(option, *program, **WITHOUT).stderr, True)
 		says(tap, option, run(option, *program, **LIVE).stderr, not fires)
@@ -152,7 +152,7 @@ def test_admin(tap):
 		if machine.lacks(need):
 			tap.skip(need + " without CAP_SYS_ADMIN", machine.lacks(need))
 			continue
-		r = subprocess.run([sys.executable, os.path.join(HERE, "machine.py"), need], text=True, check=False,
+		r = subprocess.run([sys.executable, os.path.join(HERE, "lib/machine.py"), need], text=True, check=False,
 				   preexec_fn=lambda: machine.LIBC.prctl(PR_CAPBSET_DROP, CAP_SYS_ADMIN, 0, 0, 0),
 				   stdout=subprocess.PIPE)
 		tap.ok(r.returncode == 1 and "CAP_SYS_ADMIN" in r.stdout, need + " without CAP_SYS_ADMIN", [r.stdout])

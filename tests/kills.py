@@ -22,7 +22,7 @@ import termios
 import time
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 import straceparse as sp
 
 PEVTRACE = os.environ.get("PEVTRACE") or sp.find_program("pevtrace")
@@ -34,21 +34,21 @@ PATIENCE = 300
 PR_SET_CHILD_SUBREAPER = 36
 OPTIONS = [[], ["--json"], ["--records"], ["-k"], ["--no-seccomp"], ["--summary"],
 	   ["--records", "--look-every=5"], ["--trace=all"]]
-LASTING = ["everyday -e -n 40 fork", "everyday -n 40 vfork", "everyday -e -n 40 thread_exec",
-	   "everyday -e -n 20 leaderless", "everyday -e -n 8 stop", "everyday -e -n 10 timer",
-	   "everyday -n 6 restart_block", "everyday -e signalfd", "confined -e -n 4 filter",
-	   "confined -n 20 untraced", "confined -n 10 namespace", "confined -n 10 daemon",
-	   "confined -n 20 subreaper", "confined -n 10 strict", "eventful -n 20 running_group",
-	   "eventful -n 20 overflows", "eventful emfile 20000", "eventful -n 9 waits",
+LASTING = ["processes -e -n 40 fork", "processes -n 40 vfork", "processes -e -n 40 thread_exec",
+	   "processes -e -n 20 leaderless", "processes -e -n 8 stop", "processes -e -n 10 timer",
+	   "processes -n 6 restart_block", "processes -e signalfd", "sandboxed -e -n 4 filter",
+	   "sandboxed -n 20 untraced", "sandboxed -n 10 namespace", "sandboxed -n 10 daemon",
+	   "sandboxed -n 20 subreaper", "sandboxed -n 10 strict", "event_uses -n 20 running_group",
+	   "event_uses -n 20 overflows", "event_uses emfile 20000", "event_uses -n 9 waits",
 	   "filtered race 1000", "filtered threads", "filtered stop", "execs", "crowd"]
 PERFS = ["record -o @data -F 4000 -e cpu-clock -g seq 3000000", "stat -a -e cpu-clock sleep 0.5",
 	 "trace -o @out true", "record -o @data -a -e sched:sched_switch sleep 0.3"]
 # What they print does not depend on time, and none waits for one signal: what is on
 # its way to a task when its tracer is killed, the kernel throws away.
-QUIET = ["everyday -n 30 vfork", "everyday -e -n 30 thread_exec",
-	 "everyday -e -n 20 leaderless", "confined -n 20 untraced",
-	 "confined -n 10 subreaper", "confined -n 10 strict", "eventful -n 20 overflows",
-	 "eventful -n 4 leader", "eventful emfile 20000"]
+QUIET = ["processes -n 30 vfork", "processes -e -n 30 thread_exec",
+	 "processes -e -n 20 leaderless", "sandboxed -n 20 untraced",
+	 "sandboxed -n 10 subreaper", "sandboxed -n 10 strict", "event_uses -n 20 overflows",
+	 "event_uses -n 4 leader", "event_uses emfile 20000"]
 
 def stat_of(pid):
 	"""Return parent, state and process group; None if the process has ended."""

@@ -27,7 +27,7 @@ import sys
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, HERE)
+sys.path.insert(0, os.path.join(HERE, "lib"))
 import ringparse as rp
 
 PEVTRACE, PERF = rp.PEVTRACE, rp.PERF

@@ -22,7 +22,7 @@ import termios
 import time
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 import straceparse as sp
 
 PEVTRACE = os.environ.get("PEVTRACE") or sp.find_program("pevtrace")
@@ -30,7 +30,7 @@ TARGETS = os.path.realpath(os.environ.get("PEVTRACE_TARGETS", "tests/targets"))
 BASH = sp.find_program("bash")
 PROMPT = b"@>"
 PATIENCE = 300
-EVERYDAY = os.path.join(TARGETS, "everyday")
+PROCESSES = os.path.join(TARGETS, "processes")
 STOPPED = b"until jobs -s | grep -q .; do sleep 0.1; done"
 # what is typed; after "...": when the foreground job sleeps, otherwise after the prompt
 SCRIPT = [
@@ -48,7 +48,7 @@ SCRIPT = [
 	b"stty -echo; stty -a | grep -c -- -echo; stty echo\n",
 	b"trap 'echo winch' WINCH; kill -WINCH $$; trap - WINCH\n",
 	b"(sleep 1; kill -INT $$) & wait; echo $?; wait\n",
-	EVERYDAY.encode() + b" -e said here; echo $?\n",
+	PROCESSES.encode() + b" -e said here; echo $?\n",
 	b"read -t 0.2 x; echo $?\n",
 	b"(exit 5); echo $?\n",
 	b"exit 7\n",
@@ -312,7 +312,7 @@ def with_alarm(before):
 
 def limited(tap, out):
 	"""When the trace reaches the file size limit, the program continues."""
-	opens = [os.path.join(TARGETS, "eventful"), "-n", "50", "overflows"]
+	opens = [os.path.join(TARGETS, "event_uses"), "-n", "50", "overflows"]
 	r = subprocess.run([PEVTRACE, "--json", "-o", out, "sh", "-c", "%s >/dev/null; echo went on" %
 			    " ".join(opens)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
 			   stderr=subprocess.PIPE, timeout=PATIENCE, preexec_fn=lambda:

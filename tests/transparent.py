@@ -24,7 +24,7 @@ import tempfile
 import time
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 import ringparse as rp
 import straceparse as sp
 
@@ -41,20 +41,20 @@ if sp.sanitized():
 if sp.has_bpf(PEVTRACE):
 	MODES["bpf"] = BPF
 # For machines that are slow (--core): both engines, and what most differs between kernels.
-# Not eventful sigtrap: on arm64 its watchpoint traps without end (see experiment/work.h).
+# Not event_uses sigtrap: on arm64 its watchpoint traps without end (see experiment/work.h).
 CORE_MODES = ["text", "bpf", "attach"]
-CORE = ["everyday -e fork", "everyday thread_exec", "everyday trap", "confined filter",
-	"eventful running_group", "eventful overflows", "a shell's pipes"]
+CORE = ["processes -e fork", "processes thread_exec", "processes trap", "sandboxed filter",
+	"event_uses running_group", "event_uses overflows", "a shell's pipes"]
 PATIENCE = 240	# seconds, for a busy machine and the sanitizers
 RND = random.Random(os.environ.get("SEED", "1"))
 ENV = {"PATH": os.environ["PATH"], "HOME": "/", "LC_ALL": "C"}
 ENV.update((k, v) for k, v in os.environ.items() if k in ("ASAN_OPTIONS", "UBSAN_OPTIONS"))
 
-EVERYDAY = ["fork", "vfork", "thread_exec", "leaderless", "stop", "go_on", "trap", "timer", "interrupt",
+PROCESSES = ["fork", "vfork", "thread_exec", "leaderless", "stop", "go_on", "trap", "timer", "interrupt",
 	    "interrupt restart", "restart_block", "signalfd", "inherited", "sleepers", "timeouts"]
-CONFINED = ["filter", "made_up", "strict", "notify", "ids", "set_user_id @suid", "chroot @root",
+SANDBOXED = ["filter", "made_up", "strict", "notify", "ids", "set_user_id @suid", "chroot @root",
 	    "namespace", "subreaper", "daemon", "untraced"]
-EVENTFUL = ["running_group", "refresh", "overflows", "emfile 100000", "lost", "leader",
+EVENT_USES = ["running_group", "refresh", "overflows", "emfile 100000", "lost", "leader",
 	    "child_pid", "sigtrap", "waits"]
 PERF_TESTS = """Detect openat syscall event
 Detect openat syscall event on all cpus
@@ -249,12 +249,12 @@ def perf_test(name):
 	return [PERF, "test", found.group(1)] if found else []
 
 def cases(tmp):
-	yield from verbs("everyday", EVERYDAY, ([], ["-e"]), tmp)
-	yield from verbs("confined", CONFINED, ([], ["-e"]), tmp)
-	yield from verbs("eventful", EVENTFUL, ([],), tmp)
-	if not rp.missing("everyday32"):
-		yield from verbs("everyday32", EVERYDAY, (["-e"],), tmp)
-		yield from verbs("confined32", [v for v in CONFINED if "suid" not in v], (["-e"],), tmp)
+	yield from verbs("processes", PROCESSES, ([], ["-e"]), tmp)
+	yield from verbs("sandboxed", SANDBOXED, ([], ["-e"]), tmp)
+	yield from verbs("event_uses", EVENT_USES, ([],), tmp)
+	if not rp.missing("processes32"):
+		yield from verbs("processes32", PROCESSES, (["-e"],), tmp)
+		yield from verbs("sandboxed32", [v for v in SANDBOXED if "suid" not in v], (["-e"],), tmp)
 	yield Case("python", [sys.executable, "-c", PYTHON], semaphores)
 	yield Case("a shell's pipes", ["sh", "-c", "seq 1000 | sort -n | tail -1; (exit 3); echo $?; "
 				       "trap 'echo trapped' USR1; kill -USR1 $$; wait; exit 9"])
@@ -263,7 +263,7 @@ def cases(tmp):
 
 def said_once(harness, tap, tmp):
 	"""Programs that use ptrace cannot be traced, which is reported once; by BPF they can."""
-	for name, argv in (("traceme", [os.path.join(TARGETS, "confined"), "traceme"]),
+	for name, argv in (("traceme", [os.path.join(TARGETS, "sandboxed"), "traceme"]),
 			   ("perf test", perf_test("x86 bp modify")),
 			   ("strace", ["strace", "-f", "-o", "/dev/null", "true"]),
 			   ("gdb", ["gdb", "-nx", "-batch", "-ex", "run", "true"])):
@@ -287,7 +287,7 @@ def slowly_stopped(tap, tmp):
 		return
 	status, out = run(["strace", "-o", "/dev/null", "-e", "inject=ptrace:delay_exit=2000",
 			   PEVTRACE, "-o", os.path.join(tmp, "trace"),
-			   os.path.join(TARGETS, "everyday"), "go_on"], tmp)
+			   os.path.join(TARGETS, "processes"), "go_on"], tmp)
 	tap.ok(status == 0 and out.count(b"child: exited with 0\n") == 24,
 	       "SIGCONT is not undone by a slow tracer", [repr(status), out.decode()])
 
@@ -297,7 +297,7 @@ def written_to_the_end(tap, tmp):
 	path = os.path.join(tmp, "fifo")
 	os.mkfifo(path)
 	for sig in (signal.SIGINT, signal.SIGTERM):
-		target = subprocess.Popen(["sh", "-c", command, os.path.join(TARGETS, "eventful")],
+		target = subprocess.Popen(["sh", "-c", command, os.path.join(TARGETS, "event_uses")],
 					  stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, cwd=tmp)
 		end = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
 		full = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
@@ -336,7 +336,7 @@ def covered_rings(tap, tmp):
 	for how in ("fixed", "shm", "unmap"):
 		for options in ([], ["--look-every=1"], ["--look-every=1", "--no-seccomp"]):
 			status, out = run([PEVTRACE, "--records", "-o", os.path.join(tmp, "trace")] +
-					  options + [os.path.join(TARGETS, "covered"), str(rounds), how],
+					  options + [os.path.join(TARGETS, "overmapped"), str(rounds), how],
 					  tmp)
 			tap.ok(status == 0 and out == b"%d rounds, 0 failures\n" % rounds,
 			       " ".join([how] + options) + ": rings end where mappings replace them",
@@ -346,7 +346,7 @@ def set_up(tmp):
 	os.mkdir(os.path.join(tmp, "root"))
 	os.chmod(tmp, 0o755)
 	suid = os.path.join(tmp, "suid")
-	shutil.copy(os.path.join(TARGETS, "confined"), suid)
+	shutil.copy(os.path.join(TARGETS, "sandboxed"), suid)
 	os.chmod(suid, 0o4755)
 
 def main():
@@ -360,13 +360,13 @@ def main():
 		for case in cases(tmp):
 			if not words or any(w in case.name for w in words):
 				harness.compare(case)
-		if not core and rp.missing("everyday32"):
-			tap.skip("everyday32", rp.missing("everyday32"))
+		if not core and rp.missing("processes32"):
+			tap.skip("processes32", rp.missing("processes32"))
 		if not core:
 			said_once(harness, tap, tmp)
 			slowly_stopped(tap, tmp)
 			written_to_the_end(tap, tmp)
-		if not words or "covered" in words:
+		if not words or "overmapped" in words:
 			covered_rings(tap, tmp)
 		print("# %d targets, %d comparisons" % (harness.targets, harness.compared))
 	finally:

@@ -12,9 +12,9 @@ import archive
 from packages import keep
 
 PROGRAMS = ("tests/handicap/counters.so", "tests/kernels/asks", "tests/kernels/pmu", "tests/unit/test_rules_live",
-	    "tests/targets/attrs", "tests/targets/confined", "tests/targets/counted",
-	    "tests/targets/covered", "tests/targets/demo", "tests/targets/eventful",
-	    "tests/targets/everyday", "tests/targets/mixedring", "tests/targets/passfd",
+	    "tests/targets/attrs", "tests/targets/sandboxed", "tests/targets/counted",
+	    "tests/targets/overmapped", "tests/targets/demo", "tests/targets/event_uses",
+	    "tests/targets/processes", "tests/targets/mixedring", "tests/targets/passfd",
 	    "tests/targets/passorder", "tests/targets/reuse", "tests/targets/tree",
 	    "tests/targets/undisturbed")
 

@@ -42,8 +42,8 @@ def parts(core):
 		"rules": [BUILD + "/tests/unit/test_rules_live"],
 		"claims": ["pevtrace", "conform", "--json", "--no-headers", "--no-btf"],
 		"transparent": test("transparent.py", *core),
-		"engines": test("engines.py", *core),
-		"functions": ["env", "PEVTRACE_ENGINE=bpf-functions", *test("engines.py", *core)],
+		"engines": test("engines_agree.py", *core),
+		"functions": ["env", "PEVTRACE_ENGINE=bpf-functions", *test("engines_agree.py", *core)],
 		"asks": [BUILD + "/tests/kernels/asks"],
 		"counters": test("kernels/counters.py"),
 	}

@@ -3,7 +3,7 @@
  * The rules against the kernel: random attrs, nearly valid ones, are judged and
  * then opened.  The seed is fixed, or PEVTRACE_SEED; PEVTRACE_ROUNDS makes more, or fewer.
  *
- * "--without ROUNDS PATH..." is for tests/facts.py: without each of the files and directories, as
+ * "--without ROUNDS PATH..." is for tests/missing_facts.py: without each of the files and directories, as
  * root and as an ordinary user, no verdict that is called certain may be wrong.
  */
 #include <setjmp.h>
@@ -796,7 +796,7 @@ static void read_anew(struct run *r)
 		_exit(2);
 	close(r->told);
 	close(r->hidden);
-	/* tests/facts.py looks for this in the log of strace */
+	/* tests/missing_facts.py looks for this in the log of strace */
 	access("/facts are read now", F_OK);
 	facts_close(&r->facts);
 	host_free(r->host);

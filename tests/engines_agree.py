@@ -16,7 +16,7 @@ import tempfile
 import time
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 import ringparse as rp
 import straceparse as sp
 
@@ -90,8 +90,8 @@ os.close(fd)
 NR_OPEN = {"x86_64": 298, "aarch64": 241, "riscv64": 241}.get(os.uname().machine)
 
 # For machines that are slow (--core).
-CORE = ("edges", "perf stat", "perf record", "demo true", "tree fork", "everyday -e thread_exec",
-	"eventful running_group")
+CORE = ("edges", "perf stat", "perf record", "demo true", "tree fork", "processes -e thread_exec",
+	"event_uses running_group")
 
 def commands(tmp):
 	if NR_OPEN:
@@ -106,11 +106,11 @@ def commands(tmp):
 				       "e = perf.evsel(type=perf.TYPE_SOFTWARE, config=3)\n"
 				       "e.open(cpus=perf.cpu_map(), threads=perf.thread_map(-1))"]
 	for target, *cases in (("demo", "true"), ("passfd", ""), ("passorder", ""), ("mixedring", ""),
-			       ("reuse", ""), ("undisturbed", ""), ("covered", ""),
+			       ("reuse", ""), ("undisturbed", ""), ("overmapped", ""),
 			       ("tree", "fork", "threads 4"), ("tree32", "fork"),
-			       ("everyday", "-e fork", "-e vfork", "-e thread_exec", "-e leaderless"),
-			       ("everyday32", "-e thread_exec"),
-			       ("eventful", "running_group", "overflows", "sigtrap", "waits")):
+			       ("processes", "-e fork", "-e vfork", "-e thread_exec", "-e leaderless"),
+			       ("processes32", "-e thread_exec"),
+			       ("event_uses", "running_group", "overflows", "sigtrap", "waits")):
 		if not rp.missing(target):
 			for case in cases:
 				yield "%s %s" % (target, case), [rp.target(target), *case.split()]
@@ -150,12 +150,12 @@ TOLD = {
 
 def told(tap, tmp):
 	"""Notes that pevtrace diff does not compare, of a thread that runs another program."""
-	if rp.missing("everyday"):
+	if rp.missing("processes"):
 		return tap.skip("notes", "no test target")
 	texts = []
 	for options in [], [BPF]:
 		dump = os.path.join(tmp, "told")
-		traced(dump, options, [rp.target("everyday"), "-e", "thread_exec"])
+		traced(dump, options, [rp.target("processes"), "-e", "thread_exec"])
 		with open(dump + ".txt", encoding="utf-8") as f:
 			texts.append(f.read())
 	for name, pattern in TOLD.items():
@@ -377,10 +377,10 @@ def messages(tap, tmp):
 
 def filtered(tap, tmp):
 	"""Errors that seccomp filters return: without a tracer also those that one hides."""
-	if rp.missing("confined"):
+	if rp.missing("sandboxed"):
 		return tap.skip("refusals of seccomp filters", "no test target")
 	dump = os.path.join(tmp, "filtered")
-	traced(dump, [BPF], [rp.target("confined"), "filter"])
+	traced(dump, [BPF], [rp.target("sandboxed"), "filter"])
 	got = sorted(line["errno"] for line in lines(dump)
 		     if line.get("call") == "perf_event_open" and "errno" in line)
 	return tap.ok(got == [errno.EXDEV] + 3 * [errno.ENOSYS], "refusals of seccomp filters", [got])
@@ -473,7 +473,7 @@ def namespace(tap, tmp):
 	if subprocess.run([*inside, "true"], stderr=subprocess.DEVNULL, check=False).returncode:
 		return tap.skip("in a PID namespace", "none can be made")
 	a, b = os.path.join(tmp, "a"), os.path.join(tmp, "b")
-	command = [rp.target("everyday"), "-e", "thread_exec"] if not rp.missing("everyday") else ["true"]
+	command = [rp.target("processes"), "-e", "thread_exec"] if not rp.missing("processes") else ["true"]
 	got = [subprocess.run([*inside, rp.PEVTRACE, *engine, "-q", "--json", "-o", dump, "sh", "-c",
 			       "perf stat -e faults true; exec " + " ".join(command)], stderr=subprocess.PIPE,
 			      stdout=subprocess.PIPE, text=True, check=False)
@@ -561,7 +561,7 @@ def main():
 			storm(tap, tmp)
 		if core:
 			return tap.done()
-		for target in ("tree32", "everyday32"):
+		for target in ("tree32", "processes32"):
 			if rp.missing(target):
 				tap.skip(target, rp.missing(target))
 		whole_machine(tap, tmp)

@@ -16,14 +16,14 @@ import time
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, HERE)
+sys.path.insert(0, os.path.join(HERE, "lib"))
 from check import check, differ, TAP
 import straceparse as sp
 
 PEVTRACE = os.environ.get("PEVTRACE") or shutil.which("pevtrace")
 STRACE = sp.find_program("strace")
 DEMO = os.path.join(os.environ.get("PEVTRACE_TARGETS", ""), "demo")
-EVERYDAY = os.path.join(os.environ.get("PEVTRACE_TARGETS", ""), "everyday")
+PROCESSES = os.path.join(os.environ.get("PEVTRACE_TARGETS", ""), "processes")
 
 # a child, closes that fail and succeed, and arguments that are not ASCII
 SCRIPT = "exec 3</dev/null; exec 3<&-; exec 9<&-; /bin/true plain $'a\\001b\\3779'; :"
@@ -201,16 +201,16 @@ def test_output(tmp):
 def test_thread_exec(tmp):
 	"""The exec of a thread, whose id the leader's becomes."""
 	why = []
-	if not os.path.exists(EVERYDAY):
+	if not os.path.exists(PROCESSES):
 		return why
 	for tool in (PEVTRACE, STRACE):
-		lines = text(tool, ["-e", "trace=execve"], tmp, [EVERYDAY, "-e", "thread_exec"])
+		lines = text(tool, ["-e", "trace=execve"], tmp, [PROCESSES, "-e", "thread_exec"])
 		ids = re.findall(r"^(\d+) +execve\(.*unfinished", lines, re.M)
 		leader = re.findall(r"^(\d+) +\+\+\+ superseded by execve in pid (\d+) \+\+\+", lines, re.M)
 		why += differ([by for _, by in leader], ids, "%s: %s" % (tool, lines)) + differ(len(ids), 1, tool)
 	path = os.path.join(tmp, "apart")
 	os.mkdir(path)
-	run([PEVTRACE, "-ff", "-o", path + "/f", EVERYDAY, "-e", "thread_exec"])
+	run([PEVTRACE, "-ff", "-o", path + "/f", PROCESSES, "-e", "thread_exec"])
 	said = {}
 	for name in os.listdir(path):
 		with open(os.path.join(path, name)) as f:

@@ -46,7 +46,7 @@ static int forks(const char *arg)
 
 static void run_by_vfork(const char *path)
 {
-	char *const argv[] = { "everyday", "said", "hello", NULL };
+	char *const argv[] = { "processes", "said", "hello", NULL };
 	volatile int err = 0;
 	pid_t pid;
 
@@ -70,7 +70,7 @@ static int said(const char *arg)
 
 static int vforks(const char *arg)
 {
-	char *const argv[] = { "everyday", "said", "spawned", NULL };
+	char *const argv[] = { "processes", "said", "spawned", NULL };
 	pid_t pid;
 
 	(void)arg;
@@ -94,7 +94,7 @@ static void *wait_forever(void *ctx)
 
 static void *exec_self(void *ctx)
 {
-	execl(own_path, "everyday", "said", "from a thread", NULL);
+	execl(own_path, "processes", "said", "from a thread", NULL);
 	return ctx;
 }
 

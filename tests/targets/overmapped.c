@@ -4,7 +4,7 @@
  * write into the ring of another one, and have a ring of another size, as long as nobody
  * else has mapped the first one.
  *
- * usage: covered ROUNDS fixed|shm|unmap
+ * usage: overmapped ROUNDS fixed|shm|unmap
  *
  * Print how many calls failed.  Exit status 0: none.
  */
@@ -81,7 +81,7 @@ int main(int argc, char **argv)
 	page = (size_t)sysconf(_SC_PAGESIZE);
 	shm = shmget(IPC_PRIVATE, FIRST * page, 0600);
 	if (fd < 0 || other < 0 || shm < 0 || map_ring(other, FIRST) == MAP_FAILED) {
-		perror("covered");
+		perror("overmapped");
 		return 2;
 	}
 	shmat(shm, NULL, 0);	/* lives as long as it is attached */

@@ -23,7 +23,7 @@ import tempfile
 import time
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 import machine
 import ringparse as rp
 import straceparse as sp
@@ -631,8 +631,8 @@ def test_undumpable(tap, tmp):
 	"""Memory and descriptors of the process are inaccessible: this is reported, and nothing
 	is made up."""
 	name = "not dumpable"
-	if rp.missing("confined"):
-		tap.skip(name, rp.missing("confined"))
+	if rp.missing("sandboxed"):
+		tap.skip(name, rp.missing("sandboxed"))
 		return
 	place = tempfile.mkdtemp(dir=tmp)
 	for path in (tmp, place):
@@ -643,7 +643,7 @@ def test_undumpable(tap, tmp):
 		os.chown(place, sp.NOBODY, sp.NOBODY)
 		user = {"user": sp.NOBODY, "group": sp.NOBODY, "extra_groups": []}
 	copies = []
-	for program in (rp.PEVTRACE, rp.target("confined")):
+	for program in (rp.PEVTRACE, rp.target("sandboxed")):
 		copies.append(shutil.copy(program, place))
 	def run(*argv):
 		return subprocess.run(argv, cwd=place, stdin=subprocess.DEVNULL, text=True,
