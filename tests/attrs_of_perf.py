@@ -20,6 +20,7 @@ import tempfile
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+import programs
 import straceparse as sp
 
 RECORD = ["perf", "record", "-o", "@data"]
@@ -59,11 +60,8 @@ def run(argv, tmp, env=None):
 	"""Run a command in which @name is a file in tmp."""
 	argv = [os.path.join(tmp, a[1:]) if a.startswith("@") else a
 		for a in argv]
-	full = dict(os.environ, LC_ALL="C")
-	full.update(env or {})
-	return subprocess.run(argv, env=full, stdin=subprocess.DEVNULL,
-			      stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-			      timeout=300, text=True, errors="replace")
+	full = dict(os.environ, LC_ALL="C", **(env or {}))
+	return programs.run(*argv, env=full, stderr=subprocess.STDOUT)
 
 def opens(path):
 	return [c for c in sp.parse_file(path) if c.name == "perf_event_open"]

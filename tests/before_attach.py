@@ -4,7 +4,6 @@
 program from its start: attr, target, group, ring, and the records that follow."""
 
 import html
-import json
 import os
 import re
 import signal
@@ -15,20 +14,16 @@ import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+from programs import dump, objects as lines
 import ringparse as rp
 import straceparse as sp
 
 # What the kernel changes in the attr of an open event.
 CHANGED = {"freq", "sample_freq", "sample_period", "enable_on_exec", "sample_max_stack", "size"}
 
-def lines(path):
-	with open(path, encoding="utf-8") as f:
-		return [json.loads(line) for line in f]
-
 def from_start(path, command):
 	"""The events that are open in the end, by descriptor: attr, pid, cpu, leader, output."""
-	subprocess.run([rp.PEVTRACE, "-o", "/dev/null", "--json=" + path, *command],
-		       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=300)
+	dump(path, *command)
 	events, rings = {}, 0
 	for line in lines(path):
 		call, a = line.get("call"), line.get("args", {})

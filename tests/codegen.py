@@ -9,7 +9,6 @@ as the kernel got them, and counts and numbers of records with those of perf on
 a command that does the same each time.
 """
 
-import json
 import os
 import re
 import shutil
@@ -19,6 +18,7 @@ import tempfile
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+from programs import dump, objects, run_bytes
 import straceparse as sp
 
 PEVTRACE = os.environ.get("PEVTRACE") or shutil.which("pevtrace")
@@ -84,29 +84,19 @@ for kind in range(3):
 """
 
 def run(*args, **more):
-	more.setdefault("timeout", 300)
+	"""Run a command; one that does not end has the status -1."""
 	try:
-		return subprocess.run(list(args), stdin=subprocess.DEVNULL,
-				      stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-				      check=False, **more)
+		return run_bytes(*args, **more)
 	except subprocess.TimeoutExpired as e:
 		return subprocess.CompletedProcess(args, -1, b"", str(e).encode())
 
-def dump(path, *command):
-	return run(PEVTRACE, "--json=" + path, "-o", "/dev/null", *command)
-
 def codegen(*args, data=None):
-	return subprocess.run([PEVTRACE, "codegen"] + list(args), input=data or b"",
-			      stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300)
-
-def lines_of(path):
-	with open(path, encoding="utf-8") as f:
-		return [json.loads(line) for line in f]
+	return run_bytes(PEVTRACE, "codegen", *args, input=data or b"")
 
 def attrs(path):
 	"""Return the bytes of each attr passed to perf_event_open, in order."""
 	got = []
-	for line in lines_of(path):
+	for line in objects(path):
 		if line["kind"] != "call" or line["call"] != "perf_event_open":
 			continue
 		first = [m["hex"] for m in line["memory"] if m["at"] == "enter" and
@@ -271,13 +261,13 @@ def one_event(tap, tmp):
 	"""--event includes the event's group and the event that has the ring."""
 	base = os.path.join(tmp, "event")
 	dump(base, PERF, "stat", "-e", "cs,{task-clock,page-faults,dummy},cpu-clock", "true")
-	opened = [l for l in lines_of(base) if l["kind"] == "call" and
+	opened = [l for l in objects(base) if l["kind"] == "call" and
 		  l["call"] == "perf_event_open"]
 	member = next(l["event"] for l in opened if l["event_name"].startswith("page-faults"))
 	r = Round(base, base, ["true"], ["--event=%d" % member])
 	why = r.with_compiler("gcc") if shutil.which("gcc") else "no gcc"
 	again = base + ".gcc.json"
-	names = [l["event_name"] for l in lines_of(again) if l["kind"] == "call" and
+	names = [l["event_name"] for l in objects(again) if l["kind"] == "call" and
 		 l["call"] == "perf_event_open"] if os.path.exists(again) else why
 	tap.ok([n.split()[0] for n in names] == ["task-clock", "page-faults", "dummy"],
 	       "--event takes its group along: %s" % " ".join(names), [why])
@@ -346,7 +336,7 @@ def processes(tap, tmp):
 	     % (PERF, PERF))
 	r = codegen(base)
 	pids = []
-	for line in lines_of(base):
+	for line in objects(base):
 		if line.get("call") == "perf_event_open" and line["pid"] not in pids:
 			pids.append(line["pid"])
 	tap.ok(r.returncode == 1 and b"1 other process used events" in r.stderr and
@@ -374,7 +364,7 @@ def escapes(tap, tmp):
 			b = build(cc, r.source, base + ".tri", "-trigraphs", "-Wcomment")
 			tap.ok(b.returncode == 0, "the same with trigraphs, with " + cc,
 			       [b.stderr.decode()])
-	filters = lambda path: [m["hex"] for l in lines_of(path)
+	filters = lambda path: [m["hex"] for l in objects(path)
 				if l.get("call") == "ioctl" for m in l["memory"]]
 	given = [os.fsencode(t).hex() for t in texts]
 	made = filters(getattr(r, "again", base))

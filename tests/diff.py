@@ -20,6 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+from programs import dump
 import straceparse as sp
 
 PEVTRACE = os.environ.get("PEVTRACE") or shutil.which("pevtrace")
@@ -86,11 +87,6 @@ def diff(*args, data=None):
 	return subprocess.run([PEVTRACE, "diff"] + list(args), input=data,
 			      stdout=subprocess.PIPE, stderr=subprocess.PIPE,
 			      timeout=300)
-
-def dump(path, *command):
-	subprocess.run([PEVTRACE, "--json=" + path, "-o", "/dev/null"] + list(command),
-		       stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-		       stderr=subprocess.DEVNULL, timeout=300, check=False)
 
 def normal(path, *args):
 	return diff("--normalize", path, *args).stdout

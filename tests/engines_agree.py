@@ -17,6 +17,7 @@ import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+from programs import objects as lines, run
 import ringparse as rp
 import straceparse as sp
 
@@ -24,13 +25,7 @@ BPF = "--engine=" + os.environ.get("PEVTRACE_ENGINE", "bpf")
 SPIN = ["sh", "-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done"]
 
 def traced(dump, options, command, **more):
-	return subprocess.run([rp.PEVTRACE, *options, "-o", dump + ".txt", "--json=" + dump, *command],
-			      stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-			      text=True, timeout=300, check=False, **more)
-
-def lines(dump):
-	with open(dump, encoding="utf-8") as f:
-		return [json.loads(line) for line in f]
+	return run(rp.PEVTRACE, *options, "-o", dump + ".txt", "--json=" + dump, *command, **more)
 
 def same(tap, tmp, name, command, tries=3):
 	"""Both engines say the same; scheduling may differ from run to run."""

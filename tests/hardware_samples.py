@@ -8,12 +8,12 @@ import os
 import random
 import re
 import struct
-import subprocess
 import sys
 import tempfile
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+from programs import run
 import straceparse as sp
 
 PEVTRACE = os.environ.get("PEVTRACE") or sp.find_program("pevtrace")
@@ -93,12 +93,8 @@ def perf_data(sample_type, one):
 					 HEADER_BYTES + len(attr), len(data), 0, 0)
 	return head.ljust(HEADER_BYTES, b"\0") + attr + data
 
-def output(argv):
-	return subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-			      stderr=subprocess.PIPE, text=True, timeout=300, check=False).stdout
-
 def ours(path):
-	for line in output([PEVTRACE, "decode", "--records", "-s", "4096", path]).splitlines():
+	for line in run(PEVTRACE, "decode", "--records", "-s", "4096", path).stdout.splitlines():
 		at = line.find("{type=PERF_RECORD_SAMPLE")
 		if at >= 0:
 			yield sp.Reader(line[at:]).value()
@@ -131,7 +127,7 @@ def words_of(text, part):
 	return found
 
 def numbers(tap, path, samples):
-	lines = output([PERF, "script", "-i", path, "-F", "addr,weight,ins_lat,phys_addr,period"])
+	lines = run(PERF, "script", "-i", path, "-F", "addr,weight,ins_lat,phys_addr,period").stdout
 	theirs = [line.split() for line in lines.splitlines()]
 	mine = []
 	for v in samples:
@@ -145,7 +141,7 @@ def numbers(tap, path, samples):
 	       "addresses, weights and periods as perf script has them", wrong[:3] or [len(theirs)])
 
 def stacks(tap, path, samples):
-	lines = output([PERF, "script", "-i", path, "-F", "time,brstack"]).splitlines()
+	lines = run(PERF, "script", "-i", path, "-F", "time,brstack").stdout.splitlines()
 	mine = [branches(v) for v in samples]
 	# newer releases of perf add parts
 	theirs = [["/".join(b.split("/")[:7]) for b in line.split()[1:]] for line in lines]
@@ -155,7 +151,7 @@ def stacks(tap, path, samples):
 	       sum(map(len, mine)), wrong[:5] or [len(theirs), len(mine)])
 
 def accesses(tap, path, samples):
-	theirs = output([PERF, "script", "-i", path, "-F", "data_src"]).splitlines()
+	theirs = run(PERF, "script", "-i", path, "-F", "data_src").stdout.splitlines()
 	wrong = []
 	for text, v in zip(theirs, samples):
 		for part in PARTS:
@@ -170,7 +166,7 @@ def accesses(tap, path, samples):
 
 def large(tap, path, samples):
 	"""What perf prints of each sample's registers and words, in the order of the record."""
-	theirs = output([PERF, "report", "-D", "-i", path]).split("PERF_RECORD_SAMPLE(")[1:]
+	theirs = run(PERF, "report", "-D", "-i", path).stdout.split("PERF_RECORD_SAMPLE(")[1:]
 	sizes = {"4K": 1 << 12, "2M": 1 << 21, "1024M": 1 << 30, "1G": 1 << 30}
 	wrong = []
 	for text, v in zip(theirs, samples):

@@ -30,6 +30,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(HERE, "lib"))
 import machine
+from programs import run
 import ringparse as rp
 import straceparse as sp
 
@@ -61,11 +62,6 @@ def open_(b, pid=0, cpu=-1, group=-1, flags=0):
 def show(r):
 	print(r[0] if r[0] < 0 else "ok", r[1])
 """
-
-def run(*command, **more):
-	more.setdefault("timeout", 300)
-	return subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-			      stderr=subprocess.PIPE, text=True, errors="replace", **more)
 
 def said(r):
 	return "status %d, %s%s" % (r.returncode, r.stdout, r.stderr)

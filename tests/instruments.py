@@ -16,6 +16,7 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "lib"))
 import machine
+import programs
 import straceparse as sp
 
 PEVTRACE = os.environ.get("PEVTRACE")
@@ -32,8 +33,7 @@ def run(*argv, preload, **how):
 	env = dict(os.environ, COLUMNS="500")
 	if preload:
 		env["LD_PRELOAD"] = preload
-	return subprocess.run([PEVTRACE, *argv], env=env, stdin=subprocess.DEVNULL, text=True,
-			      stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120, check=False, **how)
+	return programs.run(PEVTRACE, *argv, env=env, **how)
 
 def says(tap, what, text, want):
 	"""text has the sentence exactly if that is wanted."""

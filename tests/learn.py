@@ -29,6 +29,7 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "lib"))
 import machine
+import programs
 import straceparse as sp
 
 ROOT = os.path.dirname(HERE)
@@ -41,13 +42,10 @@ WIDTH = 80
 PATIENCE = 300
 
 def run(*args, user=None, **how):
-	kw = dict(stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-		  stderr=subprocess.PIPE, text=True, timeout=PATIENCE,
-		  env=dict(os.environ, LC_ALL="C"))
-	kw.update(how)
+	how.setdefault("timeout", PATIENCE)
 	if user is not None:
-		kw.update(user=user, group=user, extra_groups=[])
-	return subprocess.run([PEVTRACE, "learn"] + list(args), **kw)
+		how.update(user=user, group=user, extra_groups=[])
+	return programs.run(PEVTRACE, "learn", *args, **how)
 
 def lessons():
 	return [os.path.splitext(os.path.basename(p))[0]
@@ -301,7 +299,7 @@ def test_leaving():
 
 def test_no_terminal():
 	"""Without a terminal no question is asked."""
-	r = run("counting", input="8\n", stdin=None)
+	r = run("counting", input="8\n")
 	return [] if r.returncode == 0 and PROMPT not in r.stdout else ["it waits for answers"]
 
 # ---- what it looks like ------------------------------------------------------------

@@ -14,13 +14,13 @@ import random
 import re
 import shutil
 import struct
-import subprocess
 import sys
 import tempfile
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "lib"))
+from programs import run
 import straceparse as sp
 
 PEVTRACE = os.environ.get("PEVTRACE") or sp.find_program("pevtrace")
@@ -30,11 +30,6 @@ FAULT = os.path.join(BUILDDIR, "tests", "fault.so")
 PUBLIC = os.path.join(SRCDIR, "src", "public")
 TAP = sp.Tap()
 TEXT, JSON, C, ALL = 0, 1, 2, 0x100
-
-
-def run(*args, **kw):
-	"""Run a command; return its result with text."""
-	return subprocess.run(args, capture_output=True, text=True, **kw)
 
 
 def must(*args, **kw):

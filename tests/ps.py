@@ -20,6 +20,7 @@ import termios
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 import machine
+import programs
 import ringparse as rp
 import straceparse as sp
 
@@ -49,8 +50,7 @@ def id_of(fd):
 	return out.value
 
 def run(*args, **more):
-	return subprocess.run([rp.PEVTRACE, "ps", *args], stdout=subprocess.PIPE,
-			      stderr=subprocess.PIPE, text=True, **more)
+	return programs.run(rp.PEVTRACE, "ps", *args, **more)
 
 def at_80(*args):
 	"""Return the lines on a terminal of 80 columns."""

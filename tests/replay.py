@@ -24,6 +24,7 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "lib"))
 import machine
+import programs
 import ringparse as rp
 import straceparse as sp
 
@@ -32,12 +33,9 @@ TARGETS = os.environ.get("PEVTRACE_TARGETS", "")
 TALLY = re.compile(r"(\d+) calls? repeated: (\d+) with the same result, (\d+) with another")
 
 def run(args, **how):
-	env = dict(os.environ, LC_ALL="C")
 	if args.count(PEVTRACE) > 1:	# LeakSanitizer does not work in what is traced
-		env["ASAN_OPTIONS"] = "detect_leaks=0"
-	return subprocess.run(args, env=env, text=True,
-			      stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-			      stderr=subprocess.PIPE, timeout=300, errors="replace", **how)
+		how["env"] = dict(os.environ, LC_ALL="C", ASAN_OPTIONS="detect_leaks=0")
+	return programs.run(*args, **how)
 
 class Replay:
 	"""A pevtrace replay that has ended: .status .lines (differences) .made

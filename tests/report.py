@@ -14,7 +14,6 @@
 
 import base64
 import collections
-import ctypes
 import hashlib
 import html.parser
 import json
@@ -28,6 +27,7 @@ import sys
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "lib"))
+from programs import objects, run_bytes as run
 import ringparse as rp
 
 PEVTRACE, PERF = rp.PEVTRACE, rp.PERF
@@ -36,23 +36,15 @@ MARKUP = "</script><script>hit=1</script><img src=x onerror=hit=1>"
 CONTROLS = "\u2028\u202e\x1b[31m\x01".encode() + b"\xff\xfe"
 VOID = {"meta", "link", "input", "br", "wbr", "img", "path", "rect", "circle"}
 
-def run(args, **how):
-	return subprocess.run(args, env=dict(os.environ, LC_ALL="C"), stdin=subprocess.DEVNULL,
-			      stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300, **how)
-
 def record(tmp, name, command, *options):
 	dump = os.path.join(tmp, name + ".json")
-	r = run([PEVTRACE, "-o", "/dev/null", "--json=" + dump, *options] + command, cwd=tmp)
+	r = run(PEVTRACE, "-o", "/dev/null", "--json=" + dump, *options, *command, cwd=tmp)
 	return dump, r
 
 def report(dump, *options):
 	"""Return exit status, page or events as bytes, messages."""
-	r = run([PEVTRACE, "report", *options, dump])
+	r = run(PEVTRACE, "report", *options, dump)
 	return r.returncode, r.stdout, r.stderr.decode(errors="replace")
-
-def lines_of(dump):
-	with open(dump, errors="surrogateescape") as f:
-		return [json.loads(line) for line in f]
 
 def calls_of(lines):
 	"""Return the calls that are shown: completed ones, once each."""
@@ -146,14 +138,14 @@ def test_frame(tap, name, text):
 
 def test_counts(tap, name, dump, p, data):
 	"""Compare the page's numbers with those of the dump and of -c."""
-	lines = lines_of(dump)
+	lines = objects(dump)
 	calls = calls_of(lines)
 	want = collections.Counter(o["call"] for o in calls)
 	errors = collections.Counter(o["call"] for o in calls if "errno" in o)
 	got = {r[0]: (int(r[2]), int(r[3])) for r in p.rows["counts"][1:-1]}
 	tap.ok(got == {k: (n, errors[k]) for k, n in want.items()},
 	       name + ": counts are those of the dump", [got, want, errors])
-	out = run([PEVTRACE, "decode", "-c", dump]).stdout.decode()
+	out = run(PEVTRACE, "decode", "-c", dump).stdout.decode()
 	said = {m[2]: (int(m[0]), int(m[1] or 0)) for m in re.findall(
 		r"^ *\d+\.\d+ +[\d.]+ +\d+ +(\d+) +(?:(\d+) )? *(\w+)$", out, re.M)}
 	said.pop("total", None)
@@ -186,7 +178,7 @@ def test_counts(tap, name, dump, p, data):
 
 def test_text(tap, name, dump, data):
 	"""Each call has the text that decode writes."""
-	out = run([PEVTRACE, "decode", "-y", "-s", "200", "-o", "/dev/stdout", dump])
+	out = run(PEVTRACE, "decode", "-y", "-s", "200", "-o", "/dev/stdout", dump)
 	decoded = collections.Counter(
 		re.sub(r"^(\[pid +\d+\] |\d+ +)", "", l)
 		for l in out.stdout.decode().split("\n") if "<unfinished" not in l and
@@ -228,7 +220,7 @@ def test_demo(tap, tmp):
 	tap.ok(status == 0 and few["rows"]["n"] == 5 and b"--calls=" in text,
 	       "--calls: that many, and how to get all")
 	path = os.path.join(tmp, "demo.html")
-	r = run([PEVTRACE, "report", "-o", path, dump])
+	r = run(PEVTRACE, "report", "-o", path, dump)
 	with open(path, "rb") as f:
 		tap.ok(r.returncode == 0 and not r.stdout and f.read() == report(dump)[1],
 		       "-o: the same in a file")
@@ -238,7 +230,7 @@ def test_attrs(tap, tmp):
 		return tap.skip("attrs", rp.missing("attrs"))
 	for case in ("attr", "ioctl"):
 		dump, r = record(tmp, "attrs", [rp.target("attrs"), case])
-		if r.returncode == 0 and len(calls_of(lines_of(dump))) > 3:
+		if r.returncode == 0 and len(calls_of(objects(dump))) > 3:
 			page_of(tap, "attrs " + case, dump)
 
 # A program whose every name is markup.
@@ -287,7 +279,7 @@ def test_hostile(tap, tmp):
 	tap.ok(not re.search(rb"[<>&]", inside), "hostile: nothing in the data ends it")
 	test_chrome_of(tap, "hostile", dump)
 	# values that no kernel would give
-	lines = lines_of(dump)
+	lines = objects(dump)
 	for o in lines:
 		for key in ("comm", "name", "exe", "release", "version"):
 			if key in o and isinstance(o[key], str):
@@ -323,7 +315,7 @@ ctypes.CDLL(None).syscall(298, attr, 0, -1, -1, 0)
 def test_no_pmu(tap, tmp):
 	"""Rights that the caller may lack do not hide the rule of another error."""
 	dump, _ = record(tmp, "no_pmu", [sys.executable, "-c", NO_PMU])
-	call, = calls_of(lines_of(dump))
+	call, = calls_of(objects(dump))
 	p = Page(report(dump)[1].decode())
 	tap.ok(call.get("error") == "ENOENT" and "rule no_pmu" in p.rows["failures"][1][2],
 	       "ENOENT of an unknown type: its rule", [call.get("error"), p.rows["failures"]])
@@ -331,7 +323,7 @@ def test_no_pmu(tap, tmp):
 def test_unread(tap, tmp):
 	"""A leader whose attr the dump has not: no member of it is taken for 0."""
 	dump, _ = record(tmp, "unread", [sys.executable, "-c", GROUP])
-	lines = lines_of(dump)
+	lines = objects(dump)
 	leader, member = calls_of(lines)
 	tap.ok(leader["ret"] >= 0 and member.get("error") == "EINVAL",
 	       "leader unread: its member is refused", [leader, member])
@@ -376,7 +368,7 @@ def test_chrome_of(tap, name, dump):
 	bad = [e for e in events if not rule(e)]
 	tap.ok(status == 0 and events and not bad, name + ": events are as the format has them",
 	       [err] + bad[:2])
-	lines = lines_of(dump)
+	lines = objects(dump)
 	calls = calls_of(lines)
 	# by name, task and microsecond
 	spans = collections.Counter((e["name"], e["tid"], round(e["ts"]), e["args"].get("error"))
@@ -433,10 +425,10 @@ def test_damaged(tap, tmp):
 			   (["--calls=0", dump], "--calls"), (["--nonsense"], "unknown option"),
 			   ([os.path.join(tmp, "none")], "cannot read"),
 			   (["-o", tmp + "/no/such", dump], "no/such"), ([HERE + "/report.py"], ":1")):
-		r = run([PEVTRACE, "report"] + args)
+		r = run(PEVTRACE, "report", *args)
 		tap.ok(r.returncode == 2 and want in r.stderr.decode() and not r.stdout,
 		       "misuse: %s" % want, [args, r.returncode, r.stderr])
-	r = run([PEVTRACE, "report", "--help"])
+	r = run(PEVTRACE, "report", "--help")
 	tap.ok(r.returncode == 0 and b"--format" in r.stdout, "--help")
 
 # ---- in a browser --------------------------------------------------------------------------
@@ -483,7 +475,7 @@ def test_browser(tap, tmp):
 	pages = []
 	for dump in (demo(tmp), hostile_dump(tmp)):
 		pages.append(dump[:-5] + ".html")
-		run([PEVTRACE, "report", "-o", pages[-1], dump])
+		run(PEVTRACE, "report", "-o", pages[-1], dump)
 	out, err = drive([playwright(), chromium] + pages, tmp)
 	results, told = [], []
 	for line in out.split("\n"):
@@ -511,7 +503,7 @@ def test_perf(tap, tmp, tracefs):
 		if name == "group":
 			leaders = {e["leader"] for e in data["events"]} - {0}
 			tap.ok(len(leaders) == 1 and p.tags["rect"] > 3, "perf group: one leader, drawn")
-	r = run([PEVTRACE, "report", os.path.join(tmp, "p.data")])
+	r = run(PEVTRACE, "report", os.path.join(tmp, "p.data"))
 	tap.ok(r.returncode == 2 and b"perf.data" in r.stderr, "a perf.data file has no calls")
 
 def own_tests(tap, tmp):

@@ -22,6 +22,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(HERE, "lib"))
+from programs import run_bytes as run
 import straceparse as sp
 
 PEVTRACE = os.environ.get("PEVTRACE") or sp.find_program("pevtrace")
@@ -37,11 +38,6 @@ VERBS = [
 	("threads", True), ("vfork", True), ("fork", True), ("filter", True),
 	("nobody", True), ("unshare", True), ("close_range", True), ("many 200", True), ("quiet 100", True),
 ]
-
-def run(*command, **more):
-	return subprocess.run(command, stdin=subprocess.DEVNULL,
-			      stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-			      timeout=300, **more)
 
 def said(r):
 	return "status %d, %s" % (r.returncode, (r.stdout + r.stderr).decode("utf-8", "replace"))

@@ -17,6 +17,7 @@ import time
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "lib"))
+from programs import run_bytes as run
 from check import check, differ, TAP
 import straceparse as sp
 
@@ -30,14 +31,11 @@ SCRIPT = "exec 3</dev/null; exec 3<&-; exec 9<&-; /bin/true plain $'a\\001b\\377
 COMMAND = ["bash", "-c", SCRIPT]
 SET = "trace=close,munmap,dup2,exit_group"
 
-def run(argv, **kw):
-	return subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300, **kw)
-
 def text(tool, options, tmp, command=COMMAND):
 	path = os.path.join(tmp, "out")
 	if os.path.exists(path):
 		os.unlink(path)
-	r = run([tool] + (["-f"] if tool == STRACE else []) + ["-o", path] + options + command)
+	r = run(tool, *(["-f"] if tool == STRACE else []), "-o", path, *options, *command)
 	if r.returncode:
 		raise AssertionError("%s %s: status %d, %s" % (tool, options, r.returncode, r.stderr))
 	with open(path, errors="replace") as f:
@@ -111,7 +109,7 @@ def test_align(tmp):
 			      calls_of(text(STRACE, ["-e", SET] + theirs, tmp)), str(ours))
 	for words in (["-a", "40"], ["-a", "-1"], ["-a", "x"], ["-a", ""], ["-a-1"], ["-a99999999999"]):
 		said = "invalid -a argument: '%s'" % (words[-1] if len(words) > 1 else words[0][2:])
-		r, theirs = (run([tool] + words + ["true"]) for tool in (PEVTRACE, STRACE))
+		r, theirs = (run(tool, *words, "true") for tool in (PEVTRACE, STRACE))
 		# -a alone is another option, whose command is the next word
 		why += differ((r.returncode, said in r.stderr.decode(), b"-aN" in r.stderr), (2, True, True), str(words))
 		if words[-1] != "40":
@@ -126,7 +124,7 @@ def table(tool, options, tmp):
 def test_classes(tmp):
 	"""A class of strace's has the same calls, of those that pevtrace decodes."""
 	why = []
-	decoded = set(re.findall(r"\w+", run([PEVTRACE, "help", "--complete", "--", "--trace", ""]).stdout.decode()))
+	decoded = set(re.findall(r"\w+", run(PEVTRACE, "help", "--complete", "--", "--trace", "").stdout.decode()))
 	for name in ("%desc", "%memory", "memory"):
 		both = []
 		for tool in (PEVTRACE, STRACE):
@@ -164,37 +162,37 @@ def test_start(tmp):
 	why = []
 	for o in (["-E", "A=b"], ["--env=A=b", "-E", "HOME"], ["-E", "A=1", "-E", "A=2", "-E", "HOME=x"]) + \
 		 ((["-u", "nobody"], ["--user=nobody", "-E", "A=c"]) if not os.geteuid() else ()):
-		outs = [run([tool, "-o", "/dev/null"] + o + show).stdout for tool in (PEVTRACE, STRACE)]
+		outs = [run(tool, "-o", "/dev/null", *o, *show).stdout for tool in (PEVTRACE, STRACE)]
 		why += differ(outs[0], outs[1], str(o))
 	if not os.geteuid():
-		r = run([PEVTRACE, "-o", "/dev/null", "-u", "65534:12", "sh", "-c", "id -u; id -G"])
+		r = run(PEVTRACE, "-o", "/dev/null", "-u", "65534:12", "sh", "-c", "id -u; id -G")
 		why += differ(r.stdout, b"65534\n12\n", "-u UID:GID: %s" % r.stderr)
-	r = run([PEVTRACE, "-o", "/dev/null", "--argv0=other", "sh", "-c", "cat /proc/$$/cmdline"])
+	r = run(PEVTRACE, "-o", "/dev/null", "--argv0=other", "sh", "-c", "cat /proc/$$/cmdline")
 	return why + differ(r.stdout.split(b"\0")[0], b"other", "--argv0")
 
 def test_output(tmp):
 	path = os.path.join(tmp, "piped")
 	why = []
 	for mark in "|!":
-		run([PEVTRACE, "-o", mark + "sed 's/^/> /' >" + path, "-e", "trace=close", "true"])
+		run(PEVTRACE, "-o", mark + "sed 's/^/> /' >" + path, "-e", "trace=close", "true")
 		with open(path) as f:
 			lines = f.read().splitlines()
 		why += differ((len(lines) > 1, {l[:2] for l in lines}), (True, {"> "}), mark)
 	# ^C, at which the program goes on, leaves the command to read the rest
 	interrupted = os.path.join(tmp, "interrupted")
-	r = run([PEVTRACE, "-o", "|cat >" + interrupted, "-e", "trace=close", "sh", "-c",
-		 "trap '' INT; kill -INT 0; exec true"], start_new_session=True)
+	r = run(PEVTRACE, "-o", "|cat >" + interrupted, "-e", "trace=close", "sh", "-c",
+		"trap '' INT; kill -INT 0; exec true", start_new_session=True)
 	with open(interrupted) as f:
 		why += differ((r.returncode, "exited with 0" in f.read()), (0, True), "^C: %s" % r.stderr)
-	run([PEVTRACE, "-o", path, "-A", "-e", "trace=close", "true"])
+	run(PEVTRACE, "-o", path, "-A", "-e", "trace=close", "true")
 	with open(path) as f:
 		again = f.read().splitlines()
 	why += differ((again[:len(lines)], len(again)), (lines, 2 * len(lines)), "-A")
-	run([PEVTRACE, "--follow-forks", "--follow-forks", "-o", path, "-e", "trace=close", "true"])
+	run(PEVTRACE, "--follow-forks", "--follow-forks", "-o", path, "-e", "trace=close", "true")
 	why += differ([n for n in os.listdir(tmp) if n.startswith("piped")], ["piped"], "--follow-forks twice")
-	r = run([PEVTRACE, "-D", "-o", "!cat", "true"])
+	r = run(PEVTRACE, "-D", "-o", "!cat", "true")
 	why += differ((r.returncode, b"cannot be combined" in r.stderr), (2, True), "-D -o '!COMMAND'")
-	r = run([PEVTRACE, "-ff", "-e", "trace=close", "true"])
+	r = run(PEVTRACE, "-ff", "-e", "trace=close", "true")
 	return why + differ((r.returncode, b"no effect" in r.stderr, b"close(" in r.stderr),
 			    (0, True, True), "-ff without -o")
 
@@ -210,7 +208,7 @@ def test_thread_exec(tmp):
 		why += differ([by for _, by in leader], ids, "%s: %s" % (tool, lines)) + differ(len(ids), 1, tool)
 	path = os.path.join(tmp, "apart")
 	os.mkdir(path)
-	run([PEVTRACE, "-ff", "-o", path + "/f", PROCESSES, "-e", "thread_exec"])
+	run(PEVTRACE, "-ff", "-o", path + "/f", PROCESSES, "-e", "thread_exec")
 	said = {}
 	for name in os.listdir(path):
 		with open(os.path.join(path, name)) as f:
@@ -237,8 +235,8 @@ def test_fault(tmp):
 		lines = []
 		for t in (PEVTRACE, STRACE):
 			path = os.path.join(tmp, "fault")
-			run([t] + (["-f"] if t == STRACE else []) +
-			    ["-o", path, "-e", "trace=perf_event_open"] + o + [DEMO, "true"])
+			run(t, *(["-f"] if t == STRACE else []),
+			    "-o", path, "-e", "trace=perf_event_open", *o, DEMO, "true")
 			with open(path) as f:
 				lines.append([re.sub(r".*\) += (-1|\d+)", "", l) for l in f
 					      if "INJECTED" in l or "DELAYED" in l])
@@ -248,12 +246,12 @@ def test_fault(tmp):
 def test_limit(tmp):
 	path = os.path.join(tmp, "limit")
 	p = subprocess.Popen(["sleep", "600"])
-	r = run([PEVTRACE, "-o", path, "-e", "trace=close", "--syscall-limit=3", "-p", str(p.pid),
-		 "sh", "-c", "/bin/true; /bin/true; echo ran"])
+	r = run(PEVTRACE, "-o", path, "-e", "trace=close", "--syscall-limit=3", "-p", str(p.pid),
+		"sh", "-c", "/bin/true; /bin/true; echo ran")
 	with open(path) as f:
 		n = sum(") = " in l for l in f)
-	run([PEVTRACE, "-o", path, "-e", "trace=close", "-Z", "--syscall-limit=2", "bash", "-c",
-	     "exec 3</dev/null; exec 3<&-; exec 7<&-; exec 8<&-; exec 9<&-"])
+	run(PEVTRACE, "-o", path, "-e", "trace=close", "-Z", "--syscall-limit=2", "bash", "-c",
+	    "exec 3</dev/null; exec 3<&-; exec 7<&-; exec 8<&-; exec 9<&-")
 	with open(path) as f:
 		why = differ(len([l for l in f if "EBADF" in l]), 2, "calls that failed")
 	p.send_signal(signal.SIGTERM)
@@ -290,7 +288,7 @@ def test_daemon(tmp):
 			["--daemonize", "--daemonize"], ["--daemonize=grandchild"], ["--daemonize=pgroup"], ["--daemonize=session"]):
 		why += differ(daemon_ids(PEVTRACE, options, path), daemon_ids(STRACE, options, path),
 			      str(options))
-	r = run([PEVTRACE, "-D", "-o", path, DEMO, "true"])
+	r = run(PEVTRACE, "-D", "-o", path, DEMO, "true")
 	with open(path) as f:
 		why += differ((r.returncode, "perf_event_open(" in f.read()), (0, True), "a trace")
 	# what attaches is not the process that becomes the command
@@ -305,7 +303,7 @@ def test_daemon(tmp):
 	with open(path) as f:
 		why += differ((status, tracer != 0, "perf_event_open(" in f.read()), (0, True, True),
 			      "-p beside a command")
-	r = run([PEVTRACE, "-D", "-o", path, os.path.join(tmp, "none")])
+	r = run(PEVTRACE, "-D", "-o", path, os.path.join(tmp, "none"))
 	return why + differ((r.returncode, b"No such file" in r.stderr), (2, True), "no command")
 
 def tracer_of(pid):
@@ -374,7 +372,7 @@ def test_attach(tmp):
 		opener.kill()
 		opener.wait()
 		for command, status in (([], 2), (["sh", "-c", "exit 7"], 7)):
-			r = run([PEVTRACE, "--engine=" + engine, "-o", path, "-p", str(gone.pid)] + command)
+			r = run(PEVTRACE, "--engine=" + engine, "-o", path, "-p", str(gone.pid), *command)
 			why += differ((r.returncode, b"no such process" in r.stderr), (status, True),
 				      "%s, a command %s" % (engine, command))
 	return why
@@ -440,42 +438,42 @@ def test_width(tmp):
 	why += differ((half > 3, max(opens[:half]) <= 80, 80 < max(opens[half:]) <= 132), (True, True, True),
 		      "resized: %s" % lines)
 	path = os.path.join(tmp, "file")
-	run(trace + ["-o", path] + program)
+	run(*trace, "-o", path, *program)
 	with open(path) as f:
 		why += differ(max(len(l) for l in f) > 200, True, "long lines in a file")
-	run(trace + ["-o", path, "--width=60"] + program)
+	run(*trace, "-o", path, "--width=60", *program)
 	with open(path) as f:
 		why += differ(max(len(l) for l in f) <= 61, True, "--width=60 in a file")
 	# what is written before a call returns leaves room for the rest
-	run([PEVTRACE, "-o", path, "--width=80", "perf", "record", "-q", "-o", "/dev/null", "-e",
-	     "{cpu-clock,page-faults}", "sh", "-c", "sleep 0.1; sleep 0.1"])
+	run(PEVTRACE, "-o", path, "--width=80", "perf", "record", "-q", "-o", "/dev/null", "-e",
+	    "{cpu-clock,page-faults}", "sh", "-c", "sleep 0.1; sleep 0.1")
 	with open(path) as f:
 		why += differ([l for l in f if len(l) > 81], [], "--width=80 of calls that wait")
 	# of two opens that differ, something that differs is shown
-	run([PEVTRACE, "-o", path, "--width=80", "--engine=ptrace", sys.executable, "-c", OPENS])
+	run(PEVTRACE, "-o", path, "--width=80", "--engine=ptrace", sys.executable, "-c", OPENS)
 	with open(path) as f:
 		opens = [l.split(" = ")[0].split(" ", 1)[1].strip() for l in f if "perf_event_open(" in l]
 	why += differ((len(opens), len(set(opens))), (6, 6), "opens that differ: %s" % opens)
 	why += differ([", 0, -1, " in opens[0], ", 0, 0, " in opens[1]], [True, True], "their CPUs: %s" % opens)
 	# the file of a mapping and the name of a task are shown, whatever else is omitted
 	for width in (70, 80):
-		run([PEVTRACE, "-o", path, "--records", "--width=%d" % width, "perf", "record", "-q", "-o", "/dev/null",
-		     "-e", "cpu-clock", "ls", "/none"])
+		run(PEVTRACE, "-o", path, "--records", "--width=%d" % width, "perf", "record", "-q", "-o", "/dev/null",
+		    "-e", "cpu-clock", "ls", "/none")
 		with open(path) as f:
 			lines = f.read().replace("\n    ", " ")
 		records = [l for l in lines.splitlines() if "{type=MMAP2" in l or "{type=COMM" in l]
 		why += differ((len(records) > 2, [l for l in records if not re.search('(filename|comm)="[^"]*"[,}]', l)]),
 			      (True, []), "names in records at %d" % width)
 	# an escape sequence is omitted with its comment, or not at all
-	shown = run([PEVTRACE, "--width=60", "--color=always", "-e", "trace=mmap"] + program).stderr.decode()
+	shown = run(PEVTRACE, "--width=60", "--color=always", "-e", "trace=mmap", *program).stderr.decode()
 	why += differ(re.findall("\033(?!\\[[0-9]*m).*", shown), [], "broken colors")
 	dumps = [os.path.join(tmp, name) for name in ("a.json", "b.json")]
-	run([PEVTRACE, "-q", "-o", "/dev/null", "--json=" + dumps[0]] + program)
-	run([PEVTRACE, "-q", "-o", "/dev/null", "--json=" + dumps[1], "true"])
+	run(PEVTRACE, "-q", "-o", "/dev/null", "--json=" + dumps[0], *program)
+	run(PEVTRACE, "-q", "-o", "/dev/null", "--json=" + dumps[1], "true")
 	for verb in (["--summary"] + program, ["check", "-e", "cycles"], ["-k"] + program,
 		     ["why", "--"] + program, ["list", "--tried", "attr"], ["list", "hw", "hwcache"], ["diff"] + dumps):
 		argv = [PEVTRACE] + verb
-		whole = run(argv)
+		whole = run(*argv)
 		whole = whole.stdout.decode() + whole.stderr.decode()
 		lines = [re.sub("\033\\[[0-9]*m", "", l)
 			 for l in terminal_lines(argv, 80, PEVTRACE_PAGER="cat")]
@@ -492,7 +490,7 @@ def test_narrow():
 	why = differ([l for l in shown if re.match(r"  (bpf-output|context-switches or cs)\b", l) and l[-1] != "}"], [],
 		     "attrs that would fit")
 	for verb, columns in (("list", 60), ("trace", 60), ("open", 60), ("trace", 40)):
-		whole = run([PEVTRACE, "help", verb]).stdout.decode()
+		whole = run(PEVTRACE, "help", verb).stdout.decode()
 		shown = terminal_lines([PEVTRACE, "help", verb], columns, PEVTRACE_PAGER="cat")
 		long = [l for l in shown if len(l) > columns and not l.startswith("  pevtrace ")] # examples are whole
 		why += differ((long, " ".join(shown).split()), ([], whole.split()), "help %s" % verb)
@@ -502,11 +500,11 @@ def test_pager(tmp):
 	mark = "sed s/^/PAGED:/"
 	why = []
 	dump = os.path.join(tmp, "dump")
-	run([PEVTRACE, "-q", "-o", "/dev/null", "--json=" + dump, DEMO, "true"])
+	run(PEVTRACE, "-q", "-o", "/dev/null", "--json=" + dump, DEMO, "true")
 	for verb in (["list", "software"], ["explain", "precise_ip"], ["decode", "--errno=2"],
 		     ["check", "--offline", "-e", "cpu-clock"], ["diff", "--normalize", dump]):
 		argv = [PEVTRACE] + verb
-		want = run(argv + ["--color=never"]).stdout.decode().splitlines()
+		want = run(*argv, "--color=never").stdout.decode().splitlines()
 		plain_lines = terminal_lines(argv + ["--color=never", "--no-pager"], 400, PEVTRACE_PAGER=mark)
 		why += differ("PAGED:" in "".join(plain_lines), False, "%s --no-pager" % verb)
 		for env in ({"PEVTRACE_PAGER": mark}, {"PAGER": mark}):
@@ -518,22 +516,22 @@ def test_pager(tmp):
 		why += differ(terminal_lines(argv + ["--color=never"], 400, PEVTRACE_PAGER="cat"), plain_lines,
 			      "cat is no pager")
 	for words in (["--help"], ["help", "list"], ["help", "--list"]):
-		want = run([PEVTRACE] + words).stdout.decode().splitlines()
+		want = run(PEVTRACE, *words).stdout.decode().splitlines()
 		why += differ(terminal_lines([PEVTRACE] + words, 80, PEVTRACE_PAGER=mark), ["PAGED:" + l for l in want],
 			      str(words))
 	os.environ.pop("PAGER", None)
 	for env in ({"PEVTRACE_PAGER": "no-such-pager -R"}, {"PATH": "/var/empty"}):
 		why += differ(terminal_lines([PEVTRACE, "list", "software", "--color=never"], 400, **env),
-			      run([PEVTRACE, "list", "software"]).stdout.decode().splitlines(),
+			      run(PEVTRACE, "list", "software").stdout.decode().splitlines(),
 			      "the pager is not there, %s" % env)
-	r = run([PEVTRACE, "list", "software"], env=dict(os.environ, PEVTRACE_PAGER=mark))
+	r = run(PEVTRACE, "list", "software", env=dict(os.environ, PEVTRACE_PAGER=mark))
 	why += differ(b"PAGED" in r.stdout, False, "a pipe")
 	return why
 
 def pager_left(tmp):
 	"""When the user leaves the pager, pevtrace ends, although it has nothing to write."""
 	dump = os.path.join(tmp, "dump")
-	run([PEVTRACE, "-q", "-o", "/dev/null", "--json=" + dump, DEMO, "true"])
+	run(PEVTRACE, "-q", "-o", "/dev/null", "--json=" + dump, DEMO, "true")
 	master, slave = pty.openpty()
 	p = subprocess.Popen([PEVTRACE, "decode", "-"], stdin=subprocess.PIPE, stdout=slave, stderr=slave,
 			     env=dict(os.environ, TERM="xterm", PEVTRACE_PAGER="head -n 1"))
@@ -572,7 +570,7 @@ def test_pager_input(tmp):
 	"""The pager gets messages, too, and starts after what is typed at the same terminal was read."""
 	mark = "sed s/^/PAGED:/"
 	dump = os.path.join(tmp, "dump")
-	run([PEVTRACE, "-q", "-o", "/dev/null", "--json=" + dump, DEMO, "true"])
+	run(PEVTRACE, "-q", "-o", "/dev/null", "--json=" + dump, DEMO, "true")
 	with open(dump, "r+") as f:
 		f.truncate(len(f.read().splitlines(True)[0]))
 	why = differ(["cut off" in l for l in terminal_lines([PEVTRACE, "decode", dump], 200, PEVTRACE_PAGER=mark)
@@ -594,7 +592,7 @@ def test_pager_input(tmp):
 def dump_progress(tmp):
 	"""What reads a dump for more than a second shows how much, and erases that before a message."""
 	path = os.path.join(tmp, "large")
-	run([PEVTRACE, "-q", "-o", "/dev/null", "--json=" + path, DEMO, "true"])
+	run(PEVTRACE, "-q", "-o", "/dev/null", "--json=" + path, DEMO, "true")
 	with open(path) as f:
 		lines = f.readlines()
 	calls = "".join([l for l in lines if '"call":"close"' in l][:1])
@@ -627,7 +625,7 @@ def test_progress(tmp):
 	why += differ((len(shown) > 1, max(len(s) for s in shown) < 40, shown[-1]), (True, True, ""), repr(whole))
 	why += differ(bool(re.search("\033\\[K(\033\\[1m)?ioctl\\b", whole)), True, repr(whole))
 	why += differ("\033[K" in sp.on_terminal(argv, 40, TERM="dumb"), False, "progress on a dumb terminal")
-	why += differ(b"\r" in run(argv).stderr, False, "progress without a terminal")
+	why += differ(b"\r" in run(*argv).stderr, False, "progress without a terminal")
 	why += dump_progress(tmp)
 	# what reads a pipe may write to the same terminal
 	why += differ("\r" in sp.on_terminal(["sh", "-c", '"$@" | cat', "sh"] + argv, 40), False,
@@ -666,11 +664,11 @@ def test_first_results(tmp):
 def decode_grows(tmp):
 	"""A dump that is still written is shown up to there."""
 	path = os.path.join(tmp, "grows")
-	run([PEVTRACE, "-q", "-o", "/dev/null", "--json=" + path, DEMO, "true"])
+	run(PEVTRACE, "-q", "-o", "/dev/null", "--json=" + path, DEMO, "true")
 	with open(path, "rb") as f:
 		lines = f.readlines()
 	half = len(lines) // 2
-	whole = run([PEVTRACE, "decode", path]).stdout
+	whole = run(PEVTRACE, "decode", path).stdout
 	p = subprocess.Popen([PEVTRACE, "decode", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 	shown = b""
 	for i, line in enumerate(lines):
@@ -716,7 +714,7 @@ def test_faults(tmp):
 		lines = []
 		for tool in (PEVTRACE, STRACE):
 			path = os.path.join(tmp, "faults")
-			run([tool, "-e", "trace=none", "-o", path, sys.executable, "-c", FAULTS, how])
+			run(tool, "-e", "trace=none", "-o", path, sys.executable, "-c", FAULTS, how)
 			with open(path) as f:
 				lines.append(plain(re.sub(r" /\*.*?\*/", "", "".join(l for l in f if "--- " in l))))
 		# numbers where strace has names
@@ -728,11 +726,11 @@ def test_faults(tmp):
 
 def test_every_option():
 	"""Each option that strace --help lists is accepted, or answered with a reason."""
-	found = set(re.findall(r"^  (-\w|--[a-z][a-z-]+)", run([STRACE, "--help"]).stdout.decode(), re.M))
-	found |= set(re.findall(r", (--[a-z][a-z-]+)", run([STRACE, "--help"]).stdout.decode()))
+	found = set(re.findall(r"^  (-\w|--[a-z][a-z-]+)", run(STRACE, "--help").stdout.decode(), re.M))
+	found |= set(re.findall(r", (--[a-z][a-z-]+)", run(STRACE, "--help").stdout.decode()))
 	why = differ(len(found) > 60, True, "options of strace")
 	for option in sorted(found):
-		r = run([PEVTRACE, option, ARGUMENTS.get(option) or "1", "true"])
+		r = run(PEVTRACE, option, ARGUMENTS.get(option) or "1", "true")
 		message = r.stderr.decode(errors="replace")
 		if "unknown option" in message:
 			why.append("%s: %s" % (option, message))
@@ -753,7 +751,7 @@ def test_synonyms():
 		      ["-e", "quiet=superseded"], ["-fF"], ["--signals=INT"], ["--timestamp=unix,ms"],
 		      ["--daemonise"], ["--daemonized=pgroup"]):
 		for program in ([PEVTRACE], [STRACE]):
-			r = run(program + words + ["true"])
+			r = run(*program, *words, "true")
 			why += differ(r.returncode, 0, "%s: %s" % (program + words, r.stderr))
 	return why
 
@@ -773,12 +771,12 @@ def test_signals():
 	"""Signals have strace's names, and are selected by them."""
 	why = []
 	for name in ("SIGIO", "IO", "SIGPIPE", "SIGSYS", "RT_3", "SIGRTMIN", "SIGCHLD", "CHLD", "29"):
-		both = [run([tool, "-qq", "-o", "/dev/stdout", "-e", "trace=none", "-e", "signal=" + name,
-			     sys.executable, "-c", SIGNALLED]).stdout.decode() for tool in (PEVTRACE, STRACE)]
+		both = [run(tool, "-qq", "-o", "/dev/stdout", "-e", "trace=none", "-e", "signal=" + name,
+			    sys.executable, "-c", SIGNALLED).stdout.decode() for tool in (PEVTRACE, STRACE)]
 		both = [re.sub(r"^\d+ +|, si_pid.*", "", t, flags=re.M).splitlines() for t in both]
 		why += differ(both[0], both[1], name) + differ(len(both[0]), 1, "lines of " + name)
 	for name in ("SIGPOLL", "SIGCLD", "SIGIOT", "sigio"):
-		why += differ(run([PEVTRACE, "-e", "signal=" + name, "true"]).returncode, 0, name)
+		why += differ(run(PEVTRACE, "-e", "signal=" + name, "true").returncode, 0, name)
 	return why
 
 def test_newer():
@@ -786,7 +784,7 @@ def test_newer():
 	why = []
 	for words in (["--stack-trace=symbol"], ["-cU", "total-wall,min-wall,max-wall,avg-wall"],
 		      ["-e", "quiet=exits"]):
-		r = run([PEVTRACE] + words + ["true"])
+		r = run(PEVTRACE, *words, "true")
 		why += differ(r.returncode, 0, "%s: %s" % (words, r.stderr))
 	return why
 
@@ -806,7 +804,7 @@ def test_answers():
 			    (["open", "--side-band", "/etc/passwd"], "check that it is an executable"),
 			    (["open", "-q", "-e", "cpu-clock", "./no-such-file"], "check the path"),
 			    (["--json=/none/x", "true"], "'/none/x': No such file or directory; name another file")):
-		r = run([PEVTRACE] + words)
+		r = run(PEVTRACE, *words)
 		m = r.stderr.decode()
 		why += differ((r.returncode, m.count("\n"), said in m, "-o" in m.split()), (2, 1, True, False),
 			      "%s: %s" % (words, m))
@@ -821,7 +819,7 @@ def test_wrong():
 			    (["-e", "fault=ioctl:error=EFOO"], "in -e fault=; use names"),
 			    (["-e", "trace=all,!ioctl"], "a ! negates the whole list"),
 			    (["--stack-trace=x"], "symbol or source"), (["--width=abc"], "columns or full"), (["-u", "nosuch:user"], "UID:GID")):
-		r = run([PEVTRACE] + words + ["true"])
+		r = run(PEVTRACE, *words, "true")
 		m = r.stderr.decode()
 		why += differ((r.returncode, m.count("\n"), said in m), (2, 1, True), "%s: %s" % (words, m))
 	return why
@@ -844,7 +842,7 @@ def test_together():
 	"""What strace refuses is refused, and what it warns of is warned of."""
 	why = []
 	for words in TOGETHER:
-		ours, theirs = (run([tool] + words + ["true"]) for tool in (PEVTRACE, STRACE))
+		ours, theirs = (run(tool, *words, "true") for tool in (PEVTRACE, STRACE))
 		why += differ(bool(ours.returncode), bool(theirs.returncode), "%s: %s" % (words, ours.stderr))
 		for said in ("has no effect", "mutually exclusive", "must be given with", "nly the last of"):
 			if said in theirs.stderr.decode():
@@ -854,12 +852,12 @@ def test_together():
 
 def test_hidden():
 	"""Calls that pevtrace never shows may be hidden."""
-	want = run([PEVTRACE, DEMO, "true"]).stderr.count(b"perf_event_open(")
+	want = run(PEVTRACE, DEMO, "true").stderr.count(b"perf_event_open(")
 	why = differ(want > 3, True, "lines")
 	for words in ("!openat", "!%file", "!write,futex", "!file,%net", "!/^openat$", "!?bogus"):
-		r = run([PEVTRACE, "-e", "trace=" + words, DEMO, "true"])
+		r = run(PEVTRACE, "-e", "trace=" + words, DEMO, "true")
 		why += differ((r.returncode, r.stderr.count(b"perf_event_open(")), (0, want), words)
-	r = run([PEVTRACE, "-e", "trace=!opneat", "true"])
+	r = run(PEVTRACE, "-e", "trace=!opneat", "true")
 	return why + differ((r.returncode, b"unknown call" in r.stderr), (2, True), "a misspelt one")
 
 def test_typed(tmp):
@@ -888,7 +886,7 @@ def test_foreign():
 		      ["-e", "namespace=new"], ["-e", "decode-pids=comm"], ["-e", "secontext=full"], ["-Y"],
 		      ["--decode-pid=comm"], ["--pidns"], ["-e", "inject=close:syscall=getpid:error=1"],
 		      ["-e", "inject=close:poke_exit=@arg1=00:error=1"]):
-		r = run([PEVTRACE] + words + ([] if "-p" in words else ["true"]))
+		r = run(PEVTRACE, *words, *([] if "-p" in words else ["true"]))
 		m = r.stderr.decode()
 		why += differ((r.returncode, m.count("\n"), "unknown" in m), (2, 1, False), "%s: %s" % (words, m))
 	return why

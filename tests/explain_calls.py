@@ -1,0 +1,321 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""pevtrace explain of calls, compared with other sources:
+
+  failing  calls that fail on purpose: the kernel's errno, the check that
+           pevtrace check finds by trying
+  nobody   an ordinary user, who is refused
+  rights   the release that an open requires, against what --as-kernel refuses;
+           the rights, against the kernel's answer to a user
+  kernel   the functions: in kallsyms, and by the stacks of a program that makes
+           these calls: who is called on behalf of whom
+  one      one call, by its attr, its event, its line
+  attached what is not known of a process that was running before
+"""
+
+import os
+import re
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+import machine
+from programs import run
+import ringparse as rp
+from stories import Dump, FAILING, PERF, PEVTRACE, Story, XLAT, explain, failing, squash, \
+	trace
+import straceparse as sp
+
+UPROBE = """
+import ctypes, os, struct, sys
+path = ctypes.create_string_buffer(sys.argv[1].encode())
+with open("/sys/bus/event_source/devices/uprobe/type") as f:
+	kind = int(f.read())
+attr = bytearray(136)
+struct.pack_into("<IIQQQQQ", attr, 0, kind, 136, 0, 0, 0, 0, 1)
+struct.pack_into("<QQ", attr, 56, ctypes.addressof(path), 0x40)
+nr = {"x86_64": 298, "aarch64": 241, "riscv64": 241}[os.uname().machine]
+raise SystemExit(ctypes.CDLL(None).syscall(nr, bytes(attr), 0, -1, -1, ctypes.c_ulong(8)) < 0)
+"""
+
+def test_uprobe_path(tap, tmp):
+	"""The path is told whole, where the attr has a pointer; the event is named after it."""
+	path = os.path.join(tmp, "a-directory-of-a-long-name", "probed")
+	os.mkdir(os.path.dirname(path))
+	with open(path, "wb") as f:
+		f.write(b"\0" * 4096)
+	machine.need("uprobes")
+	dump, r = trace(tmp, "uprobe", [sys.executable, "-c", UPROBE, path])
+	text = squash(explain([dump]).stdout)
+	tap.ok('uprobe_path="%s"' % path in text and "uprobe:probed+0x40 (fd" in text,
+	       "the path of a uprobe", [text])
+	r = run(PEVTRACE, "--summary", sys.executable, "-c", UPROBE, path)
+	tap.ok('uprobe_path="%s", ' % path in r.stderr and "uprobe:probed+0x40\n" in r.stderr,
+	       "no path is cut in a trace", [r.stderr])
+
+def test_release(tap, tmp):
+	for attr, since, before in (("write_backward=1", "4.7", "4.6"),
+				    ("context_switch=1", "4.3", "4.2"),
+				    ("sample_period=1,sample_type=PERF_SAMPLE_CGROUP", "5.7", "5.6"),
+				    ("ksymbol=1", "5.1", "5.0")):
+		text = squash(explain(["-e", "cpu-clock:u," + attr]).stdout)
+		refused = [run(PEVTRACE, "--as-kernel", r, "-o", "/dev/null", PEVTRACE, "open", "-e",
+				"cpu-clock:u," + attr, "true").returncode != 0
+			   for r in (since, before)]
+		tap.ok("Requires Linux %s, " % since in text and refused == [False, True],
+		       "%s requires Linux %s" % (attr, since), [text, refused])
+
+def test_rights(tap, tmp):
+	machine.need("another user")
+	level = machine.setting("paranoid")
+	os.chmod(tmp, 0o755)
+	for event, args in (("cpu-clock,exclude_kernel=0", []), ("cpu-clock:u", []), ("dummy:u", []),
+			    ("cpu-clock:u", ["-a"]), ("cs,exclude_kernel=0", []),
+			    ("cpu-clock:u,namespaces=1", [])):
+		path = os.path.join(tmp, "rights.json")
+		r = run(PEVTRACE, "--json=" + path, "-o", "/dev/null", PEVTRACE, "open", "-e", event, *args,
+			"true")
+		m = re.search(r"An ordinary user may (not )?open it at (?:any )?perf_event_paranoid"
+			      r"(?: (-?\d))?", squash(explain([path]).stdout))
+		r = run(PEVTRACE, "open", "-e", event, *args, "true", preexec_fn=sp.as_nobody())
+		may = bool(m) and not m.group(1) and level <= int(m.group(2))
+		tap.ok(m and may == (r.returncode == 0),
+		       "%s: may an ordinary user open it at level %d?" % (" ".join([event] + args),
+									  level),
+		       [m and m.group(0), r.returncode, r.stderr])
+
+def test_failing(tap, tmp):
+	cases = [("bits", "open_(sample=1 << 40)", "EINVAL", "sample_type_bits"),
+		 ("config", "open_(config=77)", "ENOENT", "software_config"),
+		 ("branch", "open_(config=9, sample=1 << 11, period=1)", "EINVAL", "branch_kind"),
+		 ("flags", "open_(fl=1 << 20)", "EINVAL", "flags_unknown"),
+		 ("size", "open_(size=8)", "E2BIG", "size_range"),
+		 ("nowhere", "open_(pid=-1, cpu=-1)", "EINVAL", "cpu_range"),
+		 ("gone", "open_(pid=4194303)", "ESRCH", "no_task"),
+		 ("weights", "open_(sample=1 << 14 | 1 << 24)", "EINVAL", "weights")]
+	for name, code, error, rule in cases:
+		path, r = failing(tmp, name, code)
+		story, dump = Story(path), Dump(path)
+		chapter = "\n".join(story.chapters.get("Failures and remedies", []))
+		tap.ok(dump.failures() and dump.failures()[0]["error"] == error and
+		       error in chapter and re.search(r"\b%s:" % rule, chapter) and
+		       "Remedy: " in chapter,
+		       "%s: %s, by %s" % (code, error, rule), [chapter, dump.failures()[:1]])
+	kernel = Story(path, ["--kernel"]).text
+	tap.ok("perf_try_init_event: " in kernel and "fd_install: " in kernel and
+	       "__perf_event_task_sched_in: " not in kernel,
+	       "where all was refused, --kernel tells the way of an open all the same", [kernel])
+	tap.ok(story.has("Summary", r"No event was left to measure with"), "and that nothing is measured",
+	       [story.text[:600]])
+	path, r = failing(tmp, "words", "quiet(lambda: open_(config=77)); open_(period=7)")
+	story = Story(path)
+	tap.ok(story.has("See also", r"any name above: sample_period, .*ENOENT\.$") and
+	       not story.has("See also", "PERF_EVENT_IOC"),
+	       "the words to read on with are of this session",
+	       [story.chapters.get("See also")])
+	others = [("refresh", "fcntl.ioctl(open_(), 0x2402, 1)", "PERF_EVENT_IOC_REFRESH", "EINVAL",
+		   "does not sample"),
+		  ("pages", "mmap.mmap(open_(period=1 << 30), 4 * 4096)", "mmap", "EINVAL",
+		   "power of two"),
+		  ("short", "os.read(open_(read=3), 8)", "read", "ENOSPC", "smaller"),
+		  ("what", "fcntl.ioctl(open_(), 0x24ff, 0)", "ioctl", "ENOTTY", "request"),
+		  ("filter", "fcntl.ioctl(open_(), 0x40082406, b'x == 1' + bytes(8))",
+		   "PERF_EVENT_IOC_SET_FILTER", "EINVAL", "does not support filters")]
+	for name, code, call, error, says in others:
+		path, r = failing(tmp, name, "quiet(lambda: %s)" % code)
+		story = Story(path)
+		tap.ok(story.has("Failures and remedies",
+				 r"%s on .* failed: %s .*%s" % (call, error, says)),
+		       "%s fails with %s, and why" % (call, error), [story.text[-600:]])
+
+def test_nobody(tap, tmp):
+	machine.need("another user")
+	if machine.setting("paranoid") < 2:
+		return tap.skip("an ordinary user", "perf_event_paranoid is below 2")
+	os.chmod(tmp, 0o755)
+	path = os.path.join(tmp, "nobody.json")
+	open(path, "w").close()
+	os.chmod(path, 0o666)
+	r = run(PEVTRACE, "-o", "/dev/null", "--json=" + path, "/usr/bin/python3", "-c", FAILING,
+		"open_(flags=0)", preexec_fn=sp.as_nobody())
+	if r.returncode:
+		return tap.skip("an ordinary user", "who may not run this build")
+	story, dump = Story(path), Dump(path)
+	tap.ok(dump.failures() and dump.failures()[0]["error"] == "EACCES" and
+	       story.has("Failures and remedies",
+			 r"EACCES .*kernel_privilege: .*perf_event_paranoid") and
+	       story.has("Failures and remedies", "lower kernel.perf_event_paranoid"),
+	       "an ordinary user: refused for want of rights, and what to do",
+	       [story.text, r.stderr])
+
+OPENS = """
+import ctypes, fcntl, mmap, os, select, struct, time
+libc = ctypes.CDLL(None, use_errno=True)
+buf = ctypes.create_string_buffer(struct.pack("<IIQQQQQ", 1, 64, 0, 250000, 3, 0, 1 << 5) +
+				  bytes(16))
+end = time.time() + 3
+while time.time() < end:
+	fd = libc.syscall(298, buf, 0, -1, -1, 8)
+	m = mmap.mmap(fd, 8192, mmap.MAP_SHARED, mmap.PROT_READ | mmap.PROT_WRITE)
+	fcntl.ioctl(fd, 0x2401, 0)
+	fcntl.ioctl(fd, 0x2400, 0)
+	os.read(fd, 8)
+	select.select([fd], [], [], 0)
+	m.close()
+	os.close(fd)
+"""
+
+# Functions called in a step: one of these is above them in the stack.
+ABOVE = {"copy": "perf_event_open", "pmu": "perf_event_open", "rights": "perf_event_open",
+	 "init_cpu_clock": "perf_event_open", "init_software": "perf_event_open",
+	 "install": "perf_event_open|openat|memfd|pipe|do_sys|x64_sys",
+	 "ioctl": "x64_sys_ioctl", "enable": "x64_sys_ioctl", "disable": "x64_sys_ioctl",
+	 "mmap": "x64_sys_mmap|ksys_mmap", "munmap": "munmap|exit",
+	 "read": "read|perf_release|task_work|close|fput", "close": "fput|close|task_work"}
+
+def steps():
+	"""(step, function, kind) of xlat/kernel.in."""
+	with open(os.path.join(XLAT, "kernel.in")) as f:
+		rows = [re.split("\t+", line.rstrip("\n")) for line in f
+			if line[:1] not in "#%\n"]
+	return [(r[0], r[1], r[3]) for r in rows]
+
+def test_symbols(tap):
+	with open("/proc/kallsyms") as f:
+		names = {line.split()[2] for line in f}
+	if "perf_poll" not in names:
+		return tap.skip("functions of the kernel", "kallsyms has no perf_poll")
+	part = lambda n: {n} | {n + s for s in (".constprop.0", ".isra.0", ".part.0", ".cold")}
+	x86, arm64 = (os.uname().machine == m for m in ("x86_64", "aarch64"))
+	missing = [n for step, n, kind in steps() if not part(n) & names and
+		   (kind == "symbol" or kind == "x86" and x86 or kind == "arm64" and arm64)]
+	tap.ok(not missing, "the functions of xlat/kernel.in are in this kernel", [missing])
+	optional = [n for step, n, kind in steps() if kind == "optional" and not part(n) & names]
+	kprobes = os.path.exists("/sys/bus/event_source/devices/kprobe")
+	tap.ok(all(("kprobe" in n and not kprobes) for n in optional),
+	       "those of optional parts are there, where the part is", [optional])
+
+def test_stacks(tap, tmp):
+	data = os.path.join(tmp, "stacks.data")
+	subprocess.run([PEVTRACE, PERF, "record", "-q", "-g", "-e", "cpu-clock", "-F", "10000", "-o", data,
+			"/usr/bin/python3", "-c", OPENS], stdout=subprocess.DEVNULL,
+		       stderr=subprocess.DEVNULL)
+	out = subprocess.run([PEVTRACE, PERF, "script", "-i", data, "-F", "ip,sym"], text=True,
+			     stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+	chains = [[line.split()[1] for line in c.split("\n") if len(line.split()) > 1]
+		  for c in out.split("\n\n")]
+	where = {}
+	for step, name, kind in steps():
+		if step in ABOVE:
+			where.setdefault(name, []).append(ABOVE[step])
+	seen, strays = set(), []
+	for chain in chains:
+		for i, name in enumerate(chain):
+			if name not in where:
+				continue
+			seen.add(name)
+			if not re.search("|".join(where[name]), " ".join(chain[i:])):
+				strays.append((name, chain[i:]))
+	if len(seen) < 5:
+		return tap.skip("who calls the kernel's functions",
+				"the kernel's stacks are not to be had")
+	# some stacks may be incomplete, but not most of them
+	tap.ok(len(strays) * 20 < len(chains),
+	       "%d functions were seen at work in the calls they are told for" % len(seen),
+	       strays[:3])
+
+def test_told(tap, tmp):
+	path, r = trace(tmp, "told", [PERF, "record", "-q", "-o", "/dev/null", "-e", "cpu-clock",
+				      "true"])
+	story = Story(path, ["--kernel"])
+	order = [n for step in ("copy", "target", "pmu", "init_cpu_clock", "rights", "install",
+				"schedule") for s, n, k in steps() if s == step]
+	told = re.findall(r"^    (\w+): ", story.text, re.M)
+	at = told.index(order[0]) if order[0] in told else 0
+	tap.ok(told[at:at + len(order)] == order, "the steps of perf_event_open, in their order",
+	       [told, order])
+	for name in ("perf_mmap", "perf_swevent_hrtimer", "perf_event_output_forward",
+		     "perf_event_exec", "perf_poll", "perf_release", "perf_event_mmap"):
+		tap.ok(name in told, "--kernel tells of " + name)
+	tap.ok(not re.findall(r"^    (\w+): ", Story(path).text, re.M),
+	       "and without --kernel none is told of")
+	stat, r = trace(tmp, "told2", [PERF, "stat", "-x,", "-o", "/dev/null", "-e", "cs", "true"])
+	told = re.findall(r"^    (\w+): ", Story(stat, ["--kernel"]).text, re.M)
+	tap.ok("perf_read" in told and not {"perf_mmap", "perf_poll", "perf_swevent_hrtimer"} &
+	       set(told), "what did not come about is not told of", [told])
+
+def test_one(tap, tmp):
+	r = explain(["--attr", "{type=PERF_TYPE_SOFTWARE, size=136, config=PERF_COUNT_SW_DUMMY, "
+		     "comm=1, comm_exec=1, sample_stack_user=64}"])
+	text = squash(r.stdout)
+	tap.ok(r.returncode == 0 and "counts nothing" in text and "a COMM record when" in text and
+	       "sample_stack_user=64: no effect: requires "
+	       "sample_type&PERF_SAMPLE_STACK_USER" in text, "an attr", [r.stdout, r.stderr])
+	r = explain(["-e", "page-faults:u,sample_period=1000"])
+	text = squash(r.stdout)
+	tap.ok(r.returncode == 0 and "one sample every 1000 counts" in text and
+	       "excludes kernel mode" in text, "an event", [r.stdout, r.stderr])
+	tap.ok("would refuse" not in text, "and not that it is refused, as it opens", [text])
+	for args, how in ((["-e", "cpu-clock:u,read_format=0x8000"],
+			   "pevtrace why -e 'cpu-clock:u,read_format=0x8000' finds"),
+			  (["--attr", "{type=1, size=136, exclude_kernel=1, read_format=0x8000}"],
+			   "pevtrace why, given this attr, finds")):
+		r = explain(args)
+		text = squash(r.stdout)
+		tap.ok(r.returncode == 0 and "would refuse it with EINVAL (Invalid argument), by rule "
+		       "read_format_bits: " in text and how in text,
+		       "what would be refused, by which rule: %s" % args[1], [r.stdout, r.stderr])
+	path, r = failing(tmp, "one", "open_(pid=4194303)")
+	with open(path) as f:
+		line = next(i for i, x in enumerate(f, 1) if '"perf_event_open"' in x)
+	r = explain(["%s:%d" % (path, line)])
+	tap.ok(r.returncode == 0 and "task 4194303" in r.stdout and "ESRCH" in r.stdout,
+	       "a line of a dump", [r.stdout, r.stderr])
+	for args in ([], ["-e", "no-such-event"], ["--attr", "{nothing"], ["--attr=1", "-e", "cs"],
+		     [path + ":1"], ["--width=1", "type"], ["--nothing"]):
+		r = explain(args)
+		tap.ok(r.returncode == 2 and r.stderr.startswith("pevtrace: "),
+		       "misuse: %s" % args[:2], [r.returncode, r.stderr])
+
+ATTACHED = FAILING.replace("for word in", """
+fd = open_(period=10000000)
+ring = mmap.mmap(fd, 8192, mmap.MAP_SHARED, mmap.PROT_READ | mmap.PROT_WRITE)
+print(os.getpid(), flush=True)
+sys.stdin.readline()
+fcntl.ioctl(fd, 0x2401, 0)
+os.read(open_(config=2), 8)
+for word in""")
+
+def test_attached(tap, tmp):
+	t = subprocess.Popen(["/usr/bin/python3", "-c", ATTACHED], text=True,
+			     stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+	path = os.path.join(tmp, "attached.json")
+	p = subprocess.Popen(sp.WITHOUT_BPF * (not os.getuid()) +
+			     [PEVTRACE, "-o", "/dev/null", "--json=" + path, "-p",
+			      t.stdout.readline().strip()], text=True, stderr=subprocess.PIPE)
+	p.stderr.readline()	# "attached to process"
+	t.stdin.write("go\n")
+	t.stdin.close()
+	t.wait()
+	p.communicate()
+	story = Story(path)
+	tap.ok(story.has("Summary", r"fds? .*: (an )?events? opened before the trace began") and
+	       story.has("When samples are taken", "^No event opened during the trace") and
+	       "Never: " not in story.text and "so no records" not in story.text,
+	       "of an event that was there before, nothing is claimed", [story.text])
+
+def own_tests(tap, tmp):
+	return [("failing", lambda: test_failing(tap, tmp)),
+		("nobody", lambda: test_nobody(tap, tmp)),
+		("rights", lambda: (test_release(tap, tmp), test_rights(tap, tmp))),
+		("kernel", lambda: test_symbols(tap)),
+		("one", lambda: test_one(tap, tmp)),
+		("attached", lambda: test_attached(tap, tmp))]
+
+def perf_tests(tap, tmp, tracefs):
+	return [("uprobe", lambda: test_uprobe_path(tap, tmp)),
+		("kernel", lambda: (test_stacks(tap, tmp), test_told(tap, tmp)))]
+
+if __name__ == "__main__":
+	sys.exit(rp.main("pevtrace-explain.", "perf record", own_tests, perf_tests))
