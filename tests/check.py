@@ -3,89 +3,25 @@
 """pevtrace check against the kernel: every rule that can be provoked here, with
 attrs that are packed here and calls that this script makes itself."""
 
-import ctypes
 import errno
 import json
 import os
 import resource
 import shutil
-import struct
 import subprocess
 import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "lib"))
+from checks import differ, run_all, start
 import machine
+from perf_event import BRANCH, CALLCHAIN, NR, PHYS_ADDR, RAW, READ, REGS_INTR, REGS_USER, \
+	STACK_USER, TID, TP, attr, bp, call, forbid, name_of, pmu_type
+from programs import wait_for_read
 import straceparse as sp
 
 PEVTRACE = os.environ.get("PEVTRACE")
-TAP = sp.Tap()
-NR = {"x86_64": 298, "aarch64": 241}.get(os.uname().machine)
-LIBC = ctypes.CDLL(None, use_errno=True)
-SW, TP, BP = 1, 2, 5
-
-# offset and struct code of members, as the kernel's header has them
-FIELDS = {
-	"type": (0, "I"), "size": (4, "I"), "config": (8, "Q"),
-	"sample_period": (16, "Q"), "sample_freq": (16, "Q"), "sample_type": (24, "Q"),
-	"read_format": (32, "Q"), "bp_type": (52, "I"), "bp_addr": (56, "Q"),
-	"bp_len": (64, "Q"), "branch_sample_type": (72, "Q"), "sample_regs_user": (80, "Q"),
-	"sample_stack_user": (88, "I"), "clockid": (92, "i"), "sample_regs_intr": (96, "Q"),
-	"sample_max_stack": (108, "H"), "reserved_2": (110, "H"),
-	"aux_sample_size": (112, "I"), "aux_action": (116, "I"), "config3": (128, "Q"),
-	"tail": (136, "Q"),
-}
-BITS = {name: bit for bit, name in enumerate(
-	"disabled inherit pinned exclusive exclude_user exclude_kernel exclude_hv exclude_idle "
-	"mmap comm freq inherit_stat enable_on_exec task watermark precise_ip - mmap_data "
-	"sample_id_all exclude_host exclude_guest exclude_callchain_kernel "
-	"exclude_callchain_user mmap2 comm_exec use_clockid context_switch write_backward "
-	"namespaces ksymbol bpf_event aux_output cgroup text_poke build_id inherit_thread "
-	"remove_on_exec sigtrap".split()) if name != "-"}
-BITS["reserved_1"] = 63
-
-READ, TID, CALLCHAIN, RAW, BRANCH, REGS_USER, STACK_USER = 1 << 4, 2, 1 << 5, 1 << 10, \
-	1 << 11, 1 << 12, 1 << 13
-REGS_INTR, PHYS_ADDR = 1 << 18, 1 << 19
-
-def attr(type_=SW, size=136, **fields):
-	"""Return the attr's bytes, with exclude_kernel for a user who may not count the kernel."""
-	b = bytearray(max(size, 144))
-	if machine.lacks("kernel events"):
-		fields = {"exclude_kernel": 1, "exclude_hv": 1, **fields}
-	struct.pack_into("<II", b, 0, type_, size)
-	for name, v in fields.items():
-		if name in BITS:
-			old, = struct.unpack_from("<Q", b, 40)
-			struct.pack_into("<Q", b, 40, old | v << BITS[name])
-		else:
-			struct.pack_into("<" + FIELDS[name][1], b, FIELDS[name][0], v)
-	return bytes(b[:size if 64 <= size <= 4096 else 64])
-
-def call(b, pid=0, cpu=-1, group_fd=-1, flags=0):
-	"""Call perf_event_open; return the descriptor or -errno."""
-	buf = ctypes.create_string_buffer(b, len(b)) if b is not None else None
-	fd = LIBC.syscall(NR, buf, pid, cpu, group_fd, ctypes.c_ulong(flags))
-	return fd if fd >= 0 else -ctypes.get_errno()
-
-def name_of(result):
-	names = {errno.EOPNOTSUPP: "EOPNOTSUPP"} # Python knows it as ENOTSUP
-	return "opens" if result >= 0 else names.get(-result, errno.errorcode[-result])
-
-def check(name, fn):
-	try:
-		why = fn() or []
-	except machine.Lack as e:
-		TAP.skip(name, e)
-		return
-	except (AssertionError, OSError, ValueError, KeyError, IndexError,
-		struct.error, subprocess.SubprocessError) as e:
-		why = ["%s: %s" % (type(e).__name__, e)]
-	TAP.ok(not why, name, why[:20])
-
-def differ(got, want, what):
-	return [] if got == want else ["%s: %s" % (what, got), "expected: %s" % (want,)]
 
 def run(*args, program=None, verb="check", **kw):
 	return subprocess.run([program or PEVTRACE, verb] + list(args),
@@ -193,10 +129,6 @@ def test_event():
 
 # ---- breakpoints, tracepoints, other PMUs ---------------------------------------
 
-def bp(bp_type=3, bp_addr=0x1000, bp_len=4, exclude_kernel=1, **kw):
-	return attr(BP, bp_type=bp_type, bp_addr=bp_addr, bp_len=bp_len,
-		    exclude_kernel=exclude_kernel, disabled=1, **kw)
-
 def test_breakpoints():
 	top = 0xffff800000000000
 	kernel = "kernel_privilege" if machine.lacks("kernel events") else \
@@ -271,7 +203,7 @@ def test_list():
 			    ((None, None), ("EMFILE", "EMFILE"), []), "descriptors")
 
 def test_uprobe(tmp):
-	kind = sp_pmu("uprobe")
+	kind = pmu_type("uprobe")
 	path = os.path.join(tmp, "probed")
 	with open(path, "wb") as f:
 		f.write(b"\0" * 4096)
@@ -290,15 +222,8 @@ def test_uprobe(tmp):
 	]
 	return sum((judge(b, rule) for b, rule in cases), [])
 
-def sp_pmu(name):
-	try:
-		with open("/sys/bus/event_source/devices/%s/type" % name) as f:
-			return int(f.read())
-	except OSError:
-		return None
-
 def test_msr():
-	kind = sp_pmu("msr")
+	kind = pmu_type("msr")
 	if not kind:
 		raise machine.Lack("no msr PMU")
 	return plain(attr(kind), None) + plain(attr(kind, sample_period=1), "msr_sampling") + \
@@ -368,15 +293,6 @@ def test_descriptors():
 	return differ(o["predicted"].get("rule"), "no_descriptor", "rule") + \
 		differ(o["kernel"].get("error"), "EMFILE", "kernel") + \
 		differ(o["verdict"], "refused", "verdict")
-
-def wait_for_read(pid):
-	"""Wait until the process reads its standard input."""
-	want = {"x86_64": "0 0x0 ", "aarch64": "63 0x0 "}[os.uname().machine]
-	while True:
-		with open("/proc/%d/syscall" % pid) as f:
-			if f.read().startswith(want):
-				return
-		os.sched_yield()
 
 def test_cgroup(tmp):
 	why = judge(attr(), "cgroup_descriptor", ["--cgroup=" + tmp, "-C0"])
@@ -456,7 +372,7 @@ def test_elsewhere(tmp):
 	"""A cgroup's descriptor and a path in /proc were those of the traced process."""
 	machine.need("tracing")
 	dump = os.path.join(tmp, "elsewhere")
-	uprobe = sp_pmu("uprobe")
+	uprobe = pmu_type("uprobe")
 	subprocess.run([PEVTRACE, "--json", "-o", dump, "-e", "trace=perf", sys.executable, "-c",
 			ELSEWHERE % (NR, uprobe)], check=True)
 	cgroup, path = [i for i, l in enumerate(open(dump), 1) if '"perf_event_open"' in l]
@@ -560,7 +476,7 @@ def test_nobody(tmp):
 	def at(least, rule):
 		return rule if level >= least else None
 	ek = {"exclude_kernel": 1, "exclude_hv": 1}
-	uprobe = sp_pmu("uprobe")
+	uprobe = pmu_type("uprobe")
 	cases = [
 		(attr(**ek), [], None), (attr(), [], at(2, "kernel_privilege")),
 		(attr(namespaces=1, **ek), [], "namespaces_privilege"),
@@ -613,23 +529,6 @@ def test_raw():
 		why += differ(o["predicted"].get("rule"), want, name)
 		why += differ(o["kernel"].get("error"), "EPERM" if want else None, name)
 	return why
-
-def forbid(error, at=0, value=NR):
-	"""A seccomp filter for this process: perf_event_open fails with that error, or only
-	where the word at that place of struct seccomp_data has the value."""
-	def install():
-		prog = struct.pack("<HBBI", 0x20, 0, 0, 0) + \
-			struct.pack("<HBBI", 0x15, 0, 3, NR) + \
-			struct.pack("<HBBI", 0x20, 0, 0, at) + \
-			struct.pack("<HBBI", 0x15, 0, 1, value) + \
-			struct.pack("<HBBI", 0x06, 0, 0, 0x00050000 | error) + \
-			struct.pack("<HBBI", 0x06, 0, 0, 0x7fff0000)
-		code = ctypes.create_string_buffer(prog, len(prog))
-		fprog = struct.pack("<HxxxxxxQ", 6, ctypes.addressof(code))
-		LIBC.prctl(38, 1, 0, 0, 0)
-		if LIBC.prctl(22, 2, ctypes.create_string_buffer(fprog, len(fprog)), 0, 0):
-			os._exit(99)
-	return install
 
 # ---- the verb ----------------------------------------------------------------------------
 
@@ -767,28 +666,6 @@ def test_misuse():
 		text = run(attr(TP, config=1 << 40).hex()).stdout
 		why += differ("no tracepoint has that id" in text, True, text)
 	return why + differ(run("--help").returncode, 0, "--help")
-
-def run_all(tests, tmp):
-	"""(name, function or None, what it needs or None): all, or those that arguments have a word of."""
-	words = sys.argv[1:]
-	for name, fn, needed in tests:
-		if words and not any(w in name for w in words):
-			continue
-		why = needed and machine.lacks(needed)
-		if fn is None or why:
-			TAP.skip(name, why or "not on this machine")
-		else:
-			check(name, fn)
-	shutil.rmtree(tmp, ignore_errors=True)
-	return TAP.done()
-
-def start(prefix):
-	"""Return a directory for the tests; skip them all where the call fails."""
-	if not PEVTRACE:
-		sp.skip_all("PEVTRACE is not set")
-	if machine.lacks("events"):
-		sp.skip_all(machine.lacks("events"))
-	return tempfile.mkdtemp(prefix=prefix)
 
 def main():
 	tmp = start("pevtrace-check-")

@@ -24,7 +24,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "lib"))
 import machine
 import straceparse as sp
-from check import check, forbid, TAP
+from checks import check, TAP
+from perf_event import forbid
 import conform_edits
 
 PEVTRACE = os.environ.get("PEVTRACE")

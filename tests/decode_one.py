@@ -16,7 +16,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "lib"))
-from check import check, differ, TAP
+from checks import check, differ, TAP
 import straceparse as sp
 
 PEVTRACE = os.environ.get("PEVTRACE")

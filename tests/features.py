@@ -19,9 +19,9 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "lib"))
+from checks import check, differ, TAP
 import machine
-import check as ck
-from check import check, differ, TAP
+import perf_event as pe
 import ringparse as rp
 import straceparse as sp
 
@@ -137,11 +137,11 @@ def test_btf(all_):
 def probe(**fields):
 	"""Call perf_event_open; return None on success, otherwise the errno's name."""
 	kernel = {} if ROOT else {"exclude_kernel": 1}
-	fd = ck.call(ck.attr(sample_period=1, **dict({"config": FAULTS}, **kernel, **fields)))
+	fd = pe.call(pe.attr(sample_period=1, **dict({"config": FAULTS}, **kernel, **fields)))
 	if fd >= 0:
 		os.close(fd)
 		return None
-	return ck.name_of(fd)
+	return pe.name_of(fd)
 
 def agree(o, mine, what):
 	"""Refused exactly when our own call is refused, with the same error."""
@@ -156,7 +156,7 @@ def test_bits(all_):
 	# with the members that each of these requires
 	beside = {"inherit_thread": {"inherit": 1}, "sigtrap": {"remove_on_exec": 1},
 		  "build_id": {"mmap2": 1}, "freq": {}}
-	for bit in ck.BITS:
+	for bit in pe.BITS:
 		if bit == "reserved_1":
 			continue
 		fields = {bit: 1}
@@ -165,10 +165,10 @@ def test_bits(all_):
 	for bit, action in (("aux_start_paused", 1), ("aux_pause", 2), ("aux_resume", 4)):
 		why += agree(got[bit], probe(aux_action=action), bit)
 	for name, at in (("defer_callchain", 38), ("defer_output", 39)):
-		b = bytearray(ck.attr(config=FAULTS, sample_type=ck.CALLCHAIN, exclude_kernel=1))
+		b = bytearray(pe.attr(config=FAULTS, sample_type=pe.CALLCHAIN, exclude_kernel=1))
 		struct.pack_into("<Q", b, 40, struct.unpack_from("<Q", b, 40)[0] | 1 << at)
-		fd = ck.call(bytes(b))
-		why += agree(got[name], ck.name_of(fd) if fd < 0 else None, name)
+		fd = pe.call(bytes(b))
+		why += agree(got[name], pe.name_of(fd) if fd < 0 else None, name)
 		if fd >= 0:
 			os.close(fd)
 	return why
@@ -185,7 +185,7 @@ def test_samples(all_):
 	for i, name in enumerate(named(all_, "branch_sample_type")):
 		both = 1 << i | (8 if i < 3 else 1 | 8 if i not in (3, 11) else 1)
 		why += agree(named(all_, "branch_sample_type")[name],
-			     probe(sample_type=ck.BRANCH, branch_sample_type=both), name)
+			     probe(sample_type=pe.BRANCH, branch_sample_type=both), name)
 	return why
 
 def test_clocks(all_):
@@ -204,8 +204,8 @@ def test_events(all_):
 	why = []
 	for kind, type_ in (("hardware", 0), ("software", 1)):
 		for i, (name, o) in enumerate(named(all_, kind).items()):
-			fd = ck.call(ck.attr(type_, config=i, exclude_kernel=0 if ROOT else 1))
-			why += agree(o, ck.name_of(fd) if fd < 0 else None, name)
+			fd = pe.call(pe.attr(type_, config=i, exclude_kernel=0 if ROOT else 1))
+			why += agree(o, pe.name_of(fd) if fd < 0 else None, name)
 			if fd >= 0:
 				os.close(fd)
 	for name, o in named(all_, "breakpoint").items():
@@ -213,9 +213,9 @@ def test_events(all_):
 		kinds = {"EMPTY": 0, "R": 1, "W": 2, "RW": 3, "X": 4, "INVALID": 7}
 		type_ = 2 if lengths else kinds[name[len("HW_BREAKPOINT_"):]]
 		length = int(lengths.group(1)) if lengths else 8 if type_ == 4 else 4
-		fd = ck.call(ck.attr(ck.BP, bp_type=type_, bp_len=length, bp_addr=0x1000,
+		fd = pe.call(pe.attr(pe.BP, bp_type=type_, bp_len=length, bp_addr=0x1000,
 				     exclude_kernel=1))
-		why += agree(o, ck.name_of(fd) if fd < 0 else None, name)
+		why += agree(o, pe.name_of(fd) if fd < 0 else None, name)
 		if fd >= 0:
 			os.close(fd)
 	return why
@@ -228,7 +228,7 @@ def test_ioctls(all_):
 	way = {4: 0x4008, 6: 0x4008, 7: 0x8008, 8: 0x4004, 9: 0x4004, 10: 0xc008, 11: 0x4008}
 	got = {n[len("PERF_EVENT_IOC_"):]: o for n, o in named(all_, "ioctl").items()}
 	why = differ(sorted(got), sorted(nr), "ioctls")
-	fd = ck.call(ck.attr(config=FAULTS, sample_period=1, exclude_kernel=1))
+	fd = pe.call(pe.attr(config=FAULTS, sample_period=1, exclude_kernel=1))
 	try:
 		for name, n in nr.items():
 			try:
@@ -444,7 +444,7 @@ def test_hidden_level(tmp):
 
 def test_denied(error):
 	"""When a filter fails every call, nothing is reported as refused by the kernel."""
-	got = objects(preexec_fn=ck.forbid(error))
+	got = objects(preexec_fn=pe.forbid(error))
 	why = differ({(o["result"], errno.errorcode[error] in o["why"]) for o in got
 		      if "result" in o}, {("untried", True)}, "results")
 	for o in got:
@@ -485,7 +485,7 @@ def test_no_processes(tmp):
 
 def test_leaves_nothing():
 	"""The process has no event but that which keeps a tracepoint, and no child remains."""
-	ck.LIBC.prctl(36, 1, 0, 0, 0) # become the parent of orphans
+	pe.LIBC.prctl(36, 1, 0, 0, 0) # become the parent of orphans
 	p = subprocess.Popen([PEVTRACE, "list", "--tried", "attr", "ioctl"], stdout=subprocess.DEVNULL)
 	why, most, folder = [], 0, "/proc/%d/fd" % p.pid
 	while p.poll() is None:
@@ -504,7 +504,7 @@ def test_leaves_nothing():
 		why.append("a child is left: %s" % (os.waitpid(-1, os.WNOHANG),))
 	except ChildProcessError:
 		pass
-	ck.LIBC.prctl(36, 0, 0, 0, 0)
+	pe.LIBC.prctl(36, 0, 0, 0, 0)
 	return why + ([] if most < 12 else ["%d descriptors were open" % most])
 
 def test_schema(all_):
@@ -522,7 +522,7 @@ def test_all_cpus():
 def main():
 	if not PEVTRACE:
 		sp.skip_all("PEVTRACE is not set")
-	here = ck.call(ck.attr(config=9, exclude_kernel=1)) if ck.NR else -1
+	here = pe.call(pe.attr(config=9, exclude_kernel=1)) if pe.NR else -1
 	if here < 0:
 		sp.skip_all("perf_event_open does not work here")
 	os.close(here)

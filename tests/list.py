@@ -15,7 +15,7 @@ import sys
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "lib"))
-from check import check, differ, TAP
+from checks import check, differ, TAP
 import machine
 import ringparse as rp
 import straceparse as sp

@@ -30,8 +30,8 @@ import time
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "lib"))
-import check as ck
 import machine
+import perf_event as pe
 import ringparse as rp
 import straceparse as sp
 
@@ -755,7 +755,7 @@ def test_filter(tap):
 	for error in (errno.EPERM, errno.EACCES, errno.ENOSYS):
 		for verb, args in (("open", ["-q", "-e", "cs"]), ("open", ["--side-band"])):
 			r = subprocess.run([PEVTRACE, verb] + args + ["true"], text=True,
-					   stderr=subprocess.PIPE, preexec_fn=ck.forbid(error))
+					   stderr=subprocess.PIPE, preexec_fn=pe.forbid(error))
 			tap.ok(r.returncode == 2 and errno.errorcode[error] in r.stderr and
 			       "allow perf_event_open in its profile" in r.stderr and
 			       "paranoid" not in r.stderr and "CAP_" not in r.stderr and

@@ -25,7 +25,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "lib"))
 import machine
 import straceparse as sp
-from check import forbid
+from perf_event import forbid
 
 DOC = os.path.join(os.path.dirname(HERE), "doc")
 PEVTRACE = os.environ.get("PEVTRACE") or sp.find_program("pevtrace")

@@ -17,9 +17,12 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "lib"))
-import machine
 import check as ck
-from check import attr, bp, SW, TP, BP
+from checks import differ, run_all, start
+import machine
+import perf_event as pe
+from perf_event import attr, bp, BP, SW, TP
+from programs import wait_for_read
 import straceparse as sp
 
 PEVTRACE = os.environ.get("PEVTRACE")
@@ -47,7 +50,7 @@ def reopen(works):
 	if isinstance(path, str) and not path.startswith("0x"):
 		keep = ctypes.create_string_buffer(path.encode())
 		struct.pack_into("<Q", b, 56, ctypes.addressof(keep))
-	return ck.call(bytes(b), args["pid"], args["cpu"], args["group_fd"],
+	return pe.call(bytes(b), args["pid"], args["cpu"], args["group_fd"],
 		       number(args["flags"]))
 
 def blamed(o):
@@ -63,22 +66,22 @@ def why(text, blame, rule, args=(), error=None, open_it=True, blocked=None, work
 	if isinstance(text, bytes):
 		text = text.hex()
 	o, status = ask(*args, text, **kw)
-	bad = ck.differ(status, 0, "status") + ck.differ(o["verdict"], "cause", "verdict")
+	bad = differ(status, 0, "status") + differ(o["verdict"], "cause", "verdict")
 	got = blamed(o)
 	good = len(got) == len(blame) and all(
 		len(g) == 1 and g[0] in (b if isinstance(b, tuple) else (b,))
 		for g, b in zip(got, blame))
-	bad += ck.differ(good, True, "blamed %s, for %s" % (got, blame))
-	bad += ck.differ(rules(o), rule, "rules")
+	bad += differ(good, True, "blamed %s, for %s" % (got, blame))
+	bad += differ(rules(o), rule, "rules")
 	if error:
-		bad += ck.differ(o["kernel"].get("error"), error, "kernel")
+		bad += differ(o["kernel"].get("error"), error, "kernel")
 	if blocked is not None:
-		bad += ck.differ([b["by"] for b in o["blocked"]], blocked, "blocked")
+		bad += differ([b["by"] for b in o["blocked"]], blocked, "blocked")
 	for path, v in (works or {}).items():
-		bad += ck.differ(number(o["works"]["args"]["attr_uptr"].get(path)), v, path)
+		bad += differ(number(o["works"]["args"]["attr_uptr"].get(path)), v, path)
 	if open_it:
 		fd = reopen(o["works"])
-		bad += ck.differ(ck.name_of(fd), "opens", "what is said to work")
+		bad += differ(pe.name_of(fd), "opens", "what is said to work")
 		if fd >= 0:
 			os.close(fd)
 	if bad:
@@ -88,17 +91,17 @@ def why(text, blame, rule, args=(), error=None, open_it=True, blocked=None, work
 
 def broken(b, *rest, args=(), raw=(0, -1, -1, 0), **kw):
 	"""The same, with a call that this script sees fail."""
-	fd = ck.call(b, *raw)
+	fd = pe.call(b, *raw)
 	if fd >= 0:
 		os.close(fd)
 		return ["it is not broken: " + str(rest)]
-	return why(b, *rest, args=args, error=ck.name_of(fd), **kw)
+	return why(b, *rest, args=args, error=pe.name_of(fd), **kw)
 
 # ---- one thing is wrong --------------------------------------------------------
 
 def attr_cases():
 	rate, stack = machine.setting("max_sample_rate"), machine.setting("max_stack")
-	branch = dict(sample_type=ck.BRANCH)
+	branch = dict(sample_type=pe.BRANCH)
 	return [
 		("a reserved bit", attr(reserved_1=1), "__reserved_1", "reserved_bits", {}),
 		("a reserved member", attr(reserved_2=1), "__reserved_2", "reserved_bits", {}),
@@ -112,16 +115,16 @@ def attr_cases():
 		 "sample_type_bits", {"sample_type": 7}),
 		("an unknown read_format", attr(read_format=1 << 5 | 1), "read_format",
 		 "read_format_bits", {"read_format": 1}),
-		("no register at all", attr(sample_type=ck.REGS_USER), "sample_regs_user",
+		("no register at all", attr(sample_type=pe.REGS_USER), "sample_regs_user",
 		 "user_regs", {}),
-		("a register that is never there", attr(sample_type=ck.REGS_USER,
+		("a register that is never there", attr(sample_type=pe.REGS_USER,
 		 sample_regs_user=1 << 12 | 1), "sample_regs_user", "user_regs",
 		 {"sample_regs_user": 1}),
-		("a stack of an odd size", attr(sample_type=ck.STACK_USER, sample_stack_user=13),
+		("a stack of an odd size", attr(sample_type=pe.STACK_USER, sample_stack_user=13),
 		 "sample_stack_user", "user_stack_size", {"sample_stack_user": 8}),
-		("a stack too large", attr(sample_type=ck.STACK_USER, sample_stack_user=1 << 20),
+		("a stack too large", attr(sample_type=pe.STACK_USER, sample_stack_user=1 << 20),
 		 "sample_stack_user", "user_stack_size", {"sample_stack_user": 65528}),
-		("no interrupted register", attr(sample_type=ck.REGS_INTR), "sample_regs_intr",
+		("no interrupted register", attr(sample_type=pe.REGS_INTR), "sample_regs_intr",
 		 "intr_regs", {}),
 		("two kinds of weight", attr(sample_type=1 << 14 | 1 << 24 | 1), "sample_type",
 		 "weights", {}),
@@ -131,12 +134,12 @@ def attr_cases():
 		 ("remove_on_exec", "enable_on_exec"), "remove_and_enable", {}),
 		("sigtrap without remove_on_exec", attr(sigtrap=1), ("remove_on_exec", "sigtrap"),
 		 "sigtrap_exec", {}),
-		("inherit with SAMPLE_READ but no TID", attr(inherit=1, sample_type=ck.READ),
+		("inherit with SAMPLE_READ but no TID", attr(inherit=1, sample_type=pe.READ),
 		 ("sample_type", "inherit"), "inherit_read_tid", {"inherit": 1}),
 		("a freq too high", attr(freq=1, sample_freq=rate + 1), "sample_freq",
 		 "freq_limit", {"sample_freq": rate}),
 		("a negative period", attr(sample_period=1 << 63), "sample_period", "period_sign", {}),
-		("a sample_max_stack too large", attr(sample_type=ck.CALLCHAIN,
+		("a sample_max_stack too large", attr(sample_type=pe.CALLCHAIN,
 		 sample_max_stack=stack + 1), "sample_max_stack", "max_stack",
 		 {"sample_max_stack": stack}),
 		("a type that nobody has", attr(99), "type", "no_pmu", {}),
@@ -176,8 +179,8 @@ def test_machine():
 		bad += broken(late, "defer_callchain", "reserved_bits",
 			      works={"defer_callchain": 0})
 		(o,), _ = ck.objects(late.hex())
-		bad += ck.differ(o["predicted"]["fields"], {"defer_callchain": 1}, "check")
-	msr = ck.sp_pmu("msr")
+		bad += differ(o["predicted"]["fields"], {"defer_callchain": 1}, "check")
+	msr = pe.pmu_type("msr")
 	if msr:
 		bad += broken(attr(msr, sample_period=1), "sample_period", "msr_sampling")
 		bad += broken(attr(msr, config=77), "config", "msr_config")
@@ -209,7 +212,7 @@ def test_breakpoints():
 		(bp(bp_addr=0x1001), ("bp_addr", "bp_len"), "breakpoint_align", {"bp_addr": 0x1000}),
 		(bp(bp_addr=top), ("bp_addr", "exclude_kernel"), "breakpoint_kernel", {}),
 		(bp(bp_len=0), "bp_len", "breakpoint_wrap", {}),
-		(bp(sample_type=ck.BRANCH, branch_sample_type=BRANCH_ANY), "sample_type",
+		(bp(sample_type=pe.BRANCH, branch_sample_type=BRANCH_ANY), "sample_type",
 		 "breakpoint_branch", {}),
 	]
 	return sum((broken(b, blame, rule, works=works) for b, blame, rule, works in cases), [])
@@ -219,7 +222,7 @@ def test_fifth():
 	fds = []
 	try:
 		while len(fds) < 20:
-			fd = ck.call(bp())
+			fd = pe.call(bp())
 			if fd < 0:
 				break
 			fds.append(fd)
@@ -227,17 +230,17 @@ def test_fifth():
 		bad = broken(bp(), "pid", "breakpoint_slots", args=["-p%d" % me], raw=(me, -1, -1, 0),
 			     blocked=["breakpoints"], open_it=False)
 		text = run("-p%d" % me, bp().hex()).stdout
-		ps = subprocess.run([ck.PEVTRACE, "ps"], stdout=subprocess.PIPE,
+		ps = subprocess.run([PEVTRACE, "ps"], stdout=subprocess.PIPE,
 				    stderr=subprocess.PIPE, text=True)
 		if "ids and counts of descriptors" not in ps.stderr:
 			held = r"held by %s\[%d\] \(mem:\S+ and %d more\)" % (
 				re.escape(open("/proc/self/comm").read().strip()), me, len(fds) - 1)
-			bad += ck.differ(bool(re.search(held, text)), True, text)
+			bad += differ(bool(re.search(held, text)), True, text)
 		# a command opens it for this task, which outlives the command
 		text = run("--", sys.executable, "-c", "import ctypes; b = ctypes.create_string_buffer("
 			   "bytes.fromhex('%s')); ctypes.CDLL(None).syscall(%d, b, %d, -1, -1, 0)" %
-			   (bp().hex(), ck.NR, me)).stdout
-		bad += ck.differ("no breakpoint is free" in text, True, text)
+			   (bp().hex(), pe.NR, me)).stdout
+		bad += differ("no breakpoint is free" in text, True, text)
 		# the additional one has another error
 		both = bp(bp_len=3)
 		bad += broken(both, ["pid", "bp_len"], ["breakpoint_slots", "breakpoint_len"],
@@ -252,16 +255,16 @@ def test_list():
 	r = run("--json", "-e", ",".join("mem:0x%x:u" % (0x1000 * i) for i in range(1, 6)))
 	all_ = [json.loads(l) for l in r.stdout.splitlines()]
 	last = all_[-1]
-	return ck.differ(([o["verdict"] for o in all_], r.returncode),
+	return differ(([o["verdict"] for o in all_], r.returncode),
 			 (["opens"] * 4 + ["cause"], 0), "verdicts") + \
-		ck.differ((rules(last), [b["by"] for b in last["blocked"]]),
+		differ((rules(last), [b["by"] for b in last["blocked"]]),
 			  (["breakpoint_slots"], ["breakpoints"]), "the fifth") + \
-		ck.differ("4 events before it" in last["blocked"][0]["words"], True, last["blocked"])
+		differ("4 events before it" in last["blocked"][0]["words"], True, last["blocked"])
 
 # ---- uprobes ---------------------------------------------------------------------
 
 def test_uprobe(tmp):
-	kind = ck.sp_pmu("uprobe")
+	kind = pe.pmu_type("uprobe")
 	path = os.path.join(tmp, "probed")
 	with open(path, "wb") as f:
 		f.write(b"\0" * 4096)
@@ -277,7 +280,7 @@ def test_uprobe(tmp):
 
 def test_instruction(tmp):
 	"""Where a task has mapped the file, the kernel looks at the instruction."""
-	kind = ck.sp_pmu("uprobe")
+	kind = pe.pmu_type("uprobe")
 	path = os.path.join(tmp, "mapped")
 	shutil.copy("/bin/sleep", path)
 	text = ctypes.create_string_buffer(path.encode())
@@ -286,9 +289,9 @@ def test_instruction(tmp):
 			while os.readlink("/proc/%d/exe" % p.pid) != path:
 				pass
 			for offset in range(64, 16384):
-				b = bytearray(ck.attr(kind, disabled=1))
+				b = bytearray(pe.attr(kind, disabled=1))
 				struct.pack_into("<QQ", b, 56, ctypes.addressof(text), offset)
-				fd = ck.call(bytes(b), p.pid)
+				fd = pe.call(bytes(b), p.pid)
 				if fd == -524:
 					break
 				if fd >= 0:
@@ -299,10 +302,10 @@ def test_instruction(tmp):
 			body = '{type=%d, size=136, disabled=1, uprobe_path="%s", probe_offset=%d}' % (
 				kind, path, offset)
 			r = ck.run(*to, body)
-			bad = ck.differ("-1 ENOTSUPP (" in r.stdout and "not known: uprobe_instruction (" in
+			bad = differ("-1 ENOTSUPP (" in r.stdout and "not known: uprobe_instruction (" in
 					r.stdout, True, "check: " + r.stdout)
 			r = run(*to, body)
-			bad += ck.differ("was another" in r.stdout, False, "an unchanged path: " + r.stdout)
+			bad += differ("was another" in r.stdout, False, "an unchanged path: " + r.stdout)
 			return bad + why(body, "probe_offset", "uprobe_instruction", args=to,
 					 error="ENOTSUPP", open_it=False)
 		finally:
@@ -341,7 +344,7 @@ def test_arguments():
 	# without the flag, the number of the directory's descriptor is a pid
 	bad += why(b, "flags", "cgroup_descriptor", ["--cgroup=/tmp", "-C0"], error="EBADF")
 	o, _ = ask("--cgroup=/tmp", "-C0", b.hex())
-	bad += ck.differ(o["works"]["args"]["pid"], 0, "whose event it is then")
+	bad += differ(o["works"]["args"]["pid"], 0, "whose event it is then")
 	bad += why("NULL", "attr_uptr", "attr_head_fault", error="EFAULT")
 	return bad + why(attr()[:100], ("attr_uptr", "size"), "attr_fault", error="EFAULT")
 
@@ -360,16 +363,16 @@ def test_group():
 		   for l, b, blame, rule in cases), [])
 	for l, b, blame, rule in cases:
 		o, _ = ask("--leader=" + l.hex(), b.hex())
-		lead = ck.call(l)
+		lead = pe.call(l)
 		works = o["works"]
 		works["args"]["group_fd"] = lead
 		fd = reopen(works)
-		bad += ck.differ(ck.name_of(fd), "opens", "%s in a group of ours" % blame)
+		bad += differ(pe.name_of(fd), "opens", "%s in a group of ours" % blame)
 		if fd >= 0:
 			os.close(fd)
 		os.close(lead)
 	o, _ = ask("--leader=" + attr(sigtrap=1).hex(), a.hex())
-	return bad + ck.differ(rules(o), ["sigtrap_exec"], "a leader that is broken itself")
+	return bad + differ(rules(o), ["sigtrap_exec"], "a leader that is broken itself")
 
 # ---- more than one thing -------------------------------------------------------------
 
@@ -383,7 +386,7 @@ def test_two():
 		 ["sample_stack_user", "sample_type"], ["user_stack_size", "weights"]),
 		(attr(reserved_1=1, config=99), ["__reserved_1", "config"],
 		 ["reserved_bits", "software_config"]),
-		(attr(sigtrap=1, inherit=1, sample_type=ck.READ),
+		(attr(sigtrap=1, inherit=1, sample_type=pe.READ),
 		 [("remove_on_exec", "sigtrap"), ("sample_type", "inherit")],
 		 ["sigtrap_exec", "inherit_read_tid"]),
 		(attr(aux_action=6), [("aux_pause", "aux_resume")] * 2,
@@ -399,9 +402,9 @@ def test_two():
 	# two reserved members are one rule: one or two errors may be reported
 	b = cases[6][0]
 	o, status = ask(b.hex())
-	bad += ck.differ(sorted(sum(blamed(o), [])), sorted(cases[6][1]), "four")
+	bad += differ(sorted(sum(blamed(o), [])), sorted(cases[6][1]), "four")
 	fd = reopen(o["works"])
-	bad += ck.differ((ck.name_of(fd), status), ("opens", 0), "four, mended")
+	bad += differ((pe.name_of(fd), status), ("opens", 0), "four, mended")
 	if fd >= 0:
 		os.close(fd)
 	if machine.lacks("whole CPUs"):
@@ -430,14 +433,14 @@ def test_random():
 		for f, _ in chosen:
 			fields.update(f)
 		b = attr(**fields)
-		if ck.call(b) >= 0:
+		if pe.call(b) >= 0:
 			return ["%s opens" % fields]
 		o, status = ask(b.hex())
 		named = set(sum(blamed(o), []))
 		fd = reopen(o["works"]) if "works" in o else -errno.ENODATA
 		if status or fd < 0 or not all(names & named for _, names in chosen) or \
 		   len(o["changes"]) > len(chosen):
-			bad.append("%d %s: %s %s %s" % (i, fields, ck.name_of(fd), blamed(o),
+			bad.append("%d %s: %s %s %s" % (i, fields, pe.name_of(fd), blamed(o),
 							o.get("changes")))
 		if fd >= 0:
 			os.close(fd)
@@ -465,13 +468,13 @@ def test_nobody(tmp):
 	machine.need("restricted users")
 	kw = as_nobody(tmp)
 	ek = {"exclude_kernel": 1, "exclude_hv": 1}
-	branch = {"sample_type": ck.BRANCH, "branch_sample_type": BRANCH_ANY}
+	branch = {"sample_type": pe.BRANCH, "branch_sample_type": BRANCH_ANY}
 	cases = [
 		("paranoid", attr(), [], "exclude_kernel", "kernel_privilege",
 		 ["paranoid", "capability"]),
 		("namespaces", attr(namespaces=1, **ek), [], "namespaces", "namespaces_privilege",
 		 ["capability"]),
-		("physical addresses", attr(sample_type=ck.PHYS_ADDR | 1, **ek), [], "sample_type",
+		("physical addresses", attr(sample_type=pe.PHYS_ADDR | 1, **ek), [], "sample_type",
 		 "phys_addr_privilege", ["paranoid", "capability"]),
 		("all tasks of a CPU", attr(**ek), ["-p-1", "-C0"], "pid", "cpu_privilege",
 		 ["paranoid", "capability"]),
@@ -483,22 +486,22 @@ def test_nobody(tmp):
 		("two at once", attr(99), [], ["exclude_kernel", "type"],
 		 ["kernel_privilege", "no_pmu"], ["paranoid", "capability", "pmu"]),
 	]
-	if ck.sp_pmu("uprobe"):
-		cases.append(("a uprobe", attr(ck.sp_pmu("uprobe"), **ek), [], "type",
+	if pe.pmu_type("uprobe"):
+		cases.append(("a uprobe", attr(pe.pmu_type("uprobe"), **ek), [], "type",
 			      "uprobe_privilege", ["capability"]))
 	bad = []
 	for name, b, args, blame, rule, blocked in cases:
 		bad += [name + ": " + w for w in
 			why(b, blame, rule, args, error="EACCES", open_it=False, blocked=blocked, **kw)]
 		o, _ = ask(*args, b.hex(), **kw)
-		bad += ck.differ(reopen_as_nobody(o["works"]), True, name + ", mended")
+		bad += differ(reopen_as_nobody(o["works"]), True, name + ", mended")
 	# a change of everything would include the kernel, and be refused for that
 	o, _ = ask(attr(reserved_1=1, reserved_2=1, aux_sample_size=8, **ek).hex(), **kw)
-	bad += ck.differ(sorted(o["changes"]), ["__reserved_1", "__reserved_2", "aux_sample_size"],
+	bad += differ(sorted(o["changes"]), ["__reserved_1", "__reserved_2", "aux_sample_size"],
 			 "two members of one rule")
 	# only root can read whether there is a tracepoint of that id
-	o, _ = ask(attr(TP, sample_type=ck.REGS_USER, inherit_thread=1, **ek).hex(), **kw)
-	bad += ck.differ("works" in o and reopen_as_nobody(o["works"]), True, "not known to the rules")
+	o, _ = ask(attr(TP, sample_type=pe.REGS_USER, inherit_thread=1, **ek).hex(), **kw)
+	bad += differ("works" in o and reopen_as_nobody(o["works"]), True, "not known to the rules")
 	return bad
 
 def test_caps():
@@ -509,8 +512,8 @@ def test_caps():
 			   exclude_kernel=1).hex()], stdout=subprocess.PIPE, universal_newlines=True)
 	o = json.loads(r.stdout)
 	words = [b["words"] for b in o["blocked"] if b["by"] == "capability"]
-	return ck.differ((r.returncode, blamed(o)), (0, [["namespaces"]]), "blamed") + \
-		ck.differ("no CAP_PERFMON" in words[0] and "bounding set" in words[0], True, words)
+	return differ((r.returncode, blamed(o)), (0, [["namespaces"]]), "blamed") + \
+		differ("no CAP_PERFMON" in words[0] and "bounding set" in words[0], True, words)
 
 def test_userns():
 	"""Root of a user namespace of its own."""
@@ -521,8 +524,8 @@ def test_userns():
 		raise machine.Lack(r.stderr.strip())
 	o = json.loads(r.stdout)
 	words = [b["words"] for b in o["blocked"] if b["by"] == "capability"]
-	return ck.differ((r.returncode, blamed(o)), (0, [["namespaces"]]), "blamed") + \
-		ck.differ("user namespace" in words[0], True, words)
+	return differ((r.returncode, blamed(o)), (0, [["namespaces"]]), "blamed") + \
+		differ("user namespace" in words[0], True, words)
 
 # ---- errors that no attr can fix ------------------------------------------------------------------
 
@@ -530,13 +533,13 @@ def test_seccomp():
 	bad = []
 	for error in (errno.EPERM, errno.ENOSYS, errno.EACCES):
 		for b in (attr(), attr(sigtrap=1), attr(0)):
-			o, status = ask(b.hex(), preexec_fn=ck.forbid(error))
-			bad += ck.differ((o["verdict"], [x["by"] for x in o["blocked"]], status),
+			o, status = ask(b.hex(), preexec_fn=pe.forbid(error))
+			bad += differ((o["verdict"], [x["by"] for x in o["blocked"]], status),
 					 ("blocked", ["seccomp"], 0), os.strerror(error))
-			bad += ck.differ("Seccomp is 2" in o["blocked"][0]["words"], True, "words")
-			bad += ck.differ(o["experiments"] < 5, True, "experiments in vain")
-	text = run(attr().hex(), preexec_fn=ck.forbid(errno.EPERM)).stdout
-	return bad + ck.differ("blocked by: every call fails before it reaches perf" in text, True, text)
+			bad += differ("Seccomp is 2" in o["blocked"][0]["words"], True, "words")
+			bad += differ(o["experiments"] < 5, True, "experiments in vain")
+	text = run(attr().hex(), preexec_fn=pe.forbid(errno.EPERM)).stdout
+	return bad + differ("blocked by: every call fails before it reaches perf" in text, True, text)
 
 def test_descriptors():
 	r, w = os.pipe()
@@ -545,28 +548,28 @@ def test_descriptors():
 			     universal_newlines=True,
 			     env=dict(os.environ, ASAN_OPTIONS="detect_leaks=0"))
 	os.close(r)
-	ck.wait_for_read(p.pid)
+	wait_for_read(p.pid)
 	used = [int(fd) for fd in os.listdir("/proc/%d/fd" % p.pid)]
 	resource.prlimit(p.pid, resource.RLIMIT_NOFILE, (max(used) + 1, max(used) + 1))
 	os.write(w, attr().hex().encode())
 	os.close(w)
 	o = json.loads(p.communicate()[0])
-	return ck.differ((o["kernel"].get("error"), o["verdict"], [b["by"] for b in o["blocked"]],
+	return differ((o["kernel"].get("error"), o["verdict"], [b["by"] for b in o["blocked"]],
 			  p.returncode), ("EMFILE", "blocked", ["descriptors"], 0), "EMFILE")
 
 def test_no_descriptors():
 	"""With too few descriptors no experiments are made."""
 	r = run("-e", "{cpu-clock,cs}", preexec_fn=lambda: resource.setrlimit(
 		resource.RLIMIT_NOFILE, (5, 5)))
-	return ck.differ((r.returncode, r.stdout, "EMFILE" in r.stderr and "ulimit -n" in r.stderr),
+	return differ((r.returncode, r.stdout, "EMFILE" in r.stderr and "ulimit -n" in r.stderr),
 			 (2, "", True), r.stderr)
 
 def test_opens():
 	o, status = ask(attr().hex())
 	text = run(attr().hex())
-	return ck.differ((o["verdict"], o["faults"], status, o["experiments"]), ("opens", [], 1, 1),
+	return differ((o["verdict"], o["faults"], status, o["experiments"]), ("opens", [], 1, 1),
 			 "json") + \
-		ck.differ("verdict: the call opens" in text.stdout and text.returncode == 1, True,
+		differ("verdict: the call opens" in text.stdout and text.returncode == 1, True,
 			  text.stdout)
 
 # ---- commands and dumps -----------------------------------------------------------------------
@@ -596,23 +599,23 @@ sys.exit(7)
 def test_command(tmp):
 	script = os.path.join(tmp, "program.py")
 	with open(script, "w") as f:
-		f.write(PROGRAM % ck.NR)
+		f.write(PROGRAM % pe.NR)
 	out = os.path.join(tmp, "why.json")
 	r = run("--json", "-o", out, "--", sys.executable, script)
 	objects = [json.loads(l) for l in open(out)]
 	got = [(sum(blamed(o), []), o["command"]["times"], "probe" in o) for o in objects]
 	want = [(["__reserved_1"], 1, True), (["remove_on_exec"], 3, False), (["pinned"], 1, False),
 		(["config"], 1, False), (["group_fd"], 1, False)]
-	bad = ck.differ((r.stdout, r.stderr, r.returncode), ("out\n", "err\n", 0), "its own output")
-	bad += ck.differ(got, want, "what failed")
-	bad += ck.differ([o["command"]["error"] == o["kernel"]["error"] for o in objects],
+	bad = differ((r.stdout, r.stderr, r.returncode), ("out\n", "err\n", 0), "its own output")
+	bad += differ(got, want, "what failed")
+	bad += differ([o["command"]["error"] == o["kernel"]["error"] for o in objects],
 			 [True] * 5, "errors there and here")
-	bad += ck.differ(objects[0]["probe"]["differs"], "__reserved_1", "the probe")
+	bad += differ(objects[0]["probe"]["differs"], "__reserved_1", "the probe")
 	r = run("--", sys.executable, "-c", "pass")
-	bad += ck.differ((r.stdout, r.returncode, "no perf_event_open failed" in r.stderr),
+	bad += differ((r.stdout, r.returncode, "no perf_event_open failed" in r.stderr),
 			 ("", 1, True), "nothing failed")
 	r = run("--", "/nonexistent")
-	return bad + ck.differ((r.returncode, "cannot run" in r.stderr), (2, True), "no program")
+	return bad + differ((r.returncode, "cannot run" in r.stderr), (2, True), "no program")
 
 ORPHAN = """
 import ctypes, os, struct
@@ -630,11 +633,11 @@ c.syscall(%d, ctypes.create_string_buffer(b, 72), child, -1, -1, ctypes.c_ulong(
 def test_orphan():
 	"""A child of the command that nobody has waited for is no second cause."""
 	ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-	r = run("--json", "--", sys.executable, "-c", ORPHAN % ck.NR)
+	r = run("--json", "--", sys.executable, "-c", ORPHAN % pe.NR)
 	ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
 	status = os.waitpid(-1, 0)[1]
 	o = json.loads(r.stdout)
-	return ck.differ((blamed(o), status, r.returncode), ([["config"]], 0, 0), r.stderr)
+	return differ((blamed(o), status, r.returncode), ([["config"]], 0, 0), r.stderr)
 
 def test_perf(tmp):
 	"""why explains what perf stat reports as not supported."""
@@ -645,17 +648,17 @@ def test_perf(tmp):
 		"cycles,task-clock,instructions", "true")
 	unsupported = r.stderr.count("<not supported>")
 	objects = [json.loads(l) for l in open(out)]
-	return ck.differ(([rules(o) for o in objects if "probe" not in o], r.returncode),
+	return differ(([rules(o) for o in objects if "probe" not in o], r.returncode),
 			 ([["no_pmu"]] * unsupported, 0), r.stderr) + \
-		ck.differ(unsupported, 2, "events that perf could not have") + same_cause()
+		differ(unsupported, 2, "events that perf could not have") + same_cause()
 
 def same_cause():
 	"""Calls refused for one cause; another event is not called what works."""
 	text = run("--", "perf", "stat", "-x,", "-e", "cycles,instructions", "true").stdout
-	return ck.differ([text.count(words) for words in (
+	return differ([text.count(words) for words in (
 		"because: No PMU ", "as above: No PMU ", "another event opens: ", "works:", "fix:")],
 		[1, 1, 1, 0, 0], text) + \
-		ck.differ("PERF_COUNT_SW_CPU_CLOCK /* was PERF_COUNT_HW_BRANCH_MISSES */" in
+		differ("PERF_COUNT_SW_CPU_CLOCK /* was PERF_COUNT_HW_BRANCH_MISSES */" in
 			  run("-e", "branch-misses").stdout, True, "the old event has its name")
 
 def test_perf_nobody(tmp):
@@ -664,36 +667,36 @@ def test_perf_nobody(tmp):
 	kw = as_nobody(tmp)
 	r = run("--json", "--", "perf", "stat", "-x,", "-e", "task-clock", "true", **kw)
 	objects = [json.loads(l) for l in r.stdout.splitlines()]
-	return ck.differ([(rules(o), blamed(o), "exclude_kernel" in o["probe"]["differs"])
+	return differ([(rules(o), blamed(o), "exclude_kernel" in o["probe"]["differs"])
 			  for o in objects], [(["kernel_privilege"], [["exclude_kernel"]], True)],
-			 r.stderr) + ck.differ(r.returncode, 0, "status") + \
-		ck.differ("task-clock:u" in r.stderr, True, r.stderr)
+			 r.stderr) + differ(r.returncode, 0, "status") + \
+		differ("task-clock:u" in r.stderr, True, r.stderr)
 
 def test_dump(tmp):
 	"""A line of a dump with its group, and a call that failed only there."""
 	script, dump = os.path.join(tmp, "program.py"), os.path.join(tmp, "dump")
 	with open(script, "w") as f:
-		f.write(PROGRAM % ck.NR)
+		f.write(PROGRAM % pe.NR)
 	subprocess.run([PEVTRACE, "--json", "-o", dump, sys.executable, script],
 		       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 	lines = [(i, json.loads(l)) for i, l in enumerate(open(dump), 1)]
 	failed = [i for i, o in lines if o.get("call") == "perf_event_open" and "error" in o]
-	bad = ck.differ(len(failed), 7, "failed")
+	bad = differ(len(failed), 7, "failed")
 	o, status = ask("%s:%d" % (dump, failed[4]))
-	bad += ck.differ((rules(o), blamed(o), o["dump"]["error"], status),
+	bad += differ((rules(o), blamed(o), o["dump"]["error"], status),
 			 (["group_pinned"], [["pinned"]], "EINVAL", 0), "the group")
 	if os.uname().machine != "x86_64":
 		return bad
 	with open(script, "w") as f:
-		f.write(PROGRAM.split("print(")[0] % ck.NR + """
+		f.write(PROGRAM.split("print(")[0] % pe.NR + """
 b = struct.pack("<IIQQQQQIIQQ", 5, 72, 0, 0, 0, 0, 33, 0, 3, 4096, 4)
 while c.syscall(%d, ctypes.create_string_buffer(b, 72), 0, -1, -1, ctypes.c_ulong(0)) >= 0:
 	pass
-""" % ck.NR)
+""" % pe.NR)
 	out = os.path.join(tmp, "why.json")
 	run("--json", "-o", out, "--", sys.executable, script)
 	o = json.loads(open(out).read())
-	return bad + ck.differ((o["command"]["error"], o["verdict"], o.get("perhaps")),
+	return bad + differ((o["command"]["error"], o["verdict"], o.get("perhaps")),
 			       ("ENOSPC", "opens", "breakpoint_slots"), "a fifth breakpoint there")
 
 # ---- the verb ---------------------------------------------------------------------------------
@@ -705,11 +708,11 @@ def test_agreement():
 	while n < 40:
 		fields = {}
 		for _ in range(r.choice((1, 2, 3))):
-			k = r.choice(sorted(ck.BITS) + ["bp_type", "sample_type", "branch_sample_type",
+			k = r.choice(sorted(pe.BITS) + ["bp_type", "sample_type", "branch_sample_type",
 							"sample_regs_intr", "read_format"])
-			fields[k] = 1 if k in ck.BITS else 1 << r.choice((3, 11, 12, 13, 18, 25))
+			fields[k] = 1 if k in pe.BITS else 1 << r.choice((3, 11, 12, 13, 18, 25))
 		b = attr(r.choice((SW, SW, TP, BP, 9, 99)), **fields)
-		fd = ck.call(b)
+		fd = pe.call(b)
 		if fd >= 0:
 			os.close(fd)
 			continue
@@ -719,9 +722,9 @@ def test_agreement():
 				bad.append("%s: %s blamed by %s" % (fields, f["blame"], f["rule"]))
 	text = run("-e", "cpu-clock,sample_type=BRANCH_STACK,branch_sample_type=1<<43").stdout
 	first = re.search("^  cause: (.*)", text, re.M).group(1)
-	bad += ck.differ("{branch_sample_type=0x80000000000" in first, True, first)
+	bad += differ("{branch_sample_type=0x80000000000" in first, True, first)
 	text = run(attr()[:100].hex()).stdout
-	return bad + ck.differ(("100 bytes of it can be read" in text.split("because")[0],
+	return bad + differ(("100 bytes of it can be read" in text.split("because")[0],
 				"136 bytes of it can be read" in text.split("fix:")[1]),
 			       (True, True), text)
 
@@ -733,10 +736,10 @@ def test_text():
 		     "/* was 1000000000 */", "= fd", "experiments: "):
 		bad += [] if word in text else ["'%s' is not in %s" % (word, text)]
 	works = [l for l in text.splitlines() if "works: " in l][0]
-	bad += ck.differ(len(re.findall(r"/\* was ", works)), 1, "marked: " + works)
+	bad += differ(len(re.findall(r"/\* was ", works)), 1, "marked: " + works)
 	# the output is accepted as input
 	again = run(re.search(r"\{.*\}", works).group(0))
-	return bad + ck.differ("the call opens" in again.stdout, True, again.stdout + again.stderr)
+	return bad + differ("the call opens" in again.stdout, True, again.stdout + again.stderr)
 
 def test_quiet(tmp):
 	"""why leaves nothing open and enables nothing, as a trace of it shows."""
@@ -750,8 +753,8 @@ def test_quiet(tmp):
 	opens = [l for l in opens if "too small" not in l]
 	whole = [l for l in opens if re.search(r"size=(PERF_ATTR_SIZE_VER|\d{2,})", l)]
 	on = [l for l in whole if "disabled=1" not in l and "type=PERF_TYPE_BREAKPOINT" not in l]
-	return ck.differ(len(whole) > 10, True, trace[:500]) + ck.differ(on, [], "enabled") + \
-		ck.differ(len(whole) < 1000, True, "bounded")
+	return differ(len(whole) > 10, True, trace[:500]) + differ(on, [], "enabled") + \
+		differ(len(whole) < 1000, True, "bounded")
 
 def test_misuse():
 	bad = []
@@ -761,29 +764,29 @@ def test_misuse():
 			   (["--leader=00", "--group-fd=3", "00"], "mutually exclusive"),
 			   (["@/nonexistent"], "cannot read")):
 		r = run(*args)
-		bad += ck.differ((r.returncode, word in r.stderr), (2, True), str(args) + r.stderr)
-	return bad + ck.differ(run("--help").returncode, 0, "--help")
+		bad += differ((r.returncode, word in r.stderr), (2, True), str(args) + r.stderr)
+	return bad + differ(run("--help").returncode, 0, "--help")
 
 def test_container():
 	"""Under a filter that refuses perf_event_open, the calls of a program are seen all the same."""
-	program = [sys.executable, "-B", "-c", "import sys; sys.path.insert(0, %r); import check; "
-		   "check.call(check.attr(config=9, exclude_kernel=1))" % HERE]
+	program = [sys.executable, "-B", "-c", "import sys; sys.path.insert(0, %r); import perf_event; "
+		   "perf_event.call(perf_event.attr(config=9, exclude_kernel=1))" % os.path.join(HERE, "lib")]
 	r = subprocess.run([PEVTRACE, *program], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-			   text=True, preexec_fn=ck.forbid(errno.EPERM))
+			   text=True, preexec_fn=pe.forbid(errno.EPERM))
 	why = [] if re.search(r"^perf_event_open\(.*= -1 EPERM", r.stderr, re.M) and \
 		"answers perf_event_open in place of the kernel" in r.stderr else [r.stderr]
 	r = subprocess.run([PEVTRACE, "why", "--", *program], stdout=subprocess.PIPE,
-			   stderr=subprocess.PIPE, text=True, preexec_fn=ck.forbid(errno.EPERM))
+			   stderr=subprocess.PIPE, text=True, preexec_fn=pe.forbid(errno.EPERM))
 	why += [] if "blocked by: every call fails before it reaches perf" in r.stdout else \
 		[r.stdout + r.stderr]
 	# a filter that lets it through is no reason to stop the program at every call
 	r = subprocess.run([PEVTRACE, *program], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-			   text=True, preexec_fn=ck.forbid(errno.EPERM, 16, 12345))
+			   text=True, preexec_fn=pe.forbid(errno.EPERM, 16, 12345))
 	return why + ([] if re.search(r"^perf_event_open\(.*= \d+$", r.stderr, re.M) and
 		      "in place of" not in r.stderr else [r.stderr])
 
 def main():
-	tmp = ck.start("pevtrace-why-")
+	tmp = start("pevtrace-why-")
 	x86 = os.uname().machine == "x86_64"
 	tests = [
 		("one member is wrong", test_attr, None), ("this machine", test_machine, None),
@@ -810,7 +813,7 @@ def main():
 		("a line of a dump", lambda: test_dump(tmp), None), ("blame and rule agree", test_agreement, None), ("text", test_text, None),
 		("nothing is left behind", lambda: test_quiet(tmp), None), ("misuse", test_misuse, None),
 	]
-	return ck.run_all(tests, tmp)
+	return run_all(tests, tmp)
 
 if __name__ == "__main__":
 	sys.exit(main())
