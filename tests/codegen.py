@@ -378,41 +378,6 @@ def read_bytes(path):
 	with open(path, "rb") as f:
 		return f.read()
 
-def bad_input(tap, tmp):
-	"""Misuse gives one line with the error, and no program."""
-	whole = os.path.join(tmp, "round0")
-	data = read_bytes(whole)
-	lines = data.splitlines(keepends=True)
-	inputs = [("nothing", b""), ("no dump", b"hello\n"), ("a binary", bytes(range(256))),
-		  ("a dump without its end", b"".join(lines[:-1])),
-		  ("a header alone", lines[0]),
-		  ("a line cut in the middle", data[:len(data) // 2]),
-		  ("another schema", lines[0].replace(b'"schema":1', b'"schema":999') +
-		   b"".join(lines[1:])),
-		  ("a call of no process", b"".join(lines[:1] + lines[-1:])),
-		  ("memory that is no hexadecimal",
-		   data.replace(b'"hex":"', b'"hex":"zz', 1)),
-		  ("a perf.data file", b"PERFILE2" + bytes(200))]
-	for name, text in inputs:
-		path = os.path.join(tmp, "bad")
-		with open(path, "wb") as f:
-			f.write(text)
-		out = os.path.join(tmp, "bad.c")
-		r = codegen("-o", out, path)
-		said = r.stderr.decode().splitlines()
-		tap.ok(r.returncode == 2 and not r.stdout and not os.path.exists(out) and
-		       0 < len(said) <= 2 and all(l.startswith("pevtrace: ") for l in said),
-		       "refused: " + name, [r.returncode] + said)
-	for args, word in ((["-"], "standard input"), ([], "missing DUMP"), (["a", "b"], "unexpected argument 'b'"),
-			   (["--event=0", "a"], "--event"), (["--nothing", "a"], "--nothing"),
-			   (["--all", "--event=1", "a"], "mutually exclusive"),
-			   (["/nonexistent"], "/nonexistent"),
-			   (["-o", "/nonexistent/x", whole], "/nonexistent/x")):
-		r = codegen(*args)
-		tap.ok(r.returncode == 2 and word in r.stderr.decode() and not r.stdout,
-		       "misuse is told: " + " ".join(os.path.basename(a) for a in args),
-		       [r.stderr.decode()])
-
 def damaged(tap, tmp):
 	"""Impossible values: any result is accepted except a crash or silence."""
 	data = read_bytes(os.path.join(tmp, "round7"))
@@ -468,7 +433,6 @@ def main():
 			one_event(tap, tmp)
 			other_process(tap, tmp)
 			processes(tap, tmp)
-			bad_input(tap, tmp)
 			damaged(tap, tmp)
 			size(tap, tmp)
 		else:

@@ -295,59 +295,13 @@ def with_perf(tmp):
 
 # ---- the others --------------------------------------------------------------
 
-def test_ioctl():
+def test_pmus():
 	why = []
-	for name, d, nr, size in (("ENABLE", 0, 0, 0), ("PERIOD", 1, 4, 8),
-				  ("ID", 2, 7, 8), ("SET_BPF", 1, 8, 4)):
-		n = d << 30 | size << 16 | 0x24 << 8 | nr
-		for word in (str(n), hex(n), name, "PERF_EVENT_IOC_" + name):
-			o, = objects("--ioctl", word)
-			why += differ((o["request_name"], o["request64"]),
-				      ("PERF_EVENT_IOC_" + name, hex(n)), word)
-	why += differ(objects("--ioctl", "0x40042406")[0]["request_name"],
-		      "PERF_EVENT_IOC_SET_FILTER", "as a 32-bit program passes it")
-	why += differ(objects("--ioctl", "PERIOD", "4000")[0]["argument"], [4000], "argument")
-	why += differ(objects("--ioctl", "SET_OUTPUT", "-1")[0]["argument"], -1, "argument")
-	why += differ(objects("--ioctl", "0x4008240d", "3")[0]["argument"], "0x3", "an unknown one's")
-	decode("--ioctl", "0x5401", rc=2)
-	decode("--ioctl", "NOTHING", rc=2)
-	return why
-
-def test_record(tmp):
-	attr = pack(sample_type=0x10007, flags=1 << 18)
-	rec = struct.pack("<IHHQQIIQ", 9, 2, 40, 77, 0x401000, 5, 6, 1234)
-	lost = struct.pack("<IHHQQ", 2, 0, 48, 77, 3) + struct.pack("<IIQQ", 5, 6, 99, 77)
-	path = os.path.join(tmp, "records")
-	with open(path, "wb") as f:
-		f.write(rec + lost)
-	text = decode("--record", "@" + path, "--attr", attr.hex())[0].split("\n")
-	why = differ(len(text), 3, "lines")
-	for part in ("PERF_RECORD_SAMPLE", "ip=0x401000", "pid=5", "tid=6", "time=1234"):
-		if part not in text[0]:
-			why.append("no %s in %s" % (part, text[0]))
-	if "lost=3" not in text[1]:
-		why.append(text[1])
-	hexed = decode("--record", (rec + lost).hex(), "--attr", attr.hex())[0]
-	why += differ(hexed.split("\n"), text, "in hexadecimal")
-	decode("--record", (rec + lost)[:-3].hex(), "--attr", attr.hex(), rc=2)
-	return why
-
-def test_config():
-	why = []
-	for arg, text in (("software:0", "PERF_COUNT_SW_CPU_CLOCK"),
-			  ("1:cpu-clock", "PERF_COUNT_SW_CPU_CLOCK"),
-			  ("PERF_TYPE_HARDWARE:1", "PERF_COUNT_HW_INSTRUCTIONS"),
-			  ("hw_cache:0x10100", "L1D:WRITE:MISS"), ("raw:0x3c", "0x3c")):
-		out = decode("--config", arg)[0]
-		if text not in out:
-			why.append("%s: %s" % (arg, out))
 	for pmu in ("msr", "cpu"):
 		if os.path.exists("/sys/bus/event_source/devices/%s/type" % pmu):
 			out = decode("--config", pmu + ":0")[0]
 			if pmu + "/" not in out:
 				why.append(out)
-	for bad in ("software", "nosuch:1", "../x:1", "software:zork"):
-		decode("--config", bad, rc=2)
 	return why
 
 def test_errno():
@@ -359,21 +313,6 @@ def test_errno():
 		p, = objects("--errno", name)
 		why += differ((o["name"], o["errno"], o["errno_text"]),
 			      (name, n, os.strerror(n)), str(n)) + differ(p, o, name)
-	if "perf_event_paranoid" not in decode("--errno", "EACCES")[0]:
-		why.append("EACCES has no meaning")
-	decode("--errno", "ENOTHING", rc=2)
-	decode("--errno", "0", rc=2)
-	return why
-
-def test_misuse():
-	why = []
-	for args in (["--attr"], ["--attr", "zork"], ["--attr", ""], ["--attr", "@/nonexistent"],
-		     ["--attr", "{type=1, bogus=2}"], ["--attr", "00", "--errno", "1"],
-		     ["--errno", "1", "more"], ["--record", ""], ["--record", "@/dev/null"],
-		     ["--ioctl", "ENABLE", "1", "2"], ["--errno=1", "--nonsense"]):
-		out, err = decode(*args, rc=2)
-		if out or not err.startswith("pevtrace: ") or err.count("\n") != 1:
-			why.append("%s: %r %r" % (args, out, err))
 	return why
 
 def main():
@@ -387,11 +326,8 @@ def main():
 			check("attrs that strace prints", lambda: test_strace(tmp))
 		else:
 			TAP.skip("attrs that strace prints", "no strace")
-		check("ioctls", test_ioctl)
-		check("records", lambda: test_record(tmp))
-		check("configs", test_config)
+		check("configs of PMUs", test_pmus)
 		check("errors", test_errno)
-		check("misuse", test_misuse)
 		if sp.find_program("perf"):
 			with_perf(tmp)
 		else:

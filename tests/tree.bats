@@ -23,7 +23,7 @@ setup() {
 
 @test "every source, description and test is listed in Makefile.am" {
 	listed src/*.c src/*/*.[ch] src/*/*/*.[ch] src/*/*/*/*.[ch] xlat/*.in src/{conform,explain}/*.in xlat/*.awk lessons/* \
-		tests/*.* tests/lib/* tests/targets/*.[ch] tests/unit/*.[ch] tests/fuzz/*.[ch] \
+		tests/*.* tests/lib/*.* tests/golden/* tests/targets/*.[ch] tests/unit/*.[ch] tests/fuzz/*.[ch] \
 		tests/fault/*.c tests/handicap/*.c tests/kernels/* bench/*.c
 }
 

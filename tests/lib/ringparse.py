@@ -24,7 +24,7 @@ try:
 except ImportError:
 	jsonschema = None
 
-HERE = os.path.dirname(os.path.abspath(__file__))
+HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 PEVTRACE = os.environ.get("PEVTRACE") or sp.find_program("pevtrace")
 PERF = sp.find_program("perf", ("/usr/lib/linux-tools",))
