@@ -7,7 +7,7 @@ Those of the rooms that need only the C library are linked with that of the cros
 tests/cross/cmocka.h: for s390x (big-endian) and i386, and with LONG=1 for all processors.
 
 All unit tests, with LONG=1, for each processor of which the directory CROSS_ROOTS has a root with
-the libraries, as mmdebstrap makes it (CONTRIBUTING.md).
+the libraries, as mmdebstrap makes it (README.md).
 """
 
 import concurrent.futures

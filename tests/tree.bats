@@ -44,7 +44,7 @@ setup() {
 
 @test "texts pass codespell" {
 	command -v codespell >/dev/null || skip "codespell is not installed"
-	codespell README.md CONTRIBUTING.md NEWS SECURITY.md doc/*.md lessons man src xlat examples
+	codespell README.md CONTRIBUTING.md NEWS SECURITY.md doc/*.md tests/README.md lessons man src xlat examples
 }
 
 @test "each directory of src has a README" {
