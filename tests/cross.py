@@ -107,21 +107,21 @@ def libc_config(cc, tmp):
 				       input=macros, check=True, stdout=subprocess.PIPE).stdout)
 
 
-def needs_only_libc(makefile):
-	"""Whether a file's dependencies are of those rooms."""
-	with open(makefile) as f:
-		text = f.read().replace(SRCDIR, "")
-	return "trace_run.h" not in text and all(
+def needs_only_libc(cc, flags, source):
+	"""Whether a file's dependencies are there, and of those rooms."""
+	done = run([cc, *flags, "-M", source])
+	text = done.stdout.replace(SRCDIR, "")
+	return not done.returncode and "trace_run.h" not in text and all(
 		path.startswith(LIBC_ROOMS) for path in re.findall(r"/src/(\S+/)", text))
 
 
 def build_decoders(cc, tmp):
 	"""Build those unit tests; return the programs, and what the compiler said."""
 	flags = ["-std=gnu11", "-D_GNU_SOURCE=", "-O1", "-Wall", "-Wextra", "-ffunction-sections",
-		 "-fdata-sections", "-MMD", "-include", tmp + "/config.h", "-I" + tmp,
+		 "-fdata-sections", "-include", tmp + "/config.h", "-I" + tmp,
 		 "-I" + SRCDIR + "/src", "-I" + BUILDDIR, "-I" + SRCDIR + "/tests/unit",
 		 "-I" + SRCDIR + "/tests/cross"]
-	tests = glob.glob(SRCDIR + "/tests/unit/test_*.c")
+	tests = [t for t in glob.glob(SRCDIR + "/tests/unit/test_*.c") if needs_only_libc(cc, flags, t)]
 	sources = tests + [BUILDDIR + "/xlat/tables.c"]
 	for room in LIBC_ROOMS:
 		sources += glob.glob("%s/src/%s/**/*.c" % (SRCDIR, room), recursive=True)
@@ -132,13 +132,11 @@ def build_decoders(cc, tmp):
 		return source, out, run([cc, *flags, "-c", "-o", out, source]).stdout
 	with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
 		compiled = list(pool.map(compile_one, sources))
-	wanted = [c for c in compiled if c[0] not in tests or
-		  (os.path.exists(c[1]) and needs_only_libc(c[1][:-1] + "d"))]
-	said = "".join(c[2] for c in wanted)
-	objects = [c[1] for c in wanted if c[0] not in tests]
+	said = "".join(c[2] for c in compiled)
+	objects = [c[1] for c in compiled if c[0] not in tests]
 	run(["ar", "rcs", tmp + "/lib.a", *objects])
 	programs = []
-	for source, out, _ in wanted:
+	for source, out, _ in compiled:
 		if source in tests:
 			programs.append(tmp + "/" + os.path.basename(source)[:-2])
 			said += run([cc, "-static", "-Wl,--gc-sections", "-o", programs[-1], out,
