@@ -224,7 +224,7 @@ def check_lost(b, schema):
 	b.tap.ok(not schema.why_not(dump), what, schema.why_not(dump))
 
 def check_aux(b, schema):
-	"""A line with AUX data, put into another dump: see tests/perfdata_out.py."""
+	"""A line with AUX data, put into another dump: see tests/perfdata_dump.py."""
 	what = "schema: AUX data"
 	if not b.wanted(what):
 		return
