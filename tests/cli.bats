@@ -146,20 +146,6 @@ older" ]
 	[ "$output" = ran ]
 }
 
-@test "what is no dump is named" {
-	run "$PEVTRACE" decode "$dir"
-	[ "$status" -eq 2 ]
-	one_line_with "cannot read '$dir': Is a directory"
-	echo '{}' | gzip >"$dir/packed"
-	run "$PEVTRACE" report -o "$dir/page" "$dir/packed"
-	[ "$status" -eq 2 ]
-	one_line_with "not a dump of pevtrace: gzip data; decompress it with gunzip"
-	[ ! -e "$dir/page" ]
-	run "$PEVTRACE" codegen "$PEVTRACE"
-	[ "$status" -eq 2 ]
-	one_line_with "not a dump of pevtrace: an ELF file"
-}
-
 @test "pids that cannot be traced" {
 	sleep 0 3>&- &
 	gone=$!
@@ -191,48 +177,6 @@ older" ]
 	wait "$tracer" || true
 	[ "$status" -eq 2 ]
 	one_line_with "traced"
-}
-
-@test "misuse says what to do" {
-	run "$PEVTRACE"
-	[ "$status" -eq 2 ]
-	one_line_with "nothing to trace"
-	run "$PEVTRACE" --no-such-option true
-	[ "$status" -eq 2 ]
-	one_line_with "--no-such-option"
-	run "$PEVTRACE" -P x true
-	[ "$status" -eq 2 ]
-	one_line_with "-P"
-	run "$PEVTRACE" -o
-	[ "$status" -eq 2 ]
-	one_line_with "requires an argument"
-	run "$PEVTRACE" -s many true
-	[ "$status" -eq 2 ]
-	one_line_with "'many'"
-	run "$PEVTRACE" -ff -o "|cat" true
-	[ "$status" -eq 2 ]
-	one_line_with "one command"
-	run "$PEVTRACE" --color=purple true
-	[ "$status" -eq 2 ]
-	one_line_with "purple"
-}
-
-@test "unknown words in -e" {
-	run "$PEVTRACE" -e trace=perf_event_opne true
-	[ "$status" -eq 2 ]
-	one_line_with "perf_event_opne"
-	[[ "$output" == *perf_event_open* ]]
-	run "$PEVTRACE" -e status=maybe true
-	[ "$status" -eq 2 ]
-	one_line_with "maybe"
-	run "$PEVTRACE" -e signal=SIGNOTHING true
-	[ "$status" -eq 2 ]
-	one_line_with "SIGNOTHING"
-	run "$PEVTRACE" -e tarce=all true
-	[ "$status" -eq 2 ]
-	one_line_with "tarce=all"
-	run "$PEVTRACE" -e trace= true
-	[ "$status" -eq 2 ]
 }
 
 @test "output that cannot be written" {
@@ -662,13 +606,6 @@ compile() {
 	command -v strace >/dev/null || skip "strace is not installed"
 	run "$PEVTRACE" -o "$dir/t" sh -c 'strace -o /dev/null true; strace -o /dev/null true'
 	[ "$(printf '%s\n' "$output" | grep -c 'pevtrace: .*a task has one tracer')" -eq 1 ]
-}
-
-@test "text and dump together say the same, and the dump gives the text again" {
-	needs events
-	"$PEVTRACE" -v -y --records --summary --json="$dir/d" "$demo" sleep 0.2 2>"$dir/live" >/dev/null
-	"$PEVTRACE" decode -v -y --records --summary "$dir/d" >"$dir/again"
-	diff "$dir/live" "$dir/again"
 }
 
 @test "a dump of an attached process gives the text again" {

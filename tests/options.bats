@@ -143,12 +143,6 @@ page_options() {
 	done
 }
 
-@test "an argument where none is allowed is misuse" {
-	run "$PEVTRACE" --records=3 true
-	[ "$status" -eq 2 ]
-	[ "$output" = "pevtrace: option '--records' allows no argument" ]
-}
-
 @test "long options may be abbreviated if that is unambiguous" {
 	run "$PEVTRACE" --recor --string-l=5 -o "$dir/out" true
 	[ "$status" -eq 0 ]

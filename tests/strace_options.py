@@ -501,20 +501,6 @@ def test_answers():
 			      "%s: %s" % (words, m))
 	return why
 
-def test_wrong():
-	"""Wrong options end with one line that names the option, what is wrong and what to do."""
-	why = []
-	for words, said in ((["-DDDD"], "more than three -D"), (["-e", "fault=openat"], "in -e fault=: "),
-			    (["-e", "fault="], "-e fault= requires"),
-			    (["-e", "fault=ioctl:retval=1"], "use -e inject="),
-			    (["-e", "fault=ioctl:error=EFOO"], "in -e fault=; use names"),
-			    (["-e", "trace=all,!ioctl"], "a ! negates the whole list"),
-			    (["--stack-trace=x"], "symbol or source"), (["--width=abc"], "columns or full"), (["-u", "nosuch:user"], "UID:GID")):
-		r = run(PEVTRACE, *words, "true")
-		m = r.stderr.decode()
-		why += differ((r.returncode, m.count("\n"), said in m), (2, 1, True), "%s: %s" % (words, m))
-	return why
-
 # Options that exclude each other, need another one, or have no effect beside it.
 TOGETHER = (
 	["-c", "-C"], ["-C", "-c"], ["-cC"], ["--summary-only", "-C"], ["-ff", "-c"], ["-ff", "-C", "-o", "/dev/null"],
@@ -585,7 +571,6 @@ def main():
 	check("other names of strace's options", test_synonyms)
 	check("options of newer strace", test_newer)
 	check("hidden calls", test_hidden)
-	check("wrong options", test_wrong)
 	check("options that do not go together", test_together)
 	check("answers to wrong lines", test_answers)
 	check("names of signals", lambda: test_signals())
