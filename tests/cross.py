@@ -110,7 +110,7 @@ def libc_config(cc, tmp):
 def needs_only_libc(cc, flags, source):
 	"""Whether a file's dependencies are there, and of those rooms."""
 	done = run([cc, *flags, "-M", source])
-	text = done.stdout.replace(SRCDIR, "")
+	text = done.stdout.replace(BUILDDIR, "").replace(SRCDIR, "")
 	return not done.returncode and "trace_run.h" not in text and all(
 		path.startswith(LIBC_ROOMS) for path in re.findall(r"/src/(\S+/)", text))
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Output on terminals: width, colors, the pager, progress, results as they come."""
 
+import concurrent.futures
 import os
 import pty
 import re
@@ -234,6 +235,11 @@ def test_pager_input(tmp):
 		os.close(master)
 	return why
 
+def at_once(functions):
+	"""Call functions that wait at the same time; return their results."""
+	with concurrent.futures.ThreadPoolExecutor(len(functions)) as pool:
+		return [f.result() for f in [pool.submit(f) for f in functions]]
+
 def dump_progress(tmp):
 	"""What reads a dump for more than a second shows how much, and erases that before a message."""
 	path = os.path.join(tmp, "large")
@@ -247,10 +253,11 @@ def dump_progress(tmp):
 		raise machine.Lack("no strace")
 	# as if from a slow disk
 	slow = [STRACE, "-qq", "-o", "/dev/null", "-e", "trace=read", "-e", "inject=read:delay_enter=50000", PEVTRACE]
+	verbs = (["codegen", "-o", "/dev/null"], ["report", "-o", "/dev/null"], ["decode", "-o", "/dev/null"],
+		 ["diff", "--normalize"])
 	why = []
-	for verb in (["codegen", "-o", "/dev/null"], ["report", "-o", "/dev/null"], ["decode", "-o", "/dev/null"],
-		     ["diff", "--normalize"]):
-		shown = sp.on_terminal(slow + verb + [path], 80, PEVTRACE_PAGER="cat >&2")
+	for verb, shown in zip(verbs, at_once([lambda v=verb: sp.on_terminal(slow + v + [path], 80, PEVTRACE_PAGER="cat >&2")
+					       for verb in verbs])):
 		why += differ((bool(re.search(r"\r\d+ of \d+ MiB read \(\d+%\)\033\[K", shown)),
 			       bool(re.search(r"\r\033\[Kpevtrace: [^\r]*the dump is cut off", shown))),
 			      (True, True), "progress of %s: %r" % (verb, shown))
@@ -267,17 +274,17 @@ def test_progress(tmp):
 	why += [l for l in tried if not re.search(r"\d+ of \d+ features tried \(\d+%\)", l)]
 	# a measurement shows its counts after a second, and erases them before its next line
 	argv = [PEVTRACE, "open", "-e", "{cpu-clock,task-clock,page-faults}", "sleep", "1.1"]
-	whole = sp.on_terminal(argv, 40)
+	# what reads a pipe may write to the same terminal
+	piped = ["sh", "-c", '"$@" | cat', "sh"] + argv
+	whole, dumb, err, beside = at_once([lambda: sp.on_terminal(argv, 40), lambda: sp.on_terminal(argv, 40, TERM="dumb"),
+					    lambda: run(*argv).stderr, lambda: sp.on_terminal(piped, 40)])
 	shown = re.findall("\r([^\r\n]*)\033\\[K", whole)
 	why += differ((len(shown) > 1, max(len(s) for s in shown) < 40, shown[-1]), (True, True, ""), repr(whole))
 	why += differ(bool(re.search("\033\\[K(\033\\[1m)?ioctl\\b", whole)), True, repr(whole))
-	why += differ("\033[K" in sp.on_terminal(argv, 40, TERM="dumb"), False, "progress on a dumb terminal")
-	why += differ(b"\r" in run(*argv).stderr, False, "progress without a terminal")
-	why += dump_progress(tmp)
-	# what reads a pipe may write to the same terminal
-	why += differ("\r" in sp.on_terminal(["sh", "-c", '"$@" | cat', "sh"] + argv, 40), False,
-		      "progress beside a pipe")
-	return why
+	why += differ("\033[K" in dumb, False, "progress on a dumb terminal")
+	why += differ(b"\r" in err, False, "progress without a terminal")
+	why += differ("\r" in beside, False, "progress beside a pipe")
+	return why + dump_progress(tmp)
 
 def test_dumb():
 	"""A terminal that shows escape sequences as text gets none."""
@@ -292,9 +299,11 @@ def test_dumb():
 
 def test_first_results(tmp):
 	"""features, conform and decode write results before they have the last."""
-	why = []
-	for verb in (["list", "--tried"], ["list", "--tried", "--json"], ["conform", "--no-headers"],
-		     ["conform", "--no-headers", "--json"]):
+	verbs = (["list", "--tried"], ["list", "--tried", "--json"], ["conform", "--no-headers"],
+		 ["conform", "--no-headers", "--json"])
+
+	def first_line(verb):
+		"""Return after which parts of the time a verb wrote its first line, in up to three runs."""
 		times = []
 		while len(times) < 3 and min(times, default=1) > 0.6: # other load may delay the first
 			begin = time.monotonic()
@@ -304,8 +313,9 @@ def test_first_results(tmp):
 			first = time.monotonic() - begin
 			p.communicate()
 			times.append(first / (time.monotonic() - begin))
-		if min(times) > 0.6:
-			why.append("%s: first line after %s of the time" % (verb, times))
+		return times
+	why = ["%s: first line after %s of the time" % (verb, times) for verb, times in
+	       zip(verbs, at_once([lambda v=verb: first_line(v) for verb in verbs])) if min(times) > 0.6]
 	return why + decode_grows(tmp)
 
 def decode_grows(tmp):

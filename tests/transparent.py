@@ -54,7 +54,7 @@ PROCESSES = ["fork", "vfork", "thread_exec", "leaderless", "stop", "go_on", "tra
 	    "interrupt restart", "restart_block", "signalfd", "inherited", "sleepers", "timeouts"]
 SANDBOXED = ["filter", "made_up", "strict", "notify", "ids", "set_user_id @suid", "chroot @root",
 	    "namespace", "subreaper", "daemon", "untraced"]
-EVENT_USES = ["running_group", "refresh", "overflows", "emfile 100000", "lost", "leader",
+EVENT_USES = ["running_group", "refresh", "overflows", "emfile %d" % sp.times(20000, 100000), "lost", "leader",
 	    "child_pid", "sigtrap", "waits"]
 PERF_TESTS = """Detect openat syscall event
 Detect openat syscall event on all cpus
