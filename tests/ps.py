@@ -115,7 +115,7 @@ def test_own(tap):
 	tap.ok("leads 1" in text and "its leader is %d" % ids["leader"] in text and
 	       "ring: 1+4 pages" in text and "attr: {type=PERF_TYPE_SOFTWARE, size=" in text,
 	       "-v", [text])
-	rows = at_80()
+	rows = [l for l in at_80() if not l.startswith("pevtrace: ")] # others' events may have old counts
 	tap.ok(len(rows) > len(fds) and all(len(l) <= 80 for l in rows) and rows[0].split()[0] == "ID",
 	       "a list of 80 columns", rows)
 	for what in (["switches"], ["context-sw*"], ["-e", "cs"], ["-e", "cs", "no-such"]):
