@@ -120,6 +120,23 @@ void options_set_pids(void *to, const char *arg, const struct verb_option *opt)
 	free(copy);
 }
 
+void options_set_event(void *to, const char *arg, const struct verb_option *opt)
+{
+	struct event_texts *e = to;
+
+	(void)opt;
+	e->texts = xrealloc(e->texts, (e->n + 1) * sizeof(*e->texts));
+	e->texts[e->n++] = arg;
+}
+
+void options_read_events(struct event_texts *e, struct host *h, struct event_list *list)
+{
+	for (size_t i = 0; i < e->n; i++)
+		if (!event_list_add(list, h, e->texts[i]))
+			die("-e '%s': at character %zu: %s", e->texts[i], list->at + 1, list->why);
+	free(e->texts);
+}
+
 /* Tables -------------------------------------------------------------------------- */
 
 #define COLOR								\

@@ -8,6 +8,7 @@
 #include "verbs/cli/select.h"
 #include "verbs/cli/verb.h"
 #include "explain/story.h"
+#include "core/host/event_syntax.h"
 #include "core/lib/program.h"
 #include "formats/text/call_counts.h"
 #include "formats/text/text_view.h"
@@ -71,6 +72,15 @@ void options_free(struct options *o);
 /* Set what depends on several options; die if they contradict each other. */
 void options_finish(struct options *o);
 
+/* The arguments of -e. */
+struct event_texts {
+	const char **texts;	/* owned */
+	size_t n;
+};
+
+/* Read them into a list, and free them; die where one is no event. */
+void options_read_events(struct event_texts *e, struct host *h, struct event_list *list);
+
 /* Parts of the tables of verbs; all set members of struct options. */
 extern const struct verb_option
 	options_plain[],	/* -o, for verbs that write to standard output, and --color */
@@ -87,6 +97,7 @@ extern const struct verb_option
 
 /* Setters for struct options. */
 verb_set_fn options_set_pids;	/* -p: a list */
+verb_set_fn options_set_event;	/* -e: struct event_texts */
 verb_set_fn options_set_color;	/* enum color_when, not struct options */
 
 /* Return whether to write colors: COLOR_AUTO means on a terminal unless NO_COLOR is set

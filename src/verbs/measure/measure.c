@@ -41,7 +41,7 @@ static bool catch_signals(struct measure *m)
 	return m->signals >= 0;
 }
 
-static void watch_pids(struct measure *m)
+static void open_pidfds(struct measure *m)
 {
 	const struct options *o = &m->own_session.options;
 
@@ -86,7 +86,7 @@ bool measure_open(struct measure *m)
 		exit(EXIT_TROUBLE);
 	if (!catch_signals(m) || (o->argv && !workload_fork(&m->work, &o->program, o->argv, &m->mask)))
 		return false;
-	watch_pids(m);
+	open_pidfds(m);
 	return targets_find(m, m->pages && has_heirs(m)) && open_all(m) &&
 	       (!m->pages || measure_map(m));
 }

@@ -50,16 +50,6 @@ struct measure {
 /* Options of struct measure: whom to measure, and for how long. */
 extern const struct verb_option measure_whom[], measure_quiet[];
 
-/* The groups of these options. */
-#define MEASURE_GROUPS(measure)						\
-	{ "Whom to measure (COMMAND alone: it and its children)", measure_whom, measure, 0 }, \
-	{ "How to show it", options_log, (measure) + MEASURE_OPTIONS, 0 },		\
-	{ NULL, options_dump, (measure) + MEASURE_OPTIONS, 0 },			\
-	{ NULL, options_perf_data, (measure) + MEASURE_OPTIONS, 0 },		\
-	{ NULL, options_calls, (measure) + MEASURE_OPTIONS, 0 },		\
-	{ NULL, options_full, (measure) + MEASURE_OPTIONS, 0 },			\
-	{ NULL, options_times, (measure) + MEASURE_OPTIONS, 0 },		\
-	{ NULL, measure_quiet, measure, 0 }
 enum { MEASURE_OPTIONS = offsetof(struct measure, own_session.options) };
 
 /* Take the command; die unless the options go together. */

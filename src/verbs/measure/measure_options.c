@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The options of open and watch. */
+/* The options of struct measure. */
 #include <stdlib.h>
 
 #include "core/lib/die.h"

@@ -306,15 +306,6 @@ static void warn_doubts(const struct opening *o)
 
 /* The verb ---------------------------------------------------------------------------- */
 
-static void open_set_event(void *to, const char *arg, const struct verb_option *opt)
-{
-	struct opening *o = to;
-
-	(void)opt;
-	o->texts = xrealloc(o->texts, (o->ntexts + 1) * sizeof(*o->texts));
-	o->texts[o->ntexts++] = arg;
-}
-
 static void set_pages(void *to, const char *arg, const struct verb_option *o)
 {
 	size_t pages = (size_t)verb_number(arg, o, 1, 1 << 20);
@@ -333,7 +324,8 @@ static void set_aux(void *to, const char *arg, const struct verb_option *o)
 }
 
 static const struct verb_option options[] = {
-	{ .name = "event", .key = 'e', .arg = "EVENT", .set = open_set_event,
+	{ .name = "event", .key = 'e', .arg = "EVENT", .set = options_set_event,
+	  .at = offsetof(struct opening, texts),
 	  .help = "open events: perf's names such as cycles:u, sched:sched_switch, msr/tsc/, "
 		  "mem:0x1000:rw, r1a8, {a,b}, and members of the attr as in "
 		  "cpu-clock,sample_freq=99; repeatable" },
@@ -367,7 +359,7 @@ static void check_side_band(struct opening *o)
 {
 	struct options *shared = &o->m.own_session.options;
 
-	if (o->ntexts)
+	if (o->texts.n)
 		die("-e and --side-band are mutually exclusive: --side-band opens an event of its own");
 	if (o->m.aux_pages)
 		die("--aux and --side-band are mutually exclusive: its event writes no AUX data");
@@ -384,7 +376,7 @@ static void check_events(const struct opening *o)
 {
 	const struct measure *m = &o->m;
 
-	if (!o->ntexts)
+	if (!o->texts.n)
 		die("nothing to open: name events with -e, such as -e cpu-clock; see pevtrace open "
 		    "--help");
 	if (o->chosen)
@@ -416,16 +408,12 @@ static void plan(struct opening *o)
 	struct host *h = host_new("/sys", NULL);
 	struct measure *m = &o->m;
 
-	for (size_t i = 0; i < o->ntexts; i++)
-		if (!event_list_add(&m->events, h, o->texts[i]))
-			die("-e '%s': at character %zu: %s", o->texts[i], m->events.at + 1,
-			    m->events.why);
+	options_read_events(&o->texts, h, &m->events);
 	if (o->is_side_band)
 		side_band_add_event(o, h);
 	else
 		defaults(o);
 	host_free(h);
-	free(o->texts);
 	o->totals = xcalloc(m->events.n, sizeof(*o->totals));
 	m->retry = o->is_side_band ? side_band_retry : open_retry;
 	m->wanted = o->is_side_band ? side_band_wanted : NULL;
@@ -468,7 +456,14 @@ static const struct verb_group groups[] = {
 	{ "What to open", options, 0, 0 },
 	{ "Side-band records", side_band_options, offsetof(struct opening, side_band),
 	  offsetof(struct opening, chosen) },
-	MEASURE_GROUPS(0),
+	{ "Whom to measure (COMMAND alone: it and its children)", measure_whom, 0, 0 },
+	{ "How to show it", options_log, MEASURE_OPTIONS, 0 },
+	{ NULL, options_dump, MEASURE_OPTIONS, 0 },
+	{ NULL, options_perf_data, MEASURE_OPTIONS, 0 },
+	{ NULL, options_calls, MEASURE_OPTIONS, 0 },
+	{ NULL, options_full, MEASURE_OPTIONS, 0 },
+	{ NULL, options_times, MEASURE_OPTIONS, 0 },
+	{ NULL, measure_quiet, 0, 0 },
 	{ 0 },
 };
 

@@ -16,8 +16,7 @@ struct side_band {
 struct opening {
 	struct measure m;	/* first member: hooks cast it back */
 	struct event_total *totals;
-	const char **texts;	/* of -e, owned */
-	size_t ntexts;
+	struct event_texts texts; /* of -e */
 	uint64_t lost;		/* records, by PERF_FORMAT_LOST */
 	bool user_only;		/* the warning about excluded kernel events was printed */
 	bool is_side_band;	/* --side-band: no counts are shown */

@@ -79,15 +79,6 @@ static bool ps_selects(struct ps *p, const struct events_event *v)
 	return is && ps_is_chosen(p, v);
 }
 
-static void read_chosen(struct ps *p)
-{
-	for (size_t i = 0; i < p->ntexts; i++)
-		if (!event_list_add(&p->chosen, p->machine.host, p->texts[i]))
-			die("-e '%s': at character %zu: %s", p->texts[i], p->chosen.at + 1,
-			    p->chosen.why);
-	free(p->texts);
-}
-
 /* Keep the counts, for the rates of the next list. */
 static void keep_counts(struct ps *p)
 {
@@ -174,7 +165,7 @@ static int ps_run(void *state, const struct verb_args *args)
 
 	p->patterns = args->words;
 	machine_open(&p->machine);
-	read_chosen(p);
+	options_read_events(&p->texts, p->machine.host, &p->chosen);
 	p->instruments.host = p->machine.host;
 	mounts_warn();
 	events_open(&p->events);
@@ -201,15 +192,6 @@ static int ps_run(void *state, const struct verb_args *args)
 	return !showing_close(&p->out) || (unread && !any) ? EXIT_TROUBLE : any ? EXIT_YES : EXIT_NO;
 }
 
-static void ps_set_event(void *to, const char *arg, const struct verb_option *o)
-{
-	struct ps *p = to;
-
-	(void)o;
-	p->texts = xrealloc(p->texts, (p->ntexts + 1) * sizeof(*p->texts));
-	p->texts[p->ntexts++] = arg;
-}
-
 static void set_watch(void *to, const char *arg, const struct verb_option *o)
 {
 	*(size_t *)to = arg ? (size_t)verb_number(arg, o, o->least, o->most) : 2;
@@ -220,7 +202,8 @@ static void set_watch(void *to, const char *arg, const struct verb_option *o)
 static const struct verb_option options[] = {
 	{ .name = "attach", .key = 'p', .arg = "PID", .set = options_set_pids,
 	  .at = AT(options), .help = "only events that these processes hold, or that measure them" },
-	{ .name = "event", .key = 'e', .arg = "EVENT", .set = ps_set_event,
+	{ .name = "event", .key = 'e', .arg = "EVENT", .set = options_set_event,
+	  .at = AT(texts),
 	  .help = "only events such as open -e EVENT opens: with its type, config and the "
 		  "members that it sets; repeatable" },
 	{ .name = "watch", .arg = "SECONDS", .optional = true, .set = set_watch, .at = AT(watch),

@@ -12,8 +12,7 @@
 
 struct ps {
 	struct options options;
-	const char **texts;	/* of -e, owned */
-	size_t ntexts;
+	struct event_texts texts; /* of -e */
 	struct event_list chosen; /* the events that these name */
 	char *const *patterns;	/* of names, NULL-terminated */
 	size_t watch;		/* seconds between two lists; 0: one list */
