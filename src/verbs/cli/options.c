@@ -192,7 +192,8 @@ const struct verb_option options_full[] = {
 };
 
 const struct verb_option options_calls[] = {
-	{ .name = "trace", .expr = "trace|t", .arg = "SET", .set = selection_trace, .at = AT(select),
+	{ .name = "trace", .expr = "trace|t", .arg = "SET", .set = selection_trace,
+	  .at = AT(select),
 	  .help = "show these calls: names, numbers, /REGEX, %open %ioctl %memory %poll %read "
 		  "%desc %pass %process, all, none, or perf, the calls that concern perf" },
 	{ .name = "decode-fds", .key = 'y', .excludes = 'y', .expr = "decode-fds|decode-fd",
@@ -228,7 +229,8 @@ const struct verb_option options_times[] = {
 };
 
 const struct verb_option options_session[] = {
-	{ .name = "status", .expr = "status", .arg = "STATUS", .set = selection_status, .at = AT(select),
+	{ .name = "status", .expr = "status", .arg = "STATUS", .set = selection_status,
+	  .at = AT(select),
 	  .words = SELECT_STATUSES, .help = "show calls with these outcomes" },
 	{ .name = "successful-only", .key = 'z', .set = set_outcome, .at = AT(select),
 	  .help = "show calls that succeeded" },

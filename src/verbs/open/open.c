@@ -360,7 +360,7 @@ static void check_side_band(struct opening *o)
 	struct options *shared = &o->m.own_session.options;
 
 	if (o->texts.n)
-		die("-e and --side-band are mutually exclusive: --side-band opens an event of its own");
+		die("-e and --side-band are mutually exclusive: --side-band opens its own event");
 	if (o->m.aux_pages)
 		die("--aux and --side-band are mutually exclusive: its event writes no AUX data");
 	if (o->m.once)

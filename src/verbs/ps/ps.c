@@ -55,7 +55,7 @@ static bool is_such(const struct events_event *v, const struct event_spec *spec)
 	return len;
 }
 
-/* Return whether -e, if it was given, or one of the patterns, if there are any, selects the event. */
+/* Return whether -e or one of the patterns selects the event; without either, all are. */
 static bool ps_is_chosen(struct ps *p, const struct events_event *v)
 {
 	bool is = !p->chosen.n && !*p->patterns;
