@@ -7,7 +7,7 @@
 
 /* In the order of their list in --help. */
 static const struct verb *const verbs[] = {
-	&trace_verb, &open_verb, &ps_verb, &list_verb, &check_verb, &why_verb,
+	&trace_verb, &open_verb, &ps_verb, &list_verb, &why_verb,
 	&explain_verb, &learn_verb, &decode_verb, &report_verb, &diff_verb, &replay_verb,
 	&codegen_verb, &conform_verb, &help_verb, NULL,
 };

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pevtrace check against the kernel: every rule that can be provoked here, with
+"""pevtrace why --once and --rules-only against the kernel: every rule that can be provoked here, with
 attrs that are packed here and calls that this script makes itself."""
 
 import errno
@@ -23,8 +23,8 @@ import straceparse as sp
 
 PEVTRACE = os.environ.get("PEVTRACE")
 
-def run(*args, program=None, verb="check", **kw):
-	return subprocess.run([program or PEVTRACE, verb] + list(args),
+def run(*args, program=None, verb=("why", "--once"), **kw):
+	return subprocess.run([program or PEVTRACE, *verb, *args],
 			      stdout=subprocess.PIPE, stderr=subprocess.PIPE,
 			      universal_newlines=True, **kw)
 
@@ -188,12 +188,12 @@ def test_list():
 	why += differ([(o["label"], o["args"]["group_fd"]) for o in all_],
 		      [("cs", -1), ("dummy", 3), ("faults", -1), ("cs", -1), ("dummy", 3)], "-e -e")
 	# a refused leader refuses its group
-	for options in ([], ["--offline"]):
+	for options in ([], ["--rules-only"]):
 		all_, status = objects(*options, "-e", "{dummy:u,__reserved_1=1,cs:u}")
 		why += differ(([(o["verdict"], o["predicted"].get("rule")) for o in all_], status),
 			      ([("refused", "reserved_bits"), ("refused", "group_not_event")], 1),
 			      "a leader refused %s" % options)
-		why += differ(all_[1].get("not_asked"), "--offline" if options else
+		why += differ(all_[1].get("not_asked"), "--rules-only" if options else
 			      "its group leader is refused", "not asked")
 	# as many as there are descriptors
 	few = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (24, 24))
@@ -281,7 +281,7 @@ def test_descriptors():
 	"""With as many descriptors open as the limit allows."""
 	# a program cannot start without descriptors: lower the limit later
 	r, w = os.pipe()
-	p = subprocess.Popen([PEVTRACE, "check", "--json", "-"], stdin=r,
+	p = subprocess.Popen([PEVTRACE, "why", "--once", "--json", "-"], stdin=r,
 			     stdout=subprocess.PIPE, universal_newlines=True)
 	os.close(r)
 	wait_for_read(p.pid)
@@ -523,7 +523,7 @@ def test_raw():
 	privilege = "raw_privilege" if machine.setting("paranoid") > -1 else None
 	for name, want in (("sched/sched_switch", privilege), ("raw_syscalls/sys_enter", None)):
 		b = attr(TP, config=ids[name], sample_type=RAW, exclude_kernel=1, disabled=1)
-		r = subprocess.run(pre + [PEVTRACE, "check", "--json", b.hex()],
+		r = subprocess.run(pre + [PEVTRACE, "why", "--once", "--json", b.hex()],
 				   stdout=subprocess.PIPE, universal_newlines=True)
 		o = json.loads(r.stdout)
 		why += differ(o["predicted"].get("rule"), want, name)
@@ -532,20 +532,20 @@ def test_raw():
 
 # ---- the verb ----------------------------------------------------------------------------
 
-def test_offline():
-	"""With --offline pevtrace opens no event, as a trace of it shows."""
+def test_rules_only():
+	"""With --rules-only pevtrace opens no event, as a trace of it shows."""
 	machine.need("tracing")
-	trace = [PEVTRACE, "-e", "trace=perf_event_open", "-o", "/dev/stdout", PEVTRACE, "check"]
-	quiet = subprocess.run(trace + ["--offline", bp().hex()], stdout=subprocess.PIPE,
+	trace = [PEVTRACE, "-e", "trace=perf_event_open", "-o", "/dev/stdout", PEVTRACE, "why", "--once"]
+	quiet = subprocess.run(trace + ["--rules-only", bp().hex()], stdout=subprocess.PIPE,
 			       universal_newlines=True).stdout
 	loud = subprocess.run(trace + [bp().hex()], stdout=subprocess.PIPE,
 			      universal_newlines=True).stdout
 	made = [l for l in quiet.splitlines() if "perf_event_open(" in l and l[0].isdigit()]
-	(o,), status = objects("--offline", attr(sigtrap=1).hex())
+	(o,), status = objects("--rules-only", attr(sigtrap=1).hex())
 	return differ(made, [], "calls") + \
-		differ("= -1 E2BIG" in loud, True, "calls without --offline") + \
+		differ("= -1 E2BIG" in loud, True, "calls without --rules-only") + \
 		differ((o["verdict"], status, "kernel" in o), ("refused", 1, False), "refused") + \
-		differ(run("--offline", attr().hex()).returncode, 0, "opens")
+		differ(run("--rules-only", attr().hex()).returncode, 0, "opens")
 
 def test_blocked():
 	"""With a seccomp filter that fails every call, no rule is reported as the cause."""
@@ -654,12 +654,19 @@ def test_misuse():
 			   (["/nonexistent/x:12"], "cannot read the dump '/nonexistent/x'")):
 		r = run(*args)
 		why += differ((r.returncode, word in r.stderr), (2, True), str(args) + r.stderr)
+	for old in (["check", "00"], ["help", "check"]):
+		r = subprocess.run([PEVTRACE, *old], capture_output=True, text=True, check=False)
+		why += differ((r.returncode, r.stderr), (2, "pevtrace: check is now why --rules-only\n"), old)
+	whole, few = (run("-v", *quiet, attr(sigtrap=1).hex()).stdout for quiet in ([], ["-q"]))
+	why += differ(("checked: " in whole, "predicted: " in few, "checked: " in few), (True, True, False), "-q")
+	(o,), _ = objects("-a", attr(sigtrap=1).hex())
+	why += differ((o["args"]["pid"], o["args"]["cpu"]), (-1, 0), "-a")
 	# "-" is standard output, not a file
 	with tempfile.TemporaryDirectory() as d:
-		for args in (["check", "-e", "dummy"], ["open", "-e", "dummy", "true"], ["open", "--side-band", "true"]):
+		for args in (["why", "--once", "-e", "dummy"], ["open", "-e", "dummy", "true"], ["open", "--side-band", "true"]):
 			r = subprocess.run([PEVTRACE, args[0], "-o", "-"] + args[1:], cwd=d,
 					   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-			if args[0] == "check" or not machine.lacks("CAP_PERFMON"):
+			if args[0] == "why" or not machine.lacks("CAP_PERFMON"):
 				why += differ((bool(r.stdout), complaints(r.stderr), os.listdir(d)), (True, [], []),
 					      args[0] + " -o -")
 	if not machine.lacks("tracefs"):
@@ -686,7 +693,7 @@ def main():
 		("--group-fd", test_inherited, None),
 		("an ordinary user", lambda: test_nobody(tmp), "another user"),
 		("raw data of tracepoints", test_raw if shutil.which("setpriv") else None, "tracefs"),
-		("--offline", test_offline, None), ("a filter for all calls", test_blocked, None),
+		("--rules-only", test_rules_only, None), ("a filter for all calls", test_blocked, None),
 		("a disagreement is shown", test_disagreement, None),
 		("too few descriptors", test_no_descriptors, None),
 		("an event that signals", test_sigtrap, None), ("forms of attrs", lambda: test_forms(tmp), None),

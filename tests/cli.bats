@@ -692,7 +692,7 @@ compile() {
 @test "a stack of 64 KiB suffices" {
 	needs events
 	"$PEVTRACE" --json="$dir/dump" -o "$dir/text" "$demo"
-	for args in "$demo" "conform --self" "conform --no-behaviour" "check -e cpu-clock:u" \
+	for args in "$demo" "conform --self" "conform --no-behaviour" "why --once -e cpu-clock:u" \
 	    "why -e cpu-clock:u" "explain $dir/dump" "report -o $dir/page $dir/dump" \
 	    "diff $dir/dump $dir/dump" "codegen $dir/dump" "decode -v $dir/dump" \
 	    "open -e cpu-clock:u true"; do

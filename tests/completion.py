@@ -72,7 +72,7 @@ CASES = [
 	(["decode", "--errno", "EOPN"], ["EOPNOTSUPP"], []),
 	(["decode", "--ioctl", "PERF_EVENT_IOC_EN"], ["PERF_EVENT_IOC_ENABLE"], []),
 	(["decode", ""], [":file"], []),
-	(["check", "--flags", "PERF_FLAG_FD_CLOEXEC|PERF_FLAG_P"],
+	(["why", "--flags", "PERF_FLAG_FD_CLOEXEC|PERF_FLAG_P"],
 	 ["PERF_FLAG_FD_CLOEXEC|PERF_FLAG_PID_CGROUP"], []),
 	(["open", "--side-band", "--only", "comm,ex"], ["comm,exec", "comm,exit"], ["comm,fork"]),
 	(["diff", "--ignore", "ioctl,sample_p"], ["ioctl,sample_period"], []),

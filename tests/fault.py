@@ -86,7 +86,7 @@ def cases(dump, data):
 		Case("tried", "list", "--tried", "PERF_FORMAT_ID"),
 		Case("open", "open", "-e", "{{cpu-clock,page-faults}}", "--", "true"),
 		Case("side-band", "open", "--side-band", "-o", "{tmp}/text", "--", "true"),
-		Case("check", "check", "-e", "cpu-clock:u", may=(1,)),
+		Case("why once", "why", "--once", "-e", "cpu-clock:u", may=(1,)),
 		Case("why", "why", "-e", "page-faults,exclude_user,sample_freq=999999999",
 		     may=(1,)),
 		Case("replay", "replay", dump, may=(1,)),

@@ -525,8 +525,8 @@ def blame(tap, tmp):
 	tap.ok(r.returncode == 0 and len(lines) == 3, "an open, a read and a close are injected",
 	       [said(r), repr(lines)])
 	where = "%s:%d" % (dump, min(lines, default=1))
-	for verb in ("why", "check", "explain"):
-		r = run(PEVTRACE, verb, where)
+	for verb in ("why", "why --once", "explain"):
+		r = run(PEVTRACE, *verb.split(), where)
 		tap.ok(r.returncode != 2 and "injected" in r.stdout and
 		       ("did not see the call" if verb == "explain" else "injected") in r.stdout and
 		       "by rule" not in r.stdout,

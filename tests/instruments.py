@@ -88,14 +88,14 @@ def test_found(tap, fires):
 		       "32-bit programs: " + found["compat"]["verdict"], [found])
 
 def test_judges(tap, fires):
-	for verb in ("check", "why"):
-		says(tap, verb, run(verb, "-e", WATCHED, **LIVE).stdout, not fires)
-		says(tap, verb, run(verb, "-e", WATCHED, **WITHOUT).stdout, True)
-		says(tap, verb + ", another event", run(verb, "-e", "page-faults", **WITHOUT).stdout, False)
-		o = json.loads(run(verb, "--json", "-e", WATCHED, **WITHOUT).stdout)["instrument"]
+	for verb in ("why --once", "why"):
+		says(tap, verb, run(*verb.split(), "-e", WATCHED, **LIVE).stdout, not fires)
+		says(tap, verb, run(*verb.split(), "-e", WATCHED, **WITHOUT).stdout, True)
+		says(tap, verb + ", another event", run(*verb.split(), "-e", "page-faults", **WITHOUT).stdout, False)
+		o = json.loads(run(*verb.split(), "--json", "-e", WATCHED, **WITHOUT).stdout)["instrument"]
 		tap.ok(o["name"] == "breakpoint.data" and o["verdict"] == "dead" and
 		       o["words"].startswith(SENTENCE), verb + " --json", [o])
-	says(tap, "check --offline", run("check", "--offline", "-e", WATCHED, **WITHOUT).stdout, False)
+	says(tap, "why --rules-only", run("why", "--rules-only", "-e", WATCHED, **WITHOUT).stdout, False)
 	says(tap, "why, after its remedy",
 	     run("why", "-e", WATCHED + ",remove_on_exec,enable_on_exec", **WITHOUT).stdout, True)
 	says(tap, "explain -e", run("explain", "-e", WATCHED, **WITHOUT).stdout, True)
@@ -103,7 +103,7 @@ def test_judges(tap, fires):
 
 def test_blocked(tap, fires):
 	"""A SIGTRAP that whoever started pevtrace has blocked is no breakpoint that does not fire."""
-	r = run("check", "-e", WATCHED + ",sigtrap,remove_on_exec,sample_period=1", **LIVE,
+	r = run("why", "--once", "-e", WATCHED + ",sigtrap,remove_on_exec,sample_period=1", **LIVE,
 		preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTRAP]))
 	says(tap, "check with SIGTRAP blocked", r.stdout, not fires)
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """libpevtrace as its users have it: installed, linked, called from C, C++ and Python.
 
-What it prints is compared with pevtrace decode, and what it explains with pevtrace check;
+What it prints is compared with pevtrace decode, and what it explains with pevtrace why --once;
 its symbols with the map and the header, and its binary interface with the stored
 description (libabigail).  Every allocation fails once.
 """
@@ -214,10 +214,10 @@ def test_examples(lib, tmp):
 		for name in ("explain", "ring"):
 			lib.build(os.path.join(SRCDIR, "examples", name + ".c"), os.path.join(tmp, name), cc, "-std=gnu11")
 	r = run(os.path.join(tmp, "explain"), env=lib.env)
-	rule = json.loads(run(PEVTRACE, "check", "-j", "{type=PERF_TYPE_SOFTWARE, size=128, sample_freq=100000000, "
+	rule = json.loads(run(PEVTRACE, "why", "--once", "-j", "{type=PERF_TYPE_SOFTWARE, size=128, sample_freq=100000000, "
 			      "freq=1}").stdout).get("predicted", {}).get("rule")
 	TAP.ok(r.returncode == 1 and rule and f"(rule {rule})" in r.stderr and
-	       "{sample_freq=100000000}" in r.stderr, "explain.c names the check that pevtrace check names",
+	       "{sample_freq=100000000}" in r.stderr, "explain.c names the check that pevtrace why names",
 	       (r.stderr, rule))
 	r = run(os.path.join(tmp, "ring"), "true", env=lib.env)
 	types = re.findall(r"^\{type=(PERF_RECORD_\w+)", r.stdout, re.M)

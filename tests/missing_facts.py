@@ -3,7 +3,7 @@
 """
 Without a source of facts, nothing false is said: each file and directory of /proc, sysfs and
 tracefs that the facts are read from (strace lists them) is taken away, in a mount namespace, and
-random calls are judged by the library and as pevtrace check judges them, as root and as a user.
+random calls are judged by the library and as pevtrace why --once judges them, as root and as a user.
 No verdict that is called certain may differ from the kernel's.  Then the verbs without /proc,
 sysfs and tracefs.
 """
@@ -95,7 +95,7 @@ SYS_SAYS = "pevtrace: /sys is not mounted; as root run 'mount -t sysfs sysfs /sy
 def test_verbs():
 	"""The verbs say that a file system is missing, and nothing false."""
 	wrong = []
-	verbs = (("check", "-e", "page-faults"), ("why", "-e", "page-faults"), ("list", "software"), ("ps",),
+	verbs = (("why", "--once", "-e", "page-faults"), ("why", "-e", "page-faults"), ("list", "software"), ("ps",),
 		 ("open", "-e", "page-faults:u", "--", "true"), ("open", "--side-band", "--", "true"), ("true",),
 		 ("learn", "permissions"), ("list", "--tried", "clockid"))
 	# an event that ps must not deny
@@ -124,10 +124,10 @@ def ended(r, status):
 
 def test_words():
 	"""What they say in detail."""
-	r = run_without(NO_PROC, "check", "-e", "page-faults")
+	r = run_without(NO_PROC, "why", "--once", "-e", "page-faults")
 	TAP.ok(ended(r, 0) and "predicted: it opens" in r.stdout and "not known" not in r.stdout,
 	       "without /proc, capabilities are known: capget(2)", (r.stdout, r.stderr))
-	r = run_without(NO_PROC, "check", "-e", "page-faults", user=True)
+	r = run_without(NO_PROC, "why", "--once", "-e", "page-faults", user=True)
 	TAP.ok("not known: " in r.stdout and "kernel_privilege" in r.stdout and "as predicted" not in r.stdout,
 	       "without /proc, it is not known what a user may measure", (r.stdout, r.stderr))
 	r = run_without(NO_PROC, "ps", user=True)
@@ -143,16 +143,16 @@ def test_words():
 	       "without sysfs, why does not say which PMUs there are", (r.stdout,))
 	r = run_without(NO_SYS, "list", "hardware")
 	TAP.ok("(whether a PMU has them cannot be read)" in r.stdout, "nor list that they lack events", (r.stdout,))
-	r = run_without("mount -o bind,ro /dev/null /proc/sys/kernel/perf_event_paranoid", "check", "-e", "page-faults",
+	r = run_without("mount -o bind,ro /dev/null /proc/sys/kernel/perf_event_paranoid", "why", "--once", "-e", "page-faults",
 			user=True)
 	TAP.ok(not re.search(r"perf_event_paranoid is -?\d", r.stdout) and "kernel_privilege" in r.stdout,
 	       "nor is perf_event_paranoid read from another file in its place", (r.stdout,))
-	r = run_without("umount /sys/kernel/tracing 2>/dev/null", "check", "-e", "sched:sched_switch")
+	r = run_without("umount /sys/kernel/tracing 2>/dev/null", "why", "--once", "-e", "sched:sched_switch")
 	TAP.ok("tracefs is not mounted; as root run" in r.stderr, "without tracefs, check says so", (r.stderr,))
-	r = run_without("exec unshare -pf " + PEVTRACE + " check -e page-faults -p 1")
+	r = run_without("exec unshare -pf " + PEVTRACE + " why --once -e page-faults -p 1")
 	TAP.ok("pevtrace: /proc is that of another PID namespace; as root run" in r.stderr and
 	       "DISAGREEMENT" not in r.stdout, "nor is /proc of another PID namespace believed", (r.stdout, r.stderr))
-	r = run_without("mount -t proc -o subset=pid proc /proc", "check", "-e", "page-faults", user=True)
+	r = run_without("mount -t proc -o subset=pid proc /proc", "why", "--once", "-e", "page-faults", user=True)
 	if "wrong fs type" in r.stderr:
 		TAP.skip("/proc with subset=pid", "this kernel has no such option")
 	else:

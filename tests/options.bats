@@ -157,7 +157,7 @@ page_options() {
 }
 
 @test "options may follow operands, except where these are a command" {
-	run "$PEVTRACE" check 00 --offline --bogus
+	run "$PEVTRACE" why 00 --rules-only --bogus
 	[ "$status" -eq 2 ]
 	[[ $output == *"--bogus"* ]]
 	run "$PEVTRACE" sh -c 'exit 7' --bogus
@@ -252,7 +252,7 @@ page_options() {
 }
 
 @test "--help states the default of -s of each verb" {
-	for verb in trace open check decode; do
+	for verb in trace open why decode; do
 		"$PEVTRACE" help $verb | grep -q "string (default 32)"
 	done
 	"$PEVTRACE" help open | tr -s "\n " " " | grep -q "strings up to 4096 bytes"

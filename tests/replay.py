@@ -460,10 +460,10 @@ def test_probes(tap, tmp):
 			       "a uprobe inside an instruction, pid %d, %s: nobody dies" %
 			       (pid, " ".join(args) or "no option"),
 			       [r.status, alone, r.left_out, r.lines, r.err])
-		r = run([PEVTRACE, "check", "%s:%d" % (dump, opens[0][0])])
+		r = run([PEVTRACE, "why", "--once", "%s:%d" % (dump, opens[0][0])])
 		tap.ok(r.returncode in (0, 1) and
 		       ("tried on no other process" in r.stdout + r.stderr) == (pid == -1),
-		       "check tries no such probe on others (pid %d)" % pid, [r.stdout, r.stderr])
+		       "why tries no such probe on others (pid %d)" % pid, [r.stdout, r.stderr])
 	child = victim()
 	r = Replay(["-p", str(child.pid), record(tmp, "onpid", ["/usr/bin/python3", "-c", PROBING,
 		    "/bin/true", str(code_of("/bin/true")), "1", "-1", str(kind)])[0]])

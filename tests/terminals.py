@@ -116,7 +116,7 @@ def test_width(tmp):
 	dumps = [os.path.join(tmp, name) for name in ("a.json", "b.json")]
 	run(PEVTRACE, "-q", "-o", "/dev/null", "--json=" + dumps[0], *program)
 	run(PEVTRACE, "-q", "-o", "/dev/null", "--json=" + dumps[1], "true")
-	for verb in (["--summary"] + program, ["check", "-e", "cycles"], ["-k"] + program,
+	for verb in (["--summary"] + program, ["why", "--once", "-e", "cycles"], ["-k"] + program,
 		     ["why", "--"] + program, ["list", "--tried", "attr"], ["list", "hw", "hwcache"], ["diff"] + dumps):
 		argv = [PEVTRACE] + verb
 		whole = run(*argv)
@@ -148,7 +148,7 @@ def test_pager(tmp):
 	dump = os.path.join(tmp, "dump")
 	run(PEVTRACE, "-q", "-o", "/dev/null", "--json=" + dump, DEMO, "true")
 	for verb in (["list", "software"], ["explain", "precise_ip"], ["decode", "--errno=2"],
-		     ["check", "--offline", "-e", "cpu-clock"], ["diff", "--normalize", dump]):
+		     ["why", "--rules-only", "-e", "cpu-clock"], ["diff", "--normalize", dump]):
 		argv = [PEVTRACE] + verb
 		want = run(*argv, "--color=never").stdout.decode().splitlines()
 		plain_lines = terminal_lines(argv + ["--color=never", "--no-pager"], 400, PEVTRACE_PAGER=mark)
@@ -289,7 +289,7 @@ def test_progress(tmp):
 def test_dumb():
 	"""A terminal that shows escape sequences as text gets none."""
 	why = []
-	for verb in ([DEMO, "true"], ["explain", "precise_ip"], ["check", "--offline", "-e", "cycles"], ["--help"]):
+	for verb in ([DEMO, "true"], ["explain", "precise_ip"], ["why", "--rules-only", "-e", "cycles"], ["--help"]):
 		for term in ("dumb", ""):
 			shown = sp.on_terminal([PEVTRACE] + verb, 80, TERM=term)
 			why += differ(("\033" in shown, len(shown) > 100), (False, True), "TERM=%s %s" % (term, verb))

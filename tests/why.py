@@ -30,7 +30,7 @@ BRANCH_ANY = 8
 PR_SET_CHILD_SUBREAPER = 36
 
 def run(*args, **kw):
-	return ck.run(*args, verb="why", **kw)
+	return ck.run(*args, verb=["why"], **kw)
 
 def ask(*args, **kw):
 	"""Return the last object and the exit status."""

@@ -33,14 +33,17 @@ struct attempt {
 
 static int open_before(const struct rule_ask *ask, const struct trial_event *e, int group_fd)
 {
+	const int32_t pids[] = {
+		[TRIAL_SAME] = ask->pid, [TRIAL_CHILD] = 0, [TRIAL_NO_TASK] = -1,
+	};
 	uint8_t attr[4096];
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	size_t len = e->len < sizeof(attr) ? e->len : sizeof(attr);
 	int fd;
 
 	memcpy(attr, e->attr, len);
-	fd = open_event(attr, len, ask->pid, e->cpu, group_fd,
-			ask->flags & PERF_FLAG_PID_CGROUP);
+	fd = open_event(attr, len, pids[e->whom], e->cpu, group_fd,
+			e->whom == TRIAL_SAME ? ask->flags & PERF_FLAG_PID_CGROUP : 0);
 	if (fd >= 0 && e->ring &&
 	    mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) == MAP_FAILED)
 		return -errno;
@@ -197,7 +200,8 @@ enum fact trial_pmu_event(const struct rule_ask *ask, int *error)
 	}
 }
 
-enum fact trial_breakpoint(const struct rule_ask *ask, const struct trial_state *before)
+/* Return whether one more breakpoint of the same kind (data or instruction) can be opened there. */
+static enum fact trial_breakpoint(const struct rule_ask *ask, const struct trial_state *before)
 {
 	uint8_t attr[PERF_ATTR_SIZE_VER1] = { 0 };
 	const struct rule_ask one = {
@@ -217,4 +221,15 @@ enum fact trial_breakpoint(const struct rule_ask *ask, const struct trial_state 
 	if (!trial_open(&one, before, &t) || t.before_error || (t.error && t.error != ENOSPC))
 		return FACT_UNKNOWN;
 	return t.error ? FACT_NO : FACT_YES;
+}
+
+void trial_find_facts(const struct rule_ask *ask, const struct trial_state *before,
+		      struct rule_facts *f)
+{
+	if (!f->machine.attr_size)
+		f->machine.attr_size = trial_attr_size();
+	if (layout_get(&layout_perf_event_attr, ATTR_TYPE, ask->attr, ask->len) ==
+	    PERF_TYPE_BREAKPOINT && !(ask->flags & PERF_FLAG_PID_CGROUP))
+		f->target.breakpoint = trial_breakpoint(ask, before);
+	f->target.pmu_event = trial_pmu_event(ask, &f->target.pmu_error);
 }

@@ -7,11 +7,19 @@
 
 #include "core/abi/rules.h"
 
-/* An event that is opened earlier, on the same task or cgroup. */
+/* What an earlier event measures, from the point of view of the call that is tried. */
+enum trial_whom {
+	TRIAL_SAME,	/* the same task or cgroup */
+	TRIAL_CHILD,	/* the child that makes the calls */
+	TRIAL_NO_TASK,	/* every task of a CPU */
+};
+
+/* An event that is opened earlier. */
 struct trial_event {
 	const uint8_t *attr;
 	size_t len;
 	int32_t cpu;
+	enum trial_whom whom;
 	int leader;		/* index of its group leader; TRIAL_NONE: it leads */
 	bool ring;		/* its ring buffer is mapped */
 	/* it occupies a counter or breakpoint, or leads an event that does */
@@ -53,13 +61,14 @@ int trial_gate(void);
 uint32_t trial_attr_size(void);
 
 /*
- * Return whether a further breakpoint is available where ask opens its event, of the same
- * kind (data or instruction), by opening one.
- */
-enum fact trial_breakpoint(const struct rule_ask *ask, const struct trial_state *before);
-
-/*
  * Return whether a PMU with checks that the rules do not describe has the event of ask, by opening
  * it with nothing else in its attr.  If not, *error is the errno.
  */
 enum fact trial_pmu_event(const struct rule_ask *ask, int *error);
+
+/*
+ * Find the facts about a call that only opening events shows, with those before it open: the size of
+ * the kernel's attr, unless it is known, and whether a breakpoint is free and the PMU has the event.
+ */
+void trial_find_facts(const struct rule_ask *ask, const struct trial_state *before,
+		      struct rule_facts *f);

@@ -55,7 +55,7 @@ static void write_constant_example(struct prose *p, const struct lexicon_entry *
 		return;
 	entry_label(p, "Example");
 	if (f)
-		prose_addf(p, "pevtrace check -e cpu-clock,%s=%s shows whether this machine's "
+		prose_addf(p, "pevtrace why --once -e cpu-clock,%s=%s shows whether this machine's "
 			      "kernel accepts it.", f->name, e->name);
 	else if (e->table == &xlat_perf_event_type)
 		prose_adds(p, "pevtrace --records COMMAND shows the records of a command.");
@@ -191,8 +191,8 @@ static void write_example(struct prose *p, const struct lexicon_entry *e)
 	    f->kind != FIELD_ENUM && f->kind != FIELD_WORDS)
 		return;
 	entry_label(p, "Example");
-	prose_addf(p, "pevtrace check -e cpu-clock,%s=%s shows whether this machine's kernel "
-		      "accepts it.", e->name, name ? name : "1");
+	prose_addf(p, "pevtrace why --once -e cpu-clock,%s=%s shows whether this machine's "
+		      "kernel accepts it.", e->name, name ? name : "1");
 }
 
 static void write_member(struct prose *p, const struct lexicon_entry *e)
@@ -331,7 +331,7 @@ static void write_rule(struct prose *p, const struct lexicon_entry *e)
 		entry_release(p, e->rule->until);
 		prose_adds(p, ".");
 	}
-	entry_manual(p, "pevtrace-check(1)", NULL);
+	entry_manual(p, "pevtrace-why(1)", NULL);
 }
 
 static void write_pmu(struct prose *p, const struct lexicon_entry *e)

@@ -221,7 +221,7 @@ void entry_manual_of_table(struct prose *p, const struct xlat *x)
 	else if (x->header)
 		entry_manual(p, "perf_event_open(2)", NULL);
 	else if (x == &xlat_rule_by || x == &xlat_pmu_trait)
-		entry_manual(p, "pevtrace-check(1)", NULL);
+		entry_manual(p, "pevtrace-why(1)", NULL);
 	else
 		entry_manual(p, "pevtrace-decode(1)", NULL);
 }

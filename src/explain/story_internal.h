@@ -2,9 +2,9 @@
 /* What the chapters of a story share. */
 #pragma once
 
-#include "core/abi/rules.h"
-#include "explain/story.h"
+#include "core/judge/judge.h"
 #include "core/lib/map.h"
+#include "explain/story.h"
 
 /* Bounds of lists.  What exceeds them is counted. */
 enum {
@@ -126,23 +126,6 @@ void story_steps(const struct story_text *t, const char *intro, const char *cons
 /* List the steps of an open; NULL for those that it does not reach. */
 enum { STORY_OPEN_STEPS = 7, OPEN_INIT = 3 };
 void story_open_steps(const struct open_attr *a, const char *out[STORY_OPEN_STEPS]);
-
-/* story_judge.c: the kernel's checks ------------------------------------------------------ */
-
-/* Privileges, limits and target of a caller, none of which a trace has. */
-struct story_caller {
-	int32_t paranoid;	/* kernel.perf_event_paranoid */
-	uint64_t caps;
-	bool limited;		/* by sysctls, and to one CPU */
-	enum fact own_task;	/* may ptrace the measured task */
-};
-
-/* A check that refuses both is the cause, one that refuses only story_nobody may be. */
-extern const struct story_caller story_anybody, story_nobody;
-
-/* Judge a call, whose facts are filled in here. */
-void story_judge(const struct story *s, const struct rule_ask *ask, const struct story_caller *c,
-		 struct rule_verdict *v);
 
 /* story_needs.c: what an open requires ------------------------------------------------------ */
 

@@ -95,17 +95,25 @@ static void need_hardware(const struct story_open *o, struct prose *p)
 static const struct rule_desc *refuser_at(const struct story *s, const struct story_open *o,
 					  int32_t paranoid)
 {
-	const struct story_caller user = { .paranoid = paranoid, .own_task = FACT_YES };
-	struct rule_ask ask = {
-		.attr = o->attr, .len = o->len, .pid = o->pid, .cpu = o->cpu, .group_fd = -1,
-		.flags = o->flags,
+	struct judge_machine m;
+	const struct judge_case user = {
+		.ask = {
+			.attr = o->attr, .len = o->len, .pid = o->pid, .cpu = o->cpu,
+			.group_fd = -1, .flags = o->flags, .facts = &m.facts,
+		},
+		.seen = JUDGE_NOT_SEEN,
 	};
-	struct rule_verdict v;
+	struct judgement j;
 
-	story_judge(s, &ask, &user, &v);
+	judge_elsewhere(&m, s->release, s->arch, s->names, o->attr, o->len);
+	m.facts.machine.paranoid = paranoid;
+	m.facts.machine.max_sample_rate = m.facts.machine.max_stack = UINT64_MAX;
+	m.facts.machine.cpus = INT32_MAX;
+	m.facts.target.task.attachable = m.facts.target.task.readable = FACT_YES;
+	judge_open(&user, &j);
 	for (size_t i = 0; i < RULE_COUNT; i++)
 		if (rule_descs[i].by & (RULE_BY_PARANOID | RULE_BY_CAPS) &&
-		    v.says[i] == RULE_REFUSES)
+		    j.rules.says[i] == RULE_REFUSES)
 			return &rule_descs[i];
 	return NULL;
 }

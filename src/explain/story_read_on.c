@@ -92,7 +92,7 @@ void story_read_on(const struct story_text *t)
 		prose_page(p, "perf_event_open(2)", NULL);
 		prose_adds(p, "; pevtrace explain TERM, for any name above");
 		read_on_list(t);
-		prose_adds(p, "; pevtrace check and pevtrace why, for a call that fails; --deep and "
+		prose_adds(p, "; pevtrace why, for a call that fails; --deep and "
 			      "--kernel, for each member and function.");
 		prose_end(p);
 		return;

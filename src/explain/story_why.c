@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/abi/rules.h"
 #include "explain/story_internal.h"
 #include "core/lib/die.h"
 #include "core/model/attempt.h"
@@ -14,83 +13,38 @@
 
 /* Which check refused a call ------------------------------------------------------------ */
 
-static void judge_attempt(const struct story *s, const struct attempt *a, bool strict,
-			  struct rule_verdict *v)
-{
-	struct rule_ask ask = {
-		.attr = a->attr, .len = a->attr_len, .pid = a->pid, .cpu = a->cpu,
-		.group_fd = a->group_fd, .flags = a->flags,
-	};
-
-	story_judge(s, &ask, strict ? &story_nobody : &story_anybody, v);
-}
-
-static bool check_refuses(const struct rule_verdict *v, size_t i, int error)
-{
-	return (v->says[i] == RULE_REFUSES || v->says[i] > 0) &&
-	       rules_error(v, (enum rule_id)i) == error;
-}
-
-/* Return whether the check was not decidable and ends in the error. */
-static bool may_refuse(const struct rule_verdict *v, size_t i, int error)
-{
-	return v->says[i] == RULE_UNKNOWN && rule_descs[i].error == error &&
-	       rule_descs[i].by != RULE_BY_CHANCE;
-}
-
 /* The checks that may have refused a call. */
 struct suspects {
-	const struct rule_desc *list[RULE_COUNT];
-	size_t n;
-	bool certain;	/* there is one, and it refused */
+	struct judgement by;
 	/* the later checks that would refuse, too, and how many passed before the first */
 	const struct rule_desc *later[RULE_COUNT];
 	size_t nlater, passed;
 };
 
 /* Find the place of the first suspect among the checks of that kernel. */
-static void find_order(const struct story *s, const struct rule_verdict *kind,
-		       struct suspects *out)
+static void find_order(const struct story *s, struct suspects *out)
 {
-	if (!out->n)
-		return;
-	for (size_t i = 0; i < RULE_COUNT; i++) {
+	const struct judgement *j = &out->by;
+
+	for (size_t i = 0; i < RULE_COUNT && j->nsuspects; i++) {
 		const struct rule_desc *d = &rule_descs[i];
 
 		if (s->release && (d->since > s->release || (d->until && d->until <= s->release)))
 			continue;
-		if (d->id < out->list[0]->id)
+		if (d->id < j->rule->id)
 			out->passed++;
-		else if (d->id > out->list[out->n - 1]->id &&
-			 (kind->says[i] == RULE_REFUSES || kind->says[i] > 0))
+		else if (d->id > j->suspects[j->nsuspects - 1]->id && judge_refuses(&j->rules, i))
 			out->later[out->nlater++] = d;
 	}
 }
 
 static void find_suspects(const struct story *s, const struct attempt *a, struct suspects *out)
 {
-	struct rule_verdict strict, kind;
-
-	*out = (struct suspects){ .n = 0 };
+	*out = (struct suspects){ .nlater = 0 };
 	if (a->injected)
 		return;
-	judge_attempt(s, a, true, &strict);
-	judge_attempt(s, a, false, &kind);
-	for (size_t i = 0; i < RULE_COUNT; i++) {
-		if (check_refuses(&kind, i, a->error) && !out->n)
-			out->certain = true;
-		if (check_refuses(&strict, i, a->error) || check_refuses(&kind, i, a->error))
-			out->list[out->n++] = &rule_descs[i];
-		if (kind.rule == &rule_descs[i])
-			break;
-	}
-	for (size_t i = 0; i < RULE_COUNT && !out->n; i++)
-		if (may_refuse(&kind, i, a->error) || may_refuse(&strict, i, a->error))
-			out->list[out->n++] = &rule_descs[i];
-	for (size_t i = 0; i < RULE_COUNT && !out->certain; i++)
-		if (may_refuse(&kind, i, 0)) /* it may end in any error */
-			out->list[out->n++] = &rule_descs[i];
-	find_order(s, &kind, out);
+	judge_attempt(a, s->release, s->arch, s->names, &out->by);
+	find_order(s, out);
 }
 
 /* Sentences -------------------------------------------------------------------------------- */
@@ -126,24 +80,25 @@ static void add_remedy(const struct rule_desc *d, struct prose *p)
 static void add_suspects(const struct suspects *s, int error, struct prose *p)
 {
 	const struct xlat_entry *e = xlat_find(&xlat_perf_open_errno, (uint64_t)error);
+	const struct judgement *j = &s->by;
 
-	if (!s->n) {
+	if (!j->nsuspects) {
 		if (e)
 			prose_addf(p, " %s generally means: %s.", e->name, e->meaning);
 		return;
 	}
-	prose_adds(p, s->certain ? " Refused by the kernel check " :
-		      s->n == 1 ? " One kernel check matches, " : " Kernel checks that match: ");
-	for (size_t i = 0; i < s->n; i++)
-		prose_addf(p, "%s%s: %s", i ? "; or " : "", s->list[i]->name,
-			   s->list[i]->meaning);
+	prose_adds(p, j->sure ? " Refused by the kernel check " :
+		      j->nsuspects == 1 ? " One kernel check matches, " : " Kernel checks that match: ");
+	for (size_t i = 0; i < j->nsuspects; i++)
+		prose_addf(p, "%s%s: %s", i ? "; or " : "", j->suspects[i]->name,
+			   j->suspects[i]->meaning);
 	prose_addf(p, ". %zu checks come before %s", s->passed,
-		   s->n == 1 ? "it and passed; after it" : "these and passed; after them");
+		   j->nsuspects == 1 ? "it and passed; after it" : "these and passed; after them");
 	for (size_t i = 0; i < s->nlater; i++)
 		prose_addf(p, "%s%s", i ? prose_sep(i, s->nlater) : ", ", s->later[i]->name);
 	prose_adds(p, s->nlater ? " would refuse, too." :
 				  " none is known to refuse.");
-	add_remedy(s->list[0], p);
+	add_remedy(j->rule, p);
 }
 
 /* Say what hardware such an event requires, if any. */
@@ -173,7 +128,9 @@ static bool failures_match(const struct failures *f, const struct attempt *a,
 			   const struct suspects *s)
 {
 	return f->list[0]->error == a->error && f->list[0]->injected == a->injected &&
-	       f->why.n == s->n && !memcmp(f->why.list, s->list, s->n * sizeof(*s->list));
+	       f->why.by.nsuspects == s->by.nsuspects &&
+	       !memcmp(f->why.by.suspects, s->by.suspects,
+		       s->by.nsuspects * sizeof(*s->by.suspects));
 }
 
 static void failures_add(struct failures *f, const struct attempt *a)
@@ -238,7 +195,7 @@ static void failures_write(const struct story_text *t, const struct failures *f)
 		prose_adds(p, INJECTED);
 	else
 		add_suspects(&f->why, f->list[0]->error, p);
-	if (f->why.n && f->why.list[0]->by & RULE_BY_PMU)
+	if (f->why.by.rule && f->why.by.rule->by & RULE_BY_PMU)
 		add_needed_hardware(f->list[0], p);
 	if (t->o->held && f->list[0]->error == t->o->held_errno && !f->list[0]->injected)
 		prose_addf(p, " When the first failed, such events were held by %s.", t->o->held);
@@ -293,8 +250,8 @@ void story_failures(const struct story_text *t)
 		other_failure(t, &t->s->failures[i]);
 	if (refused && t->full) {
 		prose_para(p);
-		prose_adds(p, "pevtrace check tests such a call against all kernel checks on this "
-			      "machine; pevtrace why finds by experiment what opens instead.");
+		prose_adds(p, "pevtrace why --rules-only tests such a call against all kernel checks "
+			      "on this machine; pevtrace why finds by experiment what opens instead.");
 	}
 	prose_end(p);
 }

@@ -5,12 +5,12 @@
 #include <string.h>
 
 #include "core/abi/attr_fields.h"
-#include "core/abi/layout_emit.h"
 #include "core/abi/need.h"
 #include "core/abi/siginfo.h"
 #include "core/abi/strings.h"
 #include "config.h"
 #include "core/host/confine.h"
+#include "core/judge/judge.h"
 #include "public/copy_out.h"
 #include "public/machine.h"
 #include "formats/text/text.h"
@@ -50,44 +50,39 @@ static void add_leader(const struct pevtrace_open *call, struct rule_facts *fact
 		g->event = FACT_YES;
 	g->attr = call->leader;
 	g->len = call->leader_len;
+	g->cpu = RULE_CPU_UNKNOWN;
 }
 
+/* Judge the call; error: the one that was seen, or JUDGE_NOT_SEEN. */
 static void verdict_judge(const struct pevtrace_machine *m, const struct pevtrace_open *call,
-		  struct rule_facts *facts, struct rule_verdict *v)
+			  int error, struct rule_facts *facts, struct judgement *out)
 {
-	const struct rule_ask ask = {
-		.attr = call->attr, .len = call->attr ? call->attr_len : 0, .pid = call->pid,
-		.cpu = call->cpu, .group_fd = call->group_fd, .flags = call->flags,
-		.facts = facts,
+	const struct judge_case c = {
+		.ask = {
+			.attr = call->attr, .len = call->attr ? call->attr_len : 0,
+			.pid = call->pid, .cpu = call->cpu, .group_fd = call->group_fd,
+			.flags = call->flags, .facts = facts,
+		},
+		.seen = error,
 	};
 
-	machine_facts(m, &ask, facts);
+	machine_facts(m, &c.ask, facts);
 	add_leader(call, facts);
-	rules_judge(&ask, v);
-}
-
-/* Return whether no rule before the decisive one, nor that one, depends on an unknown fact. */
-static bool verdict_certain(const struct rule_verdict *v)
-{
-	for (size_t i = 0; i < RULE_COUNT && &rule_descs[i] != v->rule; i++)
-		if (v->says[i] == RULE_UNKNOWN)
-			return false;
-	return !rules_assumed(v);
+	judge_open(&c, out);
 }
 
 /* Store the verdict in as much of the caller's struct as its version has. */
-static int verdict_store(struct pevtrace_verdict *to, const struct rule_desc *rule, int error,
-			 bool certain)
+static int verdict_store(struct pevtrace_verdict *to, const struct judgement *j)
 {
-	struct pevtrace_verdict v = { .size = to->size, .error = error, .certain = certain };
+	struct pevtrace_verdict v = { .size = to->size, .error = j->error, .certain = j->certain };
 
 	if (to->size < offsetof(struct pevtrace_verdict, rule))
 		return -EINVAL;
-	if (rule) {
-		v.rule = rule->name;
-		v.meaning = rule->meaning;
-		v.members = rule->fields;
-		v.since = rule->since;
+	if (j->rule) {
+		v.rule = j->rule->name;
+		v.meaning = j->rule->meaning;
+		v.members = j->rule->fields;
+		v.since = j->rule->since;
 	}
 	if (to->size > sizeof(v))
 		memset((char *)to + sizeof(v), 0, to->size - sizeof(v));
@@ -100,86 +95,28 @@ int pevtrace_judge(const struct pevtrace_machine *m, const struct pevtrace_open 
 {
 	struct pevtrace_open copy;
 	struct rule_facts facts;
-	struct rule_verdict v;
+	struct judgement j;
 
 	if (!verdict_copy_open(call, &copy))
 		return -EINVAL;
-	verdict_judge(m, &copy, &facts, &v);
-	return verdict_store(verdict, v.rule, v.error, verdict_certain(&v));
-}
-
-/* Return the rule that explains the error, or NULL; set *certain if it is the only one. */
-static const struct rule_desc *verdict_cause(const struct rule_verdict *v, int error, bool *certain)
-{
-	const struct rule_desc *rule = rules_cause(v, error, certain);
-
-	*certain &= verdict_certain(v);
-	return rule;
+	verdict_judge(m, &copy, JUDGE_NOT_SEEN, &facts, &j);
+	return verdict_store(verdict, &j);
 }
 
 int pevtrace_find_cause(const struct pevtrace_machine *m, const struct pevtrace_open *call,
 			int error, struct pevtrace_verdict *cause)
 {
-	const struct rule_desc *rule;
 	struct pevtrace_open copy;
 	struct rule_facts facts;
-	struct rule_verdict v;
-	bool certain;
+	struct judgement j;
 
 	if (!verdict_copy_open(call, &copy))
 		return -EINVAL;
-	verdict_judge(m, &copy, &facts, &v);
-	rule = verdict_cause(&v, error, &certain);
-	return rule ? verdict_store(cause, rule, error, certain) : -ENOENT;
+	verdict_judge(m, &copy, error, &facts, &j);
+	return j.rule ? verdict_store(cause, &j) : -ENOENT;
 }
 
 /* Explaining ----------------------------------------------------------------------------- */
-
-/* Write an argument of the call. */
-static void verdict_argument(const struct pevtrace_open *call, const char *name, size_t len,
-			  struct sink *s)
-{
-	if (len == 5 && !memcmp(name, "flags", len))
-		s->ops->flags(s, "flags", &xlat_perf_event_open_flags, call->flags);
-	else if (len == 3 && !memcmp(name, "pid", len))
-		s->ops->sint(s, "pid", call->pid);
-	else if (len == 3 && !memcmp(name, "cpu", len))
-		s->ops->sint(s, "cpu", call->cpu);
-	else if (len == 8 && !memcmp(name, "group_fd", len))
-		s->ops->sint(s, "group_fd", call->group_fd);
-}
-
-/* Write the members that are set and unknown to this release; return whether there are any. */
-static bool verdict_reserved(const struct walk *w, uint32_t release, struct sink *s)
-{
-	bool any = false;
-
-	for (unsigned int i = 0; i < w->layout->n; i++) {
-		const struct field *f = &w->layout->fields[i];
-
-		if (!rules_reserved(f, release) || !field_get(f, w->bytes, w->len))
-			continue;
-		layout_emit_member(w, i, s);
-		any = true;
-	}
-	return any;
-}
-
-/* Write the members and arguments of that list. */
-static void verdict_fields(const struct walk *w, const struct pevtrace_open *call,
-			const char *fields, struct sink *s)
-{
-	for (const char *p = fields, *end; *p; p = end + (*end == ',')) {
-		size_t len = strcspn(p, ",");
-		const struct field *f = attr_member(p, len);
-
-		end = p + len;
-		if (f && w->bytes)
-			layout_emit_member(w, (unsigned int)(f - w->layout->fields), s);
-		else
-			verdict_argument(call, p, len, s);
-	}
-}
 
 /* Append what the rule is about: " {freq=1}". */
 static void verdict_add_fields(const struct pevtrace_machine *m, const struct pevtrace_open *call,
@@ -191,22 +128,21 @@ static void verdict_add_fields(const struct pevtrace_machine *m, const struct pe
 		.layout = &layout_perf_event_attr, .bytes = call->attr, .len = call->attr_len,
 		.arch = arch_native(), .names = &lookup.names,
 	};
+	const struct call c = {
+		.desc = call_by_name("perf_event_open"),
+		.args = {
+			(uintptr_t)call->attr, (uint64_t)call->pid, (uint64_t)call->cpu,
+			(uint64_t)call->group_fd, call->flags,
+		},
+	};
 
 	machine_lookup_init(&lookup, m);
 	text_sink_init(&t, out);
 	buf_addc(out, ' ');
 	t.sink.ops->begin(&t.sink, NULL, SINK_OBJECT);
-	if (rule->id != RULE_RESERVED_BITS || !verdict_reserved(&w, release, &t.sink))
-		verdict_fields(&w, call, rule->fields, &t.sink);
+	judge_emit_fields(&w, &c, rule, release, &t.sink);
 	t.sink.ops->end(&t.sink);
 	machine_lookup_free(&lookup);
-}
-
-static void verdict_add_cause(const struct rule_desc *rule, bool certain, struct buf *out)
-{
-	if (!certain)
-		buf_adds(out, "possibly ");
-	buf_adds(out, rule->meaning);
 }
 
 /* Name a seccomp filter, which may have answered in place of the kernel. */
@@ -223,12 +159,10 @@ static void verdict_add_gate(struct buf *out)
 ssize_t pevtrace_explain(const struct pevtrace_open *call, int error, char *buf, size_t n)
 {
 	struct pevtrace_machine *m = pevtrace_machine_new();
-	const struct rule_desc *rule;
 	struct pevtrace_open copy;
 	struct rule_facts facts;
-	struct rule_verdict v;
+	struct judgement j;
 	struct buf out = { 0 };
-	bool certain;
 
 	if (!m || pevtrace_machine_read(m)) {
 		pevtrace_machine_free(m);
@@ -238,15 +172,14 @@ ssize_t pevtrace_explain(const struct pevtrace_open *call, int error, char *buf,
 		pevtrace_machine_free(m);
 		return -EINVAL;
 	}
-	verdict_judge(m, &copy, &facts, &v);
-	rule = verdict_cause(&v, error, &certain);
+	verdict_judge(m, &copy, error, &facts, &j);
 	error_name_text(error, &out);
 	buf_adds(&out, ": ");
-	if (rule) {
-		verdict_add_cause(rule, certain, &out);
-		if (*rule->fields)
-			verdict_add_fields(m, &copy, rule, facts.machine.release, &out);
-		buf_addf(&out, " (rule %s)", rule->name);
+	if (j.rule) {
+		buf_addf(&out, "%s%s", j.certain ? "" : "possibly ", j.rule->meaning);
+		if (*j.rule->fields)
+			verdict_add_fields(m, &copy, j.rule, facts.machine.release, &out);
+		buf_addf(&out, " (rule %s)", j.rule->name);
 	} else {
 		buf_adds(&out, "no check of Linux ");
 		release_text(facts.machine.release, &out);

@@ -4,6 +4,6 @@
 
 #include "verbs/cli/verb.h"
 
-extern const struct verb check_verb, codegen_verb, conform_verb, decode_verb, diff_verb,
+extern const struct verb codegen_verb, conform_verb, decode_verb, diff_verb,
 	explain_verb, help_verb, list_verb, open_verb, ps_verb, replay_verb, report_verb,
 	trace_verb, why_verb;

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "verbs/cli/input.h"
-#include "verbs/judge/judge.h"
+#include "verbs/why/why.h"
 #include "verbs/cmd.h"
 #include "verbs/decode/decode.h"
 #include "explain/call_prose.h"
@@ -20,7 +20,7 @@ struct explaining {
 	const char *attr, *events;
 	char **words;
 	int nwords;
-	struct judge check;	/* judges calls, without making them */
+	struct why check;	/* judges calls, without making them */
 	struct showing out;
 	struct prose prose;
 	struct buf text;
@@ -63,7 +63,7 @@ static void explain_init(void *state)
 {
 	struct explaining *x = state;
 
-	x->check.offline = true;
+	x->check.rules_only = true;
 	options_init(&x->options);
 }
 
@@ -82,18 +82,18 @@ static void explain_check(struct explaining *x, const struct verb_args *args)
 /* One call --------------------------------------------------------------------------- */
 
 /* Judge a call that was not made: which rule refuses it on this machine? */
-static void explain_refusal(struct explaining *x, struct judge_call *c, struct call_prose *out)
+static void explain_refusal(struct explaining *x, struct why_call *c, struct call_prose *out)
 {
-	struct judge_result r;
+	struct why_answer r;
 
-	judge_ask(&x->check, c, &r);
+	why_ask(&x->check, c, &r);
 	out->refused_by = r.judged.rule;
-	out->assumed = rules_assumed(&r.judged);
+	out->assumed = rules_assumed(&r.judged.rules);
 	out->error = r.judged.error;
 }
 
 /* Say that the event would open, but not count: one of the hardware, as others need time. */
-static void explain_doubt(struct explaining *x, const struct judge_call *c)
+static void explain_doubt(struct explaining *x, const struct why_call *c)
 {
 	struct buf why = { 0 };
 
@@ -106,7 +106,7 @@ static void explain_doubt(struct explaining *x, const struct judge_call *c)
 	buf_free(&why);
 }
 
-static void explain_call(struct explaining *x, struct judge_call *c, bool made, bool elided)
+static void explain_call(struct explaining *x, struct why_call *c, bool made, bool elided)
 {
 	struct call_prose o = {
 		.call = &c->call, .names = &x->check.machine.names, .label = c->label,
@@ -123,20 +123,20 @@ static void explain_call(struct explaining *x, struct judge_call *c, bool made, 
 
 static int explain_attr(struct explaining *x, const struct attr_text *a)
 {
-	struct judge_call *c = xmalloc(sizeof(*c));
+	struct why_call *c = xmalloc(sizeof(*c));
 
-	judge_call_init(c);
+	why_call_init(c);
 	memcpy(c->label, a->label, sizeof(c->label));
-	c->call.args[0] = JUDGE_ATTR_AT;
-	attr_text_capture(a, &c->call, JUDGE_ATTR_AT);
-	judge_call_args(c, 0, -1, -1, 0);
+	c->call.args[0] = WHY_ATTR_AT;
+	attr_text_capture(a, &c->call, WHY_ATTR_AT);
+	why_call_args(c, 0, -1, -1, 0);
 	if (a->call.given) {
-		judge_call_args(c, a->call.pid, a->call.cpu, a->call.group_fd, a->call.flags);
+		why_call_args(c, a->call.pid, a->call.cpu, a->call.group_fd, a->call.flags);
 		c->returned = a->call.returned;
 		c->error = a->call.error;
 	}
 	explain_call(x, c, a->call.given, a->elided);
-	judge_call_free(c);
+	why_call_free(c);
 	free(c);
 	return EXIT_YES;
 }
@@ -180,22 +180,22 @@ static int explain_events(struct explaining *x)
 		status = EXIT_TROUBLE;
 	}
 	for (size_t i = 0; i < l.n; i++)
-		status = judge_worse(status, explain_attr(x, &l.events[i].attr));
+		status = why_worse(status, explain_attr(x, &l.events[i].attr));
 	event_list_free(&l);
 	return status;
 }
 
 static int explain_line(struct explaining *x, const char *path, unsigned long line)
 {
-	struct judge_call *c = xmalloc(sizeof(*c));
+	struct why_call *c = xmalloc(sizeof(*c));
 	int status = EXIT_TROUBLE;
 
-	judge_call_init(c);
-	if (judge_call_of_dump(c, path, line)) {
+	why_call_init(c);
+	if (why_call_of_dump(c, path, line)) {
 		explain_call(x, c, true, false);
 		status = EXIT_YES;
 	}
-	judge_call_free(c);
+	why_call_free(c);
 	free(c);
 	return status;
 }
@@ -278,7 +278,7 @@ static int explain_others(struct explaining *x, unsigned long line, const char *
 	else if (x->events)
 		status = explain_events(x);
 	for (int i = 0; !path && !log && i < x->nwords; i++)
-		status = judge_worse(status, explain_word(x, x->words[i]));
+		status = why_worse(status, explain_word(x, x->words[i]));
 	prose_free(&x->prose);
 	showing_write(&x->out, &x->text);
 	buf_free(&x->text);
@@ -300,7 +300,7 @@ static int explain_run(void *state, const struct verb_args *args)
 			       (!access(x->words[0], F_OK) && !input_is_log(x->words[0]))))
 		return explain_dump(x, x->words[0]);
 	if (x->nwords == 1)
-		path = judge_dump_of(x->words[0], &line);
+		path = why_dump_of(x->words[0], &line);
 	status = explain_others(x, line, path);
 	free(path);
 	return status;

@@ -7,11 +7,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "verbs/judge/judge.h"
-#include "verbs/cmd.h"
 #include "formats/codegen/gather.h"
 #include "formats/diff/compare.h"
 #include "formats/perfdata/perfdata.h"
+#include "verbs/cmd.h"
+#include "verbs/why/why.h"
 #include "fuzz.h"
 
 const unsigned long fuzz_inputs = 1500;
@@ -85,11 +85,11 @@ static void ignore_record(void *ctx, const struct perfdata_record *r)
 
 static void find_failures(FILE *f)
 {
-	struct judge_failures failures;
+	struct why_failures failures;
 
 	rewind(f);
-	judge_failures_of_dump(f, "dump", &failures);
-	judge_failures_free(&failures);
+	why_failures_of_dump(f, "dump", &failures);
+	why_failures_free(&failures);
 }
 
 /* A perf.data file of the dump must be one for the reader of such files. */

@@ -72,7 +72,7 @@ def verbs(v, parts, release):
 	check = parts.get("check", NONE)
 	# 1: sigtrap is refused before 5.13
 	v.ok(sum("as predicted" in l for l in check.lines) == 3 and
-	     check.status == (number(release) < (5, 13, 0)), "pevtrace check", check.lines)
+	     check.status == (number(release) < (5, 13, 0)), "pevtrace why --once", check.lines)
 	return "ok" if v.failed() == before else "%d wrong" % (v.failed() - before)
 
 def types(v, parts):

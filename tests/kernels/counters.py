@@ -280,11 +280,11 @@ def cost(tap):
 	tap.ok(beside < 3 * native, "getppid beside an event costs no stop", [native, beside])
 
 def doubts(event, mode):
-	"""Return how pevtrace check judges what such events need, under counters.so in that mode."""
+	"""Return how pevtrace why --once judges what such events need, under counters.so in that mode."""
 	env = dict(os.environ)
 	if mode:
 		env.update(COUNTERS=mode, LD_PRELOAD=os.path.join(TESTS, "handicap/counters.so"))
-	r = subprocess.run([rp.PEVTRACE, "check", "--json", "-e", event], env=env, text=True,
+	r = subprocess.run([rp.PEVTRACE, "why", "--once", "--json", "-e", event], env=env, text=True,
 			   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, timeout=300, check=False)
 	i = json.loads(r.stdout).get("instrument", {})
 	return i.get("name"), i.get("verdict"), i.get("words", "")

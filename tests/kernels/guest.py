@@ -36,7 +36,7 @@ def parts(core):
 		"all": ["pevtrace", "-a", "--summary", DEMO],
 		"as_kernel": ["pevtrace", "--as-kernel", "3.10", DEMO],
 		"self": ["pevtrace", "conform", "--self", "--no-headers"],
-		"check": ["pevtrace", "check", "-e", "cpu-clock", "-e", "dummy,sigtrap,remove_on_exec",
+		"check": ["pevtrace", "why", "--once", "-e", "cpu-clock", "-e", "dummy,sigtrap,remove_on_exec",
 			  "-e", "cpu-clock,clockid=7,use_clockid"],
 		"features": ["pevtrace", "list", "--tried"],
 		"rules": [BUILD + "/tests/unit/test_rules_live"],

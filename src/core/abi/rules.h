@@ -75,6 +75,8 @@ struct rule_task {
 	enum fact killable;	/* CAP_KILL in its user namespace */
 };
 
+enum { RULE_CPU_UNKNOWN = INT32_MIN };
+
 /* The event of group_fd. */
 struct rule_group {
 	enum fact event;	/* it is an open perf event */
@@ -85,7 +87,7 @@ struct rule_group {
 	enum fact ring;		/* it is mapped */
 	const uint8_t *attr;	/* its attr; NULL: this and the following are not known */
 	size_t len;
-	int32_t cpu;
+	int32_t cpu;		/* RULE_CPU_UNKNOWN: only the attr is known */
 	size_t siblings;	/* members besides the leader */
 	uint32_t formats;	/* bit N: one of them has N as its read_format */
 };

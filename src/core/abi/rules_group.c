@@ -24,6 +24,13 @@ static int refuses_difference(const struct rule_input *in, bool asked, bool diff
 	return group(in)->attr ? refuses_if(differ) : RULE_UNKNOWN;
 }
 
+static int refuses_another_cpu(const struct rule_input *in, bool asked)
+{
+	if (asked && group(in)->cpu == RULE_CPU_UNKNOWN)
+		return RULE_UNKNOWN;
+	return refuses_difference(in, asked, group(in)->cpu != in->ask->cpu);
+}
+
 static bool rule_differs(const struct rule_input *in, unsigned int index)
 {
 	return group(in)->attr && of_other(in, index) != rule_get(in, index);
@@ -59,7 +66,7 @@ int rule_group_clock(const struct rule_input *in)
 
 int rule_group_cpu(const struct rule_input *in)
 {
-	return refuses_difference(in, in->grouped, group(in)->cpu != in->ask->cpu);
+	return refuses_another_cpu(in, in->grouped);
 }
 
 int rule_group_task(const struct rule_input *in)
@@ -96,7 +103,7 @@ int rule_group_pmu(const struct rule_input *in)
 
 int rule_output_cpu(const struct rule_input *in)
 {
-	return refuses_difference(in, in->output, group(in)->cpu != in->ask->cpu);
+	return refuses_another_cpu(in, in->output);
 }
 
 int rule_output_task(const struct rule_input *in)

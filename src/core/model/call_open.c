@@ -164,6 +164,41 @@ void model_describe(struct model *m, struct event *e, const struct event_facts *
 		target->measured = true;
 }
 
+/* Return the task that an event measures: pid 0 means its opener; -1: a CPU or a cgroup. */
+static pid_t target_task(pid_t pid, uint64_t flags, pid_t opener)
+{
+	if (flags & PERF_FLAG_PID_CGROUP)
+		return -1;
+	return pid ? pid : opener;
+}
+
+struct rule_group model_group(const struct model *m, const struct call *c)
+{
+	const struct task *t = model_task(m, c->tid);
+	const struct event *e = t ? fdtab_event(t->files, call_int(c, 3)) : NULL;
+	struct rule_group g = { .event = FACT_UNKNOWN };
+
+	if (call_int(c, 3) == -1)
+		return g;
+	g.event = fact_of(e);
+	if (!e || !event_known(e))
+		return g;
+	g.alive = FACT_YES;
+	g.leads = fact_of(!e->leader || e->leader->closed);
+	g.same_task = fact_of(target_task(e->pid, e->flags, e->opener) ==
+			      target_task(call_target(c), c->args[4], c->tid));
+	g.same_cgroup = (c->args[4] | e->flags) & PERF_FLAG_PID_CGROUP ? FACT_UNKNOWN : FACT_YES;
+	g.ring = fact_of(e->mapped);
+	if (e->unread)
+		return g;
+	g.attr = e->attr;
+	g.len = e->attr_len;
+	g.cpu = e->cpu;
+	g.siblings = e->members;
+	g.formats = e->formats;
+	return g;
+}
+
 void model_open_failed(struct model *m, struct task *t, const struct call *c)
 {
 	const uint8_t *attr;
@@ -178,9 +213,9 @@ void model_open_failed(struct model *m, struct task *t, const struct call *c)
 	*a = (struct attempt){
 		.tid = c->tid, .error = (int)c->ret, .injected = c->inject.injected,
 		.pid = call_target(c), .cpu = call_int(c, 2), .group_fd = call_int(c, 3),
-		.flags = c->args[4], .events = m->nevents,
+		.flags = c->args[4], .group = model_group(m, c), .events = m->nevents,
 	};
-	attr = passed_attr(c, &a->attr_len);
+	attr = call_bytes(c, AT_SYSCALL_ENTER, call_word(c, 0), ATTEMPT_ATTR_MAX, &a->attr_len);
 	a->attr = attr_keep(m, attr, a->attr_len);
 	a->probed = probed_of(m, c, a->attr, a->attr_len);
 	if (t->info)

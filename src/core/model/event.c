@@ -51,6 +51,8 @@ void event_lead(struct event *e, struct event *leader)
 {
 	e->leader = event_ref(leader);
 	leader->leads = true;
+	leader->members += !e->closed;
+	leader->formats |= 1U << (e->read_format & 31);
 }
 
 void event_redirect(struct event *e, struct event *output)
@@ -163,8 +165,13 @@ static void event_settle(struct event *e)
 {
 	bool closed = !e->handles && !e->mapped && !e->links;
 
-	if (closed && !e->closed)
+	if (closed && !e->closed) {
 		e->closed_ns = e->owner->now_ns;
+		if (e->leader)
+			e->leader->members--;
+	} else if (e->closed && !closed && e->leader) {
+		e->leader->members++;
+	}
 	e->closed = closed;
 	if (!closed)
 		return;

@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "core/abi/call.h"
+#include "core/abi/rules.h"
 
 struct model;
 
@@ -36,6 +37,7 @@ enum event_bpf {
 
 enum {
 	EVENT_ATTR_MAX = 256,	/* limit of the bytes kept of an attr */
+	ATTEMPT_ATTR_MAX = 4096, /* the same of one that was refused */
 	EVENT_RECORD_TYPES = 32, /* higher types are counted as 0 */
 };
 
@@ -74,6 +76,8 @@ struct event {
 	bool enabled;		/* according to the calls seen */
 	bool closed;		/* nothing is left that keeps it open */
 	bool leads;		/* others were opened in its group */
+	unsigned int members;	/* open ones in its group, besides itself */
+	uint32_t formats;	/* bit N: one of them had N as its read_format */
 	char *filter;		/* PERF_EVENT_IOC_SET_FILTER */
 	enum event_bpf bpf;
 	struct bpf_program program;
@@ -133,6 +137,7 @@ struct attempt {
 	pid_t pid;
 	int cpu, group_fd;
 	uint64_t flags;
+	struct rule_group group; /* the event of group_fd at that time */
 	unsigned int events;	/* number of events opened before it */
 	char *probed;		/* as of an event */
 };
@@ -373,6 +378,12 @@ void model_each_writer(struct model *m, const struct ring *r,
  */
 void model_each_recorded(struct model *m, const struct call *c,
 			 void (*hook)(void *ctx, struct event *e), void *ctx);
+
+/*
+ * Return what is known of the event that group_fd of a perf_event_open names, which is going to be
+ * made or failed; its attr is the model's, and is kept only with keep.
+ */
+struct rule_group model_group(const struct model *m, const struct call *c);
 
 /* Return all events, rings, tasks and attempts ever seen, in their order; requires keep. */
 size_t model_events(const struct model *m, struct event *const **list);

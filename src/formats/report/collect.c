@@ -288,7 +288,7 @@ static void add_failure(struct report *r, const struct call *c)
 		last->times++;
 		return;
 	}
-	failure_explain(r, c, &why);
+	failure_explain(r, c, &attempts[f.attempt], &why);
 	f.why = pool_add(&r->pool, buf_str(&why));
 	buf_free(&why);
 	GROW(r->failures, r->nfailures);

@@ -253,9 +253,8 @@ void part_failures(const struct report *r, struct buf *out)
 			 "-e trace=%%open -e status=failed</code> shows all.</p>\n",
 			 (int)PAGE_EVENTS, r->nfailures);
 	buf_adds(out, "<p class=\"hint\">The causes are derived from the dump and the checks of "
-		 "its kernel's release. On the machine itself, <code>pevtrace check "
-		 "DUMP:LINE</code> tries the call, and <code>pevtrace why DUMP:LINE</code> "
-		 "finds the nearest event that opens.</p>\n");
+		 "its kernel's release. On the machine itself, <code>pevtrace why "
+		 "DUMP:LINE</code> finds the nearest event that opens.</p>\n");
 }
 
 /* Rings and tasks -------------------------------------------------------------------- */

@@ -135,4 +135,5 @@ void life_end(struct report *r);
 void life_free(struct report *r);
 
 /* Append the cause of a failed open, as HTML (failure.c). */
-void failure_explain(const struct report *r, const struct call *c, struct buf *out);
+void failure_explain(const struct report *r, const struct call *c, const struct attempt *a,
+		     struct buf *out);

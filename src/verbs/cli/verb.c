@@ -470,7 +470,8 @@ void verb_check_renamed(const char *name)
 	static const struct {
 		const char *was, *now;
 	} renamed[] = {
-		{ "features", "list --tried" }, { "watch", "open --side-band" },
+		{ "check", "why --rules-only" }, { "features", "list --tried" },
+		{ "watch", "open --side-band" },
 	};
 
 	for (size_t i = 0; i < sizeof(renamed) / sizeof(*renamed); i++)

@@ -155,7 +155,7 @@ static enum step_result step_cause(struct steps *run)
 /* verb VERB WORD...: what pevtrace VERB WORD... prints */
 static enum step_result step_verb(struct steps *run)
 {
-	const struct verb *const verbs[] = { &check_verb, &why_verb };
+	const struct verb *const verbs[] = { &why_verb };
 	const char *words[STEPS_WORDS + 1] = { NULL };
 	struct buf line = { 0 };
 

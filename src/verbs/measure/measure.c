@@ -11,7 +11,7 @@
 
 #include "core/lib/clock.h"
 #include "core/lib/die.h"
-#include "verbs/measure/reason.h"
+#include "verbs/measure/refusal.h"
 #include "xlat/constants.h"
 
 #define NS 1000000000ULL
@@ -68,7 +68,7 @@ static bool open_all(struct measure *m)
 	b->ntargets = m->ntargets;
 	b->flags |= PERF_FLAG_FD_CLOEXEC;
 	batch_open(b, m->retry, m);
-	reason_tell(m);
+	refusal_tell(m);
 	for (size_t i = 0; i < m->events.n; i++)
 		if (b->errors[i] == EMFILE || b->errors[i] == ENFILE)
 			return false;

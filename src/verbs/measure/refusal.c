@@ -3,15 +3,19 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "core/abi/strings.h"
-#include "experiment/trial.h"
+#include "core/host/event_text.h"
+#include "core/host/facts.h"
 #include "core/host/rights.h"
+#include "core/judge/judge.h"
 #include "core/lib/die.h"
-#include "verbs/measure/reason.h"
+#include "experiment/trial.h"
+#include "verbs/measure/measure.h"
 #include "xlat/constants.h"
 #include "xlat/tables.h"
 
@@ -89,6 +93,148 @@ bool refusal_add_gate(struct buf *out, int error)
 	return gate;
 }
 
+/* Events of a measurement ------------------------------------------------------------ */
+
+/* A refused event and its target. */
+struct refused {
+	const struct measure *m;
+	size_t event, target;
+	const struct event_spec *e;
+	int error;
+};
+
+static bool is_open(const struct refused *r, size_t i)
+{
+	return batch_fd(&r->m->batch, r->target, i) >= 0;
+}
+
+/* The rule ---------------------------------------------------------------------- */
+
+static void find_group(const struct refused *r, struct rule_group *g)
+{
+	const struct event_list *l = &r->m->events;
+	const struct attr_text *leader = &l->events[r->e->leader].attr;
+
+	if (r->e->leader == r->event)
+		return;
+	*g = (struct rule_group){
+		.event = FACT_YES, .alive = FACT_YES, .leads = FACT_YES,
+		.same_task = FACT_YES, .same_cgroup = FACT_YES, .ring = FACT_NO,
+		.attr = leader->bytes, .len = leader->len,
+		.cpu = r->m->targets[r->target].cpu,
+	};
+	for (size_t i = r->e->leader + 1; i < r->event; i++) {
+		if (l->events[i].leader != r->e->leader || !is_open(r, i))
+			continue;
+		g->siblings++;
+		g->formats |= 1U << (event_get(&l->events[i], ATTR_READ_FORMAT) & 31);
+	}
+}
+
+static void find_rule(const struct refused *r, struct facts *facts, struct judgement *out)
+{
+	const struct target *t = &r->m->targets[r->target];
+	uint8_t attr[sizeof(r->e->attr.bytes)];
+	const struct judge_case c = {
+		.ask = {
+			.attr = attr, .len = r->e->attr.len, .pid = t->pid, .cpu = t->cpu,
+			.group_fd = r->e->leader == r->event ? -1 :
+				    batch_fd(&r->m->batch, r->target, r->e->leader),
+			.flags = r->m->batch.flags, .facts = &facts->rules,
+		},
+		.seen = r->error,
+	};
+
+	memcpy(attr, r->e->attr.bytes, sizeof(attr));
+	own_call_place_strings(&r->e->attr, attr);
+	facts_target(facts, &c.ask);
+	find_group(r, &facts->rules.target.group);
+	if (r->error == ENOSPC)
+		facts->rules.target.breakpoint = FACT_NO;
+	judge_open(&c, out);
+}
+
+/* The command --------------------------------------------------------------------- */
+
+/* Return whether event i must be open before: its group, and breakpoints for a breakpoint. */
+static bool belongs(const struct refused *r, size_t i)
+{
+	const struct event_spec *other = &r->m->events.events[i];
+	bool breakpoints = event_get(r->e, ATTR_TYPE) == PERF_TYPE_BREAKPOINT &&
+			   event_get(other, ATTR_TYPE) == PERF_TYPE_BREAKPOINT;
+
+	return i == r->event || (is_open(r, i) && (other->leader == r->e->leader || breakpoints));
+}
+
+static void add_events(struct buf *out, const struct refused *r)
+{
+	const struct event_list *l = &r->m->events;
+	size_t group = SIZE_MAX;
+
+	for (size_t i = 0; i <= r->event; i++) {
+		size_t leader = l->events[i].leader;
+		bool grouped = event_grouped(l, i);
+
+		if (!belongs(r, i))
+			continue;
+		if (group != SIZE_MAX && group != leader)
+			buf_addc(out, '}');
+		if (out->len)
+			buf_addc(out, ',');
+		if (grouped && group != leader)
+			buf_addc(out, '{');
+		group = grouped ? leader : SIZE_MAX;
+		event_text(out, r->m->own_session.machine.host, &r->m->own_session.machine.names,
+			   &l->events[i]);
+	}
+	if (group != SIZE_MAX)
+		buf_addc(out, '}');
+}
+
+/* Add text quoted for a shell. */
+static void add_quoted(struct buf *out, const char *text)
+{
+	buf_addc(out, '\'');
+	for (const char *p = text; *p; p++) {
+		if (*p == '\'')
+			buf_adds(out, "'\\''");
+		else
+			buf_addc(out, *p);
+	}
+	buf_addc(out, '\'');
+}
+
+static void add_target(struct buf *out, const struct refused *r)
+{
+	const struct target *t = &r->m->targets[r->target];
+	char link[64], path[4096];
+	ssize_t n;
+
+	if (r->m->batch.flags & PERF_FLAG_PID_CGROUP) {
+		snprintf(link, sizeof(link), "/proc/self/fd/%d", t->pid);
+		n = readlink(link, path, sizeof(path) - 1);
+		path[n > 0 ? n : 0] = '\0';
+		buf_adds(out, " --cgroup=");
+		add_quoted(out, path);
+	} else if (t->pid && t->pid != r->m->work.pid) {
+		buf_addf(out, " -p %d", (int)t->pid);
+	}
+	if (t->cpu != -1)
+		buf_addf(out, " -C %d", t->cpu);
+}
+
+/* Append the pevtrace why that examines the call. */
+static void add_command(struct buf *out, const struct refused *r)
+{
+	struct buf events = { 0 };
+
+	add_events(&events, r);
+	buf_adds(out, "pevtrace why -e ");
+	add_quoted(out, buf_str(&events));
+	add_target(out, r);
+	buf_free(&events);
+}
+
 static void add_advice(struct buf *out, int error, bool system, const struct rule_desc *rule)
 {
 	struct rlimit limit;
@@ -120,26 +266,71 @@ static void add_advice(struct buf *out, int error, bool system, const struct rul
 	}
 }
 
-void refusal_open(const char *event, int error, bool system, const struct reason *r)
+/* Warn about the event, with the reason if it is known. */
+static void refusal_open(const struct refused *r, struct facts *facts)
 {
-	const struct xlat_entry *e = xlat_find(&xlat_perf_open_errno, (uint64_t)error);
-	const char *name = error_name(error);
-	struct buf text = { 0 };
-	bool gate = refusal_add_gate(&text, error);
+	const struct xlat_entry *e = xlat_find(&xlat_perf_open_errno, (uint64_t)r->error);
+	const char *name = error_name(r->error);
+	struct buf text = { 0 }, command = { 0 };
+	struct judgement j;
 
-	if (!gate) {
-		if (r->rule)
-			buf_addf(&text, "%s%s (rule %s)", r->sure ? "" : "perhaps: ",
-				 r->rule->meaning, r->rule->name);
-		else
-			buf_adds(&text, e ? e->meaning : strerror(error));
-		add_advice(&text, error, system, r->rule);
+	if (refusal_add_gate(&text, r->error)) {
+		warn("cannot open '%s': %s: %s", r->e->attr.label, name ? name : "error",
+		     buf_str(&text));
+		buf_free(&text);
+		return;
 	}
-	warn("cannot open '%s': %s: %s", event, name ? name : "error", buf_str(&text));
-	if (!gate)
-		warn("find out more with: %s", buf_str(&r->command));
+	find_rule(r, facts, &j);
+	if (j.rule)
+		buf_addf(&text, "%s%s (rule %s)", j.sure ? "" : "perhaps: ", j.rule->meaning,
+			 j.rule->name);
+	else
+		buf_adds(&text, e ? e->meaning : strerror(r->error));
+	add_advice(&text, r->error, measure_is_system(r->m) || r->m->cgroup, j.rule);
+	warn("cannot open '%s': %s: %s", r->e->attr.label, name ? name : "error", buf_str(&text));
+	add_command(&command, r);
+	warn("find out more with: %s", buf_str(&command));
 	buf_free(&text);
+	buf_free(&command);
 }
+
+/* Return whether the event opened on any target: a thread may have exited meanwhile. */
+static bool open_somewhere(const struct measure *m, size_t event)
+{
+	for (size_t t = 0; t < m->ntargets; t++)
+		if (batch_fd(&m->batch, t, event) >= 0)
+			return true;
+	return false;
+}
+
+/* Facts are read only after a failure, as that costs time. */
+void refusal_tell(const struct measure *m)
+{
+	const struct batch *b = &m->batch;
+	struct facts facts = { 0 };
+	struct refused r;
+
+	for (size_t i = 0; i < m->events.n; i++) {
+		const struct event_spec *e = &m->events.events[i];
+
+		if (!b->errors[i] || (b->errors[i] == ESRCH && open_somewhere(m, i)))
+			continue;
+		if (e->leader != i && b->errors[e->leader] && !open_somewhere(m, e->leader)) {
+			warn("cannot open '%s': its group leader was refused", e->attr.label);
+			continue;
+		}
+		if (!facts.host)
+			facts_open(&facts, m->own_session.machine.host);
+		r = (struct refused){ .m = m, .event = i, .e = e, .error = b->errors[i] };
+		while (r.target + 1 < m->ntargets && batch_fd(b, r.target, i) >= 0)
+			r.target++;
+		refusal_open(&r, &facts);
+	}
+	if (facts.host)
+		facts_close(&facts);
+}
+
+/* Rings ------------------------------------------------------------------------------ */
 
 void refusal_map(size_t rings, size_t pages, int error)
 {

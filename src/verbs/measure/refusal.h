@@ -8,10 +8,10 @@
 #include "core/host/confine.h"
 #include "core/lib/buf.h"
 
-struct reason;
+struct measure;
 
-/* Warn that an event could not be opened, with the reason; system: it measures a whole CPU. */
-void refusal_open(const char *event, int error, bool system, const struct reason *r);
+/* Warn about each event that could not be opened, with the reason if it is known. */
+void refusal_tell(const struct measure *m);
 
 /* Warn that rings of so many data pages each could not be mapped. */
 void refusal_map(size_t rings, size_t pages, int error);

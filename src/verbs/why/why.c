@@ -1,36 +1,210 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* pevtrace why: find by experiment why a perf_event_open(2) is refused. */
-#include "verbs/cmd.h"
+/* pevtrace why: find by the rules, and by experiment, why a perf_event_open(2) is refused. */
 #include "verbs/why/why.h"
 
-static int why_one(struct judge *k, struct judge_call *c)
-{
-	const struct why_seen seen = { .times = 0 };
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
-	return why_call(k, c, &seen);
+#include "core/abi/attr_value.h"
+#include "core/host/proc.h"
+#include "core/lib/die.h"
+#include "core/lib/scan_text.h"
+#include "verbs/cmd.h"
+#include "verbs/measure/refusal.h"
+#include "xlat/constants.h"
+#include "xlat/tables.h"
+
+/* Options --------------------------------------------------------------------------- */
+
+/* Return the int in text, which may be negative. */
+static int32_t int_of(const char *text, const struct verb_option *o)
+{
+	int64_t v;
+
+	if (!scan_signed(text, SCAN_C, INT32_MIN, INT32_MAX, &v))
+		die("%s requires a number, not '%s'", o->typed, text);
+	return (int32_t)v;
+}
+
+static void set_flags(void *to, const char *arg, const struct verb_option *o)
+{
+	struct text_cursor c = { .at = arg, .end = arg + strlen(arg) };
+	struct why *k = to;
+
+	if (!value_read(&c, &xlat_perf_event_open_flags, &k->flags))
+		die("%s requires names of PERF_FLAG_ or a number, not '%s': %s", o->typed, arg,
+		    c.why);
+	k->flags_given = true;
+}
+
+static void take_event(void *to, const char *arg, const struct verb_option *o)
+{
+	struct why *k = to;
+
+	(void)o;
+	k->events = xrealloc(k->events, (k->nevents + 1) * sizeof(*k->events));
+	k->events[k->nevents++] = arg;
+}
+
+static void set_pid(void *to, const char *arg, const struct verb_option *o)
+{
+	struct why *k = to;
+
+	k->pid = int_of(arg, o);
+	k->pid_given = "-p";
+}
+
+static void set_cpu(void *to, const char *arg, const struct verb_option *o)
+{
+	struct why *k = to;
+
+	k->cpu = int_of(arg, o);
+	k->cpu_given = true;
+}
+
+static void set_group_fd(void *to, const char *arg, const struct verb_option *o)
+{
+	((struct why *)to)->group_fd = int_of(arg, o);
+}
+
+#define AT(member) offsetof(struct why, member)
+
+static const struct verb_option call_options[] = {
+	{ .name = "event", .key = 'e', .arg = "EVENT", .set = take_event,
+	  .help = "name events: cycles:u, sched:sched_switch, cpu-clock,sample_freq=999 (see "
+		  "pevtrace(1), EVENT SYNTAX); {a,b} is a group; repeatable" },
+	{ .name = "pid", .key = 'p', .arg = "PID", .set = set_pid,
+	  .help = "measure this task; 0, the default, is pevtrace itself, -1 all" },
+	{ .name = "all-cpus", .key = 'a', .set = verb_set_true, .at = AT(all),
+	  .help = "measure all tasks of a CPU: of CPU 0, unless -C names another" },
+	{ .name = "cpu", .key = 'C', .arg = "CPU", .set = set_cpu,
+	  .help = "measure on this CPU; -1, the default, is any" },
+	{ .name = "cgroup", .arg = "CGROUP", .set = verb_set_text, .at = AT(cgroup),
+	  .help = "measure the tasks of that cgroup directory, instead of -p" },
+	{ .name = "group-fd", .arg = "FD", .set = set_group_fd,
+	  .help = "join the group of an event that pevtrace inherited as FD" },
+	{ .name = "leader", .arg = "ATTR", .set = verb_set_text, .at = AT(leader),
+	  .help = "open ATTR first, and the rest as members of its group" },
+	{ .name = "flags", .arg = "FLAGS", .set = set_flags,
+	  .help = "pass these PERF_FLAG_ names, or that number" },
+	{ 0 },
+};
+
+static const struct verb_option trial_options[] = {
+	{ .name = "rules-only", .set = verb_set_true, .at = AT(rules_only),
+	  .help = "make no call: show what the kernel's rules say of it" },
+	{ .name = "once", .set = verb_set_true, .at = AT(once),
+	  .help = "make the call once, and compare the result with the rules" },
+	{ 0 },
+};
+
+static const struct verb_option quiet_option[] = {
+	{ .name = "quiet", .key = 'q', .set = verb_set_true, .at = AT(quiet),
+	  .help = "show only the call, the cause, what to change, and the verdict" },
+	{ 0 },
+};
+
+enum { OPTIONS = offsetof(struct why, options) };
+
+static void why_init(void *state)
+{
+	struct why *k = state;
+
+	k->cpu = k->group_fd = -1;
+	options_init(&k->options);
+}
+
+/* The command line ------------------------------------------------------------------ */
+
+/* Set the target of -a or --cgroup. */
+static void take_target(struct why *k)
+{
+	if (k->all && k->pid_given)
+		die("-a and -p are mutually exclusive");
+	if (k->cgroup && (k->pid_given || k->all))
+		die("--cgroup and -%c are mutually exclusive", k->all ? 'a' : 'p');
+	if (k->all) {
+		k->pid = -1;
+		k->pid_given = "-a";
+		k->cpu = k->cpu_given ? k->cpu : 0;
+		k->cpu_given = true;
+	}
+	if (k->cgroup) {
+		k->pid = open(k->cgroup, O_RDONLY | O_CLOEXEC);
+		if (k->pid < 0)
+			die("cannot open '%s' for --cgroup: %s", k->cgroup, strerror(errno));
+		k->pid_given = "--cgroup";
+		k->flags |= PERF_FLAG_PID_CGROUP;
+	}
+}
+
+/* Take the operands; die unless they and the options go together. */
+static void take_args(struct why *k, const struct verb_args *args)
+{
+	if (!args->before && args->n) {
+		k->command = args->words;
+		if (k->pid_given || k->all || k->cpu_given || k->flags_given || k->leader ||
+		    k->group_fd != -1 || k->cgroup)
+			die("-p, -a, -C, --cgroup, --group-fd, --leader and --flags cannot be "
+			    "combined with a command");
+		if (k->rules_only || k->once)
+			die("--rules-only and --once cannot be combined with a command");
+	} else if (args->n > 1) {
+		die("why: unexpected argument '%s'; quote an attr that contains blanks",
+		    args->words[1]);
+	} else {
+		k->what = args->words[0];
+	}
+	if (!k->what && !k->command && !k->events)
+		die("nothing to %s: name an attr, DUMP:LINE or -e EVENT; see pevtrace why "
+		    "--help", k->rules_only || k->once ? "check" : "try");
+	if (k->events && (k->what || k->command))
+		die("-e cannot be combined with an attr, DUMP:LINE or a command");
+	if (k->leader && k->group_fd != -1)
+		die("--leader and --group-fd are mutually exclusive");
+	take_target(k);
 }
 
 static int why_run(void *state, const struct verb_args *args)
 {
-	static const struct judge_verb verb = {
-		.name = "why", .does = "try", .of_refused = true, .one = why_one,
-		.command = why_command,
-	};
+	struct why *k = state;
+	unsigned long line = 0;
+	char *path = NULL;
+	int status = EXIT_TROUBLE;
 
-	return judge_run(state, &verb, args);
+	take_args(k, args);
+	if (k->what)
+		path = why_dump_of(k->what, &line);
+	if (path && (k->leader || k->group_fd != -1))
+		die("--leader and --group-fd cannot be combined with DUMP:LINE");
+	/* do not raise the limits of a command */
+	if (!k->command && !k->rules_only && !descriptors_want(WHY_DESCRIPTORS))
+		refusal_descriptors("why", WHY_DESCRIPTORS);
+	else
+		status = why_answer_all(k, path, line);
+	if (k->cgroup)
+		close(k->pid);
+	free(k->events);
+	free(path);
+	return status;
 }
 
 static const struct verb_group groups[] = {
-	{ "Call", judge_options, 0, 0 },
-	{ "How to show it", options_json, JUDGE_OPTIONS, 0 },
-	{ NULL, options_full, JUDGE_OPTIONS, 0 },
-	{ NULL, options_plain, JUDGE_OPTIONS, 0 },
+	{ "Call", call_options, 0, 0 },
+	{ "What to try", trial_options, 0, 0 },
+	{ "How to show it", options_json, OPTIONS, 0 },
+	{ NULL, options_full, OPTIONS, 0 },
+	{ NULL, quiet_option, 0, 0 },
+	{ NULL, options_plain, OPTIONS, 0 },
 	{ 0 },
 };
 
 const struct verb why_verb = {
 	.name = "why",
-	.summary = "Find by experiment why a perf_event_open is refused",
+	.summary = "Find out why a perf_event_open is refused, by rules and experiments",
 	.usage =
 "why [OPTION]... ATTR\n"
 "why [OPTION]... -e EVENT\n"
@@ -38,19 +212,27 @@ const struct verb why_verb = {
 "why [OPTION]... -- COMMAND [ARG]...",
 	.about =
 "Find out by experiment why a perf_event_open(2) is refused: make it again with one thing "
-"changed at a time, then two, to find the smallest change with which it opens.\n"
+"changed at a time, then two, to find the smallest change with which it opens. With "
+"--rules-only, make no call, and show by which of its rules the kernel refuses it; with --once, "
+"make it once, close the event at once, and compare.\n"
 "\n"
-"ATTR is a struct perf_event_attr as for pevtrace check; DUMP:LINE is a call of a dump. A "
-"COMMAND is traced, and each call that failed in it is examined.",
+"ATTR is a struct perf_event_attr as for pevtrace decode --attr: bytes in hexadecimal, or "
+"text of C, pevtrace, strace, perf -vv, perf evlist -v; @FILE or - for standard input; NULL "
+"is the null pointer. DUMP:LINE is a call of a dump. A COMMAND is traced, and each call that "
+"failed in it is examined.",
 	.notes =
+"With --rules-only and --once, -v shows the rules that the call passes, too.\n"
+"\n"
 "The exit status is 0 if the cause was found, 1 if it was not, or if the call opens, 2 on "
-"misuse and trouble.",
+"misuse and trouble; with --rules-only and --once 0 if the event opens, 1 if it is refused or "
+"rules and kernel disagree.",
 	.examples =
 "pevtrace why -e cycles,precise_ip=3\n"
+"pevtrace why --rules-only -e cycles:k\n"
 "pevtrace why -- perf record true",
 	.operand = "ATTR|DUMP:LINE|COMMAND",
 	.groups = groups,
-	.size = sizeof(struct judge),
-	.init = judge_init,
+	.size = sizeof(struct why),
+	.init = why_init,
 	.run = why_run,
 };

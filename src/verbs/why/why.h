@@ -1,26 +1,150 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* pevtrace why: the cause of a refusal, found by experiment. */
+/* Calls of perf_event_open(2) that a command line names, judged by the rules and tried. */
 #pragma once
 
-#include "experiment/cause.h"
-#include "core/host/confine.h"
-#include "verbs/judge/judge.h"
+#include "core/abi/attr_text.h"
+#include "core/abi/call.h"
+#include "core/host/facts.h"
+#include "core/judge/judge.h"
+#include "core/lib/buf.h"
 #include "core/lib/map.h"
+#include "experiment/instruments.h"
+#include "experiment/trial.h"
+#include "verbs/cli/machine.h"
+#include "verbs/cli/showing.h"
 
-/* Obstacles that no change of the attr removes. */
-enum why_block {
-	WHY_SECCOMP,		/* a filter answers in the kernel's place */
-	WHY_NO_SYSCALL,		/* the kernel does not have the call */
-	WHY_SECURITY,		/* a security module */
-	WHY_PARANOID,		/* kernel.perf_event_paranoid */
-	WHY_CAPABILITY,
-	WHY_DESCRIPTORS,	/* RLIMIT_NOFILE */
-	WHY_PMU,		/* no PMU has the event */
-	WHY_BREAKPOINTS,	/* all are in use */
-	WHY_BUSY,		/* the PMU is in use */
-	WHY_FILE,		/* the file of a uprobe cannot be opened */
-	WHY_BLOCKS,
+enum {
+	WHY_ATTR_MAX = ATTR_TEXT_MAX,
+	WHY_ATTR_AT = 0x100000,	/* address of the attr in the call that is shown */
+	WHY_DESCRIPTORS = 8,	/* limit of descriptors that one trial has open */
 };
+
+/* A perf_event_open(2) in question; call holds it as in a trace. */
+struct why_call {
+	struct call call;
+	char label[256];	/* the name in the text of the attr, or "" */
+	/* as passed to the kernel: its pointers are to strings below */
+	uint8_t attr[WHY_ATTR_MAX];
+	size_t len;
+	struct buf strings[ATTR_TEXT_STRINGS];
+	/* the event of group_fd; all is unknown if event is FACT_UNKNOWN */
+	struct rule_group group;
+	uint8_t group_attr[WHY_ATTR_MAX]; /* group.attr points to it */
+	struct trial_state before; /* events open at that time, including that of group_fd */
+	/* of a dump, before points to these: the event of group_fd, the last, and its leader */
+	struct trial_event open[2];
+	uint8_t leader_attr[EVENT_ATTR_MAX];
+	/* result in the dump */
+	bool from_dump, returned;
+	bool injected;		/* result injected by pevtrace */
+	int error;		/* positive errno, 0: it opened */
+	const struct rule_desc *there; /* the rule that may have refused it there, or NULL */
+	const char *not_here;	/* why it cannot be made here, or NULL */
+	bool leads;		/* the call of --leader */
+	bool opens;		/* set by why_check() and why_examine() */
+};
+
+/* How the rules and the kernel answered. */
+enum why_verdict {
+	WHY_OPENS, WHY_REFUSED,
+	WHY_UNFORESEEN,		/* refused, by a condition that the rules could not know */
+	WHY_STOPPED,		/* something answered in place of the kernel (trial_gate()) */
+	WHY_DISAGREEMENT,
+};
+
+struct why_answer {
+	struct judgement judged;	/* by the rules alone */
+	bool asked;		/* the call was made */
+	const char *not_asked;	/* why it was not */
+	struct trial trial;
+	enum why_verdict verdict;
+	const struct rule_desc *open;	/* WHY_UNFORESEEN: the rule that may have refused it */
+};
+
+/* The command line, and the state for all of its calls. */
+struct why {
+	struct options options;
+	const char *what, *leader, *cgroup;
+	const char **events;	/* of -e, owned */
+	size_t nevents;
+	char **command;		/* NULL-terminated, or NULL */
+	int32_t pid, cpu, group_fd;
+	const char *pid_given;	/* the option that named it, or NULL */
+	bool all, cpu_given, flags_given;
+	uint64_t flags;
+	bool rules_only, once, quiet;
+	struct machine machine;
+	struct facts facts;
+	struct instruments instruments;
+	struct showing out;
+	/* calls of a list that opened, and stay open for those that follow */
+	struct {
+		struct why_call **calls;	/* owned; they have the attrs of the events */
+		struct trial_event *events;
+		size_t n;
+	} opened;
+};
+
+/* Answer for k->command, for the line of a dump (path), or every call named; return the status. */
+int why_answer_all(struct why *k, const char *path, unsigned long line);
+
+/*
+ * Return the name in "FILE:123", which the caller frees; NULL if there is no such file.  Die if
+ * the number is missing.
+ */
+char *why_dump_of(const char *what, unsigned long *line);
+
+/* Return the worse of two exit statuses. */
+static inline int why_worse(int a, int b)
+{
+	return a > b ? a : b;
+}
+
+/* Initialize a call without attr, group and descriptor. */
+void why_call_init(struct why_call *c);
+void why_call_free(struct why_call *c);
+
+/* Set the arguments that follow the attr. */
+void why_call_args(struct why_call *c, int32_t pid, int32_t cpu, int32_t group_fd,
+		   uint64_t flags);
+
+/* Build the attr to pass to the kernel from the captures of the call. */
+void why_call_prepare(struct why_call *c, const struct names *names);
+
+/* Read the call on that line of a dump, with its group.  Return false after a warn(). */
+bool why_call_of_dump(struct why_call *c, const char *path, unsigned long line);
+
+/* A call that failed in a traced program. */
+struct why_failed {
+	struct why_call call;
+	unsigned long line;	/* of the first failure in the dump */
+	unsigned int times;
+	size_t attempt;		/* index in the model */
+	bool own_task;		/* pid was a task of the trace */
+	/* name of the event that opened instead, and the members that differ; or NULL */
+	char *instead, *differs;
+};
+
+struct why_failures {
+	struct why_failed **list;	/* owned */
+	size_t n;
+};
+
+/*
+ * Collect the failed calls of a dump, identical ones once.  Return false after a warn(), or
+ * if no task was traced.  Free the list in any case.
+ */
+bool why_failures_of_dump(FILE *f, const char *path, struct why_failures *out);
+void why_failures_free(struct why_failures *l);
+
+/*
+ * Return the pid to use for a call of a dump: 0, pevtrace itself, in place of a task of the
+ * dump, which no longer exists.
+ */
+int32_t why_pid_here(const struct why_call *c);
+
+/* Judge the call and, unless the options or the call forbid it, make it; set its result. */
+void why_ask(struct why *k, struct why_call *c, struct why_answer *r);
 
 /* How a call failed in a command. */
 struct why_seen {
@@ -30,28 +154,11 @@ struct why_seen {
 	struct map *told;	/* hashes of the answers to the command's other calls; or NULL */
 };
 
-struct why_result {
-	const char *not_tried;	/* why no experiment was possible, or NULL */
-	struct cause cause;
-	struct change_list changes;	/* cause points to its elements */
-	struct rule_ask ask;		/* the call as made here */
-	char exe[4096];			/* path for changes of uprobe_path */
-	struct rule_verdict judged;
-	int simplest;		/* errno of the simplest call; 0: it opens */
-	bool blocked[WHY_BLOCKS];
-	bool found;		/* a cause or an obstacle */
-	struct confinement confinement;
-	struct change_call nearest; /* the changed call that opens; only with cause.n */
-	/* the rule that may have refused, in the dump, a call that opens here */
-	const struct rule_desc *there;
-};
+/* Judge one call, make it if the options let it, and show the result; return the exit status. */
+int why_check(struct why *k, struct why_call *c);
 
-/* Show the result as text or JSON. */
-void why_show(struct judge *k, const struct judge_call *c, const struct why_result *r,
-	      const struct why_seen *seen);
-
-/* Examine one call; return the exit status. */
-int why_call(struct judge *k, struct judge_call *c, const struct why_seen *seen);
+/* Examine one call by experiment and show the result; return the exit status. */
+int why_examine(struct why *k, struct why_call *c, const struct why_seen *seen);
 
 /* Trace k->command and examine the calls that failed in it; return the exit status. */
-int why_command(struct judge *k);
+int why_command(struct why *k);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Judging the calls that a command line names, one after the other. */
+/* Answering for the calls that a command line names, one after the other. */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -10,13 +10,11 @@
 #include "core/abi/strings.h"
 #include "core/host/event_syntax.h"
 #include "core/host/mounts.h"
-#include "core/host/proc.h"
 #include "core/lib/die.h"
 #include "core/lib/nearest.h"
 #include "core/lib/scan_text.h"
 #include "verbs/cli/input.h"
-#include "verbs/judge/judge.h"
-#include "verbs/measure/refusal.h"
+#include "verbs/why/why.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
@@ -24,18 +22,8 @@
 /* The descriptor that the leader of --leader would have. */
 enum { LEADER_FD = 3 };
 
-static void take_attr(struct judge_call *c, const struct attr_text *a)
-{
-	memcpy(c->label, a->label, sizeof(c->label));
-	c->call.args[0] = JUDGE_ATTR_AT;
-	attr_text_capture(a, &c->call, JUDGE_ATTR_AT);
-}
-
-/* No opened call leads the group. */
-enum { NO_LEADER = TRIAL_NONE };
-
 /* Add the members of the group, opened on the same task and CPU. */
-static void judge_list_group(const struct judge *k, int leader, struct rule_group *g)
+static void count_siblings(const struct why *k, int leader, struct rule_group *g)
 {
 	for (size_t i = 0; i < k->opened.n; i++) {
 		const struct trial_event *e = &k->opened.events[i];
@@ -48,27 +36,27 @@ static void judge_list_group(const struct judge *k, int leader, struct rule_grou
 	}
 }
 
-/* Join a group.  at: index of the leader in k->opened, or NO_LEADER: it was refused. */
-static void join(const struct judge *k, struct judge_call *c, const struct attr_text *leader,
+/* Join a group.  at: index of the leader in k->opened, or TRIAL_NONE: it was refused. */
+static void join(const struct why *k, struct why_call *c, const struct attr_text *leader,
 		 int at)
 {
-	memcpy(c->leader_attr, leader->bytes, leader->len);
+	memcpy(c->group_attr, leader->bytes, leader->len);
 	c->group = (struct rule_group){
 		.event = FACT_YES, .alive = FACT_YES, .leads = FACT_YES,
 		.same_task = FACT_YES, .same_cgroup = FACT_YES, .ring = FACT_NO,
-		.attr = c->leader_attr, .len = leader->len, .cpu = k->cpu,
+		.attr = c->group_attr, .len = leader->len, .cpu = k->cpu,
 	};
-	if (at == NO_LEADER) {
+	if (at == TRIAL_NONE) {
 		c->not_here = "its group leader is refused";
 		c->group.event = FACT_NO;
 	} else {
-		judge_list_group(k, at, &c->group);
+		count_siblings(k, at, &c->group);
 	}
 	c->before.leader = at;
 }
 
 /* Return whether the event holds a scarce resource: a hardware counter, a breakpoint. */
-static bool holds(const struct judge *k, const struct judge_call *c)
+static bool holds(const struct why *k, const struct why_call *c)
 {
 	const struct rule_pmu *p = rules_pmu(&k->facts.rules.machine, c->attr, c->len);
 
@@ -77,37 +65,28 @@ static bool holds(const struct judge *k, const struct judge_call *c)
 }
 
 /* Keep the event open: later calls may join its group. */
-static int keep(struct judge *k, struct judge_call *c, int leader)
+static int keep(struct why *k, struct why_call *c, int leader)
 {
-	struct judge_opened *o = &k->opened;
+	size_t n = k->opened.n;
+	struct trial_event *e;
 
-	o->calls = xrealloc(o->calls, (o->n + 1) * sizeof(*o->calls));
-	o->events = xrealloc(o->events, (o->n + 1) * sizeof(*o->events));
-	o->calls[o->n] = c;
-	o->events[o->n] = (struct trial_event){
+	k->opened.calls = xrealloc(k->opened.calls, (n + 1) * sizeof(*k->opened.calls));
+	k->opened.events = e = xrealloc(k->opened.events, (n + 1) * sizeof(*e));
+	k->opened.calls[n] = c;
+	e[n] = (struct trial_event){
 		.attr = c->attr, .len = c->len, .cpu = k->cpu, .leader = leader,
 		.holds = holds(k, c),
 	};
 	if (leader != TRIAL_NONE)
-		o->events[leader].holds |= o->events[o->n].holds;
-	return (int)o->n++;
-}
-
-static void free_opened(struct judge_opened *o)
-{
-	for (size_t i = 0; i < o->n; i++) {
-		judge_call_free(o->calls[i]);
-		free(o->calls[i]);
-	}
-	free(o->calls);
-	free(o->events);
+		e[leader].holds |= e[n].holds;
+	return (int)k->opened.n++;
 }
 
 /* An attr that was named, and the group that it joins. */
 struct named {
 	const struct attr_text *attr;	/* NULL: the null pointer */
 	const struct attr_text *leader;	/* NULL: no group */
-	int leader_at;			/* index in k->opened, or NO_LEADER */
+	int leader_at;			/* index in k->opened, or TRIAL_NONE */
 	bool leads;			/* the attr of --leader */
 	bool stays;			/* if it opens */
 	/* the result */
@@ -119,12 +98,12 @@ struct named {
  * Return why a probe of a dump or log is not tried, or NULL: its path was the traced process's, and
  * at a bad offset a probe ends the processes that hit it, so that on others it is not trusted.
  */
-static const char *probe_elsewhere(const struct judge *k, const struct judge_call *c)
+static const char *probe_elsewhere(const struct why *k, const struct why_call *c)
 {
 	struct host *h = k->machine.host;
 	size_t len = 0;
 	const uint8_t *attr = call_bytes(&c->call, AT_SYSCALL_ENTER, c->call.args[0],
-					 JUDGE_ATTR_MAX, &len);
+					 WHY_ATTR_MAX, &len);
 	const struct layout *l = &layout_perf_event_attr;
 	int64_t type = (int64_t)layout_get(l, ATTR_TYPE, attr, len);
 	const char *path;
@@ -149,14 +128,14 @@ static bool task_is_here(int32_t pid)
 }
 
 /* Set the other arguments: those of the options, else those in the text of the call. */
-static void take_call(const struct judge *k, struct judge_call *c, const struct named *n)
+static void take_call(const struct why *k, struct why_call *c, const struct named *n)
 {
 	const struct attr_text_call *text = n->attr ? &n->attr->call : NULL;
 	int32_t pid = k->pid, group_fd = n->leader ? LEADER_FD : k->group_fd;
 	bool cgroup;
 
 	if (!text || !text->given) {
-		judge_call_args(c, pid, k->cpu, group_fd, k->flags);
+		why_call_args(c, pid, k->cpu, group_fd, k->flags);
 		return;
 	}
 	cgroup = text->flags & PERF_FLAG_PID_CGROUP;
@@ -171,14 +150,14 @@ static void take_call(const struct judge *k, struct judge_call *c, const struct 
 		group_fd = text->group_fd;
 		c->not_here = "the event of its group_fd is unknown";
 	}
-	judge_call_args(c, pid, k->cpu_given ? k->cpu : text->cpu, group_fd,
+	why_call_args(c, pid, k->cpu_given ? k->cpu : text->cpu, group_fd,
 			k->flags_given ? k->flags : text->flags);
 	if (!c->not_here)
 		c->not_here = probe_elsewhere(k, c);
 }
 
 /* Report that an attr lacks members; return the exit status. */
-static int judge_elided(const struct attr_text_call *text)
+static int refuse_elided(const struct attr_text_call *text)
 {
 	warn("the attr ends with \"...\"%s%s: what is left out is unknown, so the call cannot be "
 	     "judged; use pevtrace or strace -v, which leave nothing out",
@@ -188,47 +167,63 @@ static int judge_elided(const struct attr_text_call *text)
 	return EXIT_TROUBLE;
 }
 
-static int judge_named(struct judge *k, struct named *n)
+/* Return whether the call is only compared with the rules. */
+static bool is_checked(const struct why *k)
 {
-	struct judge_call *c;
+	return k->rules_only || k->once;
+}
+
+static int answer_one(struct why *k, struct why_call *c)
+{
+	const struct why_seen seen = { .times = 0 };
+
+	return is_checked(k) ? why_check(k, c) : why_examine(k, c, &seen);
+}
+
+static int answer_named(struct why *k, struct named *n)
+{
+	struct why_call *c;
 	int status;
 
 	if (n->attr && n->attr->elided) {
 		n->opens = false;
-		n->at = NO_LEADER;
-		return judge_elided(&n->attr->call);
+		n->at = TRIAL_NONE;
+		return refuse_elided(&n->attr->call);
 	}
 	c = xmalloc(sizeof(*c));
-	judge_call_init(c);
+	why_call_init(c);
 	c->leads = n->leads;
 	c->before = (struct trial_state){ k->opened.events, k->opened.n, TRIAL_NONE };
-	if (n->attr)
-		take_attr(c, n->attr);
+	if (n->attr) {
+		memcpy(c->label, n->attr->label, sizeof(c->label));
+		c->call.args[0] = WHY_ATTR_AT;
+		attr_text_capture(n->attr, &c->call, WHY_ATTR_AT);
+	}
 	if (n->leader)
 		join(k, c, n->leader, n->leader_at);
 	take_call(k, c, n);
-	status = k->verb->one(k, c);
+	status = answer_one(k, c);
 	n->opens = c->opens;
-	n->at = NO_LEADER;
+	n->at = TRIAL_NONE;
 	if (n->stays && c->opens && !c->not_here) {
 		n->at = keep(k, c, n->leader ? n->leader_at : TRIAL_NONE);
 		return status;
 	}
-	judge_call_free(c);
+	why_call_free(c);
 	free(c);
 	return status;
 }
 
-static int judge_one_attr(struct judge *k, const struct attr_text *a,
+static int answer_attr(struct why *k, const struct attr_text *a,
 			  const struct attr_text *leader)
 {
 	struct named n = { .attr = a, .leader = leader, .leader_at = 0 };
 
-	return judge_named(k, &n);
+	return answer_named(k, &n);
 }
 
-/* Judge the leader as a call of its own; return false if it does not open. */
-static bool take_leader(struct judge *k, struct attr_text *leader, int *status)
+/* Answer for the leader as a call of its own; return false if it does not open. */
+static bool take_leader(struct why *k, struct attr_text *leader, int *status)
 {
 	struct named n = { .attr = leader, .leads = true, .stays = true };
 
@@ -236,11 +231,11 @@ static bool take_leader(struct judge *k, struct attr_text *leader, int *status)
 		*status = EXIT_TROUBLE;
 		return false;
 	}
-	*status = judge_named(k, &n);
+	*status = answer_named(k, &n);
 	return n.opens;
 }
 
-static int judge_text(struct judge *k, const struct buf *text, const struct attr_text *leader)
+static int answer_text(struct why *k, const struct buf *text, const struct attr_text *leader)
 {
 	struct text_cursor cursor = { .why = "" };
 	struct attr_text a;
@@ -251,13 +246,13 @@ static int judge_text(struct judge *k, const struct buf *text, const struct attr
 
 	if (input_is_binary(text)) {
 		if (attr_text_bytes(&cursor, (const uint8_t *)text->data, text->len, &a))
-			return judge_one_attr(k, &a, leader);
+			return answer_attr(k, &a, leader);
 		warn("cannot read the attr: %s", cursor.why);
 		return EXIT_TROUBLE;
 	}
 	attr_reader_init(&r, buf_str(text), text->len);
 	for (; (got = attr_reader_next(&r, &a)) == ATTR_READ; n++)
-		status = judge_worse(status, judge_one_attr(k, &a, leader));
+		status = why_worse(status, answer_attr(k, &a, leader));
 	if (got == ATTR_BAD && !n && !access(buf_str(text), F_OK))
 		warn("'%s' is a file: use %s:LINE for a call of a dump (grep -n perf_event_open "
 		     "finds them), or @%s for an attr",
@@ -271,8 +266,8 @@ static int judge_text(struct judge *k, const struct buf *text, const struct attr
 	return got == ATTR_BAD || !n ? EXIT_TROUBLE : status;
 }
 
-/* Judge the events in order, as they would be opened: those that open stay open. */
-static int judge_list(struct judge *k, const struct event_list *l,
+/* Answer for the events in order, as they would be opened: those that open stay open. */
+static int answer_list(struct why *k, const struct event_list *l,
 		      const struct attr_text *leader)
 {
 	int *at = xcalloc(l->n, sizeof(*at)), status = EXIT_YES, refused = -1;
@@ -284,18 +279,18 @@ static int judge_list(struct judge *k, const struct event_list *l,
 			.attr = &e->attr, .stays = true, .leader_at = leads ? 0 : at[e->leader],
 			.leader = leads ? leader : &l->events[e->leader].attr,
 		};
-		int one = judge_named(k, &n);
+		int one = answer_named(k, &n);
 
 		at[i] = n.at;
-		status = judge_worse(status, one);
+		status = why_worse(status, one);
 		if (!n.opens)
-			refused = judge_worse(refused, one);
+			refused = why_worse(refused, one);
 	}
 	free(at);
-	return k->verb->of_refused && refused >= 0 ? refused : status;
+	return !is_checked(k) && refused >= 0 ? refused : status;
 }
 
-static int judge_events(struct judge *k, const struct attr_text *leader)
+static int answer_events(struct why *k, const struct attr_text *leader)
 {
 	struct event_list l = { 0 };
 	int status = EXIT_YES;
@@ -307,12 +302,12 @@ static int judge_events(struct judge *k, const struct attr_text *leader)
 		status = EXIT_TROUBLE;
 	}
 	if (!status)
-		status = judge_list(k, &l, leader);
+		status = answer_list(k, &l, leader);
 	event_list_free(&l);
 	return status;
 }
 
-static int judge_operand(struct judge *k)
+static int answer_operand(struct why *k)
 {
 	struct attr_text leader;
 	struct buf text = { 0 }, path = { 0 };
@@ -321,16 +316,16 @@ static int judge_operand(struct judge *k)
 	if (k->leader && !take_leader(k, &leader, &status))
 		return status;
 	if (k->events)
-		return judge_events(k, k->leader ? &leader : NULL);
+		return answer_events(k, k->leader ? &leader : NULL);
 	if (!strcmp(k->what, "NULL"))
-		return judge_one_attr(k, NULL, k->leader ? &leader : NULL);
+		return answer_attr(k, NULL, k->leader ? &leader : NULL);
 	status = EXIT_TROUBLE;
 	if (input_is_log(k->what))
 		buf_addf(&path, "@%s", k->what);
 	else
 		buf_adds(&path, k->what);
-	if (input_text(buf_str(&path), k->verb->name, &text))
-		status = judge_text(k, &text, k->leader ? &leader : NULL);
+	if (input_text(buf_str(&path), "why", &text))
+		status = answer_text(k, &text, k->leader ? &leader : NULL);
 	buf_free(&path);
 	buf_free(&text);
 	return status;
@@ -342,7 +337,7 @@ static bool is_path(const char *what)
 	return what[strspn(what, "0123456789abcdefABCDEFxX:")] && !strpbrk(what, "{}=,; \t\n");
 }
 
-char *judge_dump_of(const char *what, unsigned long *line)
+char *why_dump_of(const char *what, unsigned long *line)
 {
 	const char *colon = strrchr(what, ':');
 	uint64_t number;
@@ -369,35 +364,35 @@ char *judge_dump_of(const char *what, unsigned long *line)
 	return NULL;
 }
 
-/* Judge a call of a dump, changed by the options. */
-static int judge_dump(struct judge *k, const char *path, unsigned long line)
+/* Answer for a call of a dump, changed by the options. */
+static int answer_dump(struct why *k, const char *path, unsigned long line)
 {
-	struct judge_call *c = xmalloc(sizeof(*c));
+	struct why_call *c = xmalloc(sizeof(*c));
 	int status = EXIT_TROUBLE;
 	uint64_t flags;
 	int32_t pid;
 
-	judge_call_init(c);
-	if (judge_call_of_dump(c, path, line)) {
+	why_call_init(c);
+	if (why_call_of_dump(c, path, line)) {
 		flags = k->flags_given ? k->flags : c->call.args[4];
 		if (k->cgroup) {
 			c->not_here = NULL;
 			flags |= PERF_FLAG_PID_CGROUP;
 		}
-		pid = judge_pid_here(c);
-		judge_call_args(c, k->pid_given ? k->pid : pid,
+		pid = why_pid_here(c);
+		why_call_args(c, k->pid_given ? k->pid : pid,
 				k->cpu_given ? k->cpu : call_int(&c->call, 2),
 				call_int(&c->call, 3), flags);
 		if (!c->not_here)
 			c->not_here = probe_elsewhere(k, c);
-		status = k->verb->one(k, c);
+		status = answer_one(k, c);
 	}
-	judge_call_free(c);
+	why_call_free(c);
 	free(c);
 	return status;
 }
 
-static int judge_run_all(struct judge *k, const char *path, unsigned long line)
+int why_answer_all(struct why *k, const char *path, unsigned long line)
 {
 	int status;
 
@@ -408,34 +403,15 @@ static int judge_run_all(struct judge *k, const char *path, unsigned long line)
 	mounts_warn_facts();
 	facts_open(&k->facts, k->machine.host);
 	k->instruments.host = k->machine.host;
-	status = k->command ? k->verb->command(k) :
-		 path ? judge_dump(k, path, line) : judge_operand(k);
-	free_opened(&k->opened);
+	status = k->command ? why_command(k) : path ? answer_dump(k, path, line) :
+		 answer_operand(k);
+	for (size_t i = 0; i < k->opened.n; i++) {
+		why_call_free(k->opened.calls[i]);
+		free(k->opened.calls[i]);
+	}
+	free(k->opened.calls);
+	free(k->opened.events);
 	facts_close(&k->facts);
 	machine_close(&k->machine);
-	if (k->cgroup)
-		close(k->pid);
 	return showing_close(&k->out) ? status : EXIT_TROUBLE;
-}
-
-int judge_run(struct judge *k, const struct judge_verb *verb, const struct verb_args *args)
-{
-	unsigned long line = 0;
-	char *path = NULL;
-	int status = EXIT_TROUBLE;
-
-	k->verb = verb;
-	judge_take_args(k, args);
-	if (k->what)
-		path = judge_dump_of(k->what, &line);
-	if (path && (k->leader || k->group_fd != -1))
-		die("--leader and --group-fd cannot be combined with DUMP:LINE");
-	/* do not raise the limits of a command */
-	if (!k->command && !k->offline && !descriptors_want(JUDGE_DESCRIPTORS))
-		refusal_descriptors(verb->name, JUDGE_DESCRIPTORS);
-	else
-		status = judge_run_all(k, path, line);
-	free(k->events);
-	free(path);
-	return status;
 }

@@ -52,27 +52,27 @@ static void wait_for(pid_t pid)
 }
 
 /* Return the pid to use for a call: tasks of the command have ended, though zombies may be left. */
-static int32_t why_pid(const struct judge_failed *f)
+static int32_t why_pid(const struct why_failed *f)
 {
 	int32_t pid = call_int(&f->call.call, 1);
 
 	return !f->own_task && pid > 0 && (!kill(pid, 0) || errno == EPERM) ?
-	       pid : judge_pid_here(&f->call);
+	       pid : why_pid_here(&f->call);
 }
 
-static int why_failed_call(struct judge *k, struct judge_failed *f, struct map *told)
+static int why_failed_call(struct why *k, struct why_failed *f, struct map *told)
 {
 	const struct why_seen seen = {
 		.times = f->times, .instead = f->instead, .differs = f->differs, .told = told,
 	};
 	struct call *c = &f->call.call;
 
-	judge_call_args(&f->call, why_pid(f), call_int(c, 2), call_int(c, 3), c->args[4]);
-	return why_call(k, &f->call, &seen);
+	why_call_args(&f->call, why_pid(f), call_int(c, 2), call_int(c, 3), c->args[4]);
+	return why_examine(k, &f->call, &seen);
 }
 
 /* Probes count only if nothing else failed. */
-static int explain_all(struct judge *k, const struct judge_failures *l)
+static int explain_all(struct why *k, const struct why_failures *l)
 {
 	int meant = -1, probes = -1;
 	struct map told = { 0 };
@@ -81,7 +81,7 @@ static int explain_all(struct judge *k, const struct judge_failures *l)
 		int status = why_failed_call(k, l->list[i], &told);
 		int *of = l->list[i]->instead ? &probes : &meant;
 
-		*of = judge_worse(*of, status);
+		*of = why_worse(*of, status);
 	}
 	map_free(&told);
 	if (meant >= 0)
@@ -91,9 +91,9 @@ static int explain_all(struct judge *k, const struct judge_failures *l)
 	return probes < 0 ? EXIT_NO : probes;
 }
 
-int why_command(struct judge *k)
+int why_command(struct why *k)
 {
-	struct judge_failures failures = { .n = 0 };
+	struct why_failures failures = { .n = 0 };
 	int fd = memfd_create("pevtrace-why", MFD_CLOEXEC), status = EXIT_TROUBLE;
 	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
 	struct stat trace;
@@ -112,12 +112,12 @@ int why_command(struct judge *k)
 		     strerror(errno), error_advice(errno));
 	else
 		wait_for(pid);
-	if (!descriptors_want(JUDGE_DESCRIPTORS))
-		refusal_descriptors("why", JUDGE_DESCRIPTORS);
+	if (!descriptors_want(WHY_DESCRIPTORS))
+		refusal_descriptors("why", WHY_DESCRIPTORS);
 	else if (pid > 0 && !fstat(fd, &trace) && trace.st_size && /* else why was reported */
-		 judge_failures_of_dump(f, "the trace", &failures))
+		 why_failures_of_dump(f, "the trace", &failures))
 		status = explain_all(k, &failures);
-	judge_failures_free(&failures);
+	why_failures_free(&failures);
 	fclose(f);
 	return status;
 }

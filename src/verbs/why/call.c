@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Calls read from a dump, with the groups that they joined. */
-#include "verbs/judge/judge.h"
+/* The calls in question, and those that are read from a dump, with the groups that they joined. */
+#include "verbs/why/why.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -8,22 +8,89 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/dump/reader.h"
+#include "core/abi/layout.h"
+#include "core/abi/strings.h"
 #include "core/lib/die.h"
 #include "core/model/attempt.h"
-#include "core/model/model.h"
+#include "formats/dump/reader.h"
 #include "xlat/constants.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+void why_call_init(struct why_call *c)
+{
+	memset(c, 0, sizeof(*c));
+	c->call.desc = call_by_name("perf_event_open");
+	c->call.arch = arch_native();
+	c->call.returned = true;
+}
+
+void why_call_free(struct why_call *c)
+{
+	call_free(&c->call);
+	for (size_t i = 0; i < ATTR_TEXT_STRINGS; i++)
+		buf_free(&c->strings[i]);
+}
+
+void why_call_args(struct why_call *c, int32_t pid, int32_t cpu, int32_t group_fd,
+		     uint64_t flags)
+{
+	c->call.args[1] = (uint64_t)(int64_t)pid;
+	c->call.args[2] = (uint64_t)(int64_t)cpu;
+	c->call.args[3] = (uint64_t)(int64_t)group_fd;
+	c->call.args[4] = flags;
+}
+
+/* Copy a captured string, and point the attr to the copy. */
+static void take_string(struct why_call *c, const struct field *f, struct buf *to)
+{
+	uint64_t addr = field_get(f, c->attr, c->len);
+	const char *text;
+	size_t len;
+	bool cut;
+
+	text = call_string(&c->call, AT_SYSCALL_ENTER, addr, &len, &cut);
+	if (!text || f->offset + f->width > c->len)
+		return;
+	buf_reset(to);
+	buf_add(to, text, len);
+	buf_addc(to, '\0');
+	field_set(f, (uintptr_t)to->data, c->attr);
+}
+
+void why_call_prepare(struct why_call *c, const struct names *names)
+{
+	const uint8_t *bytes = call_bytes(&c->call, AT_SYSCALL_ENTER, c->call.args[0],
+					  sizeof(c->attr), &c->len);
+	struct walk w = {
+		.layout = &layout_perf_event_attr, .bytes = c->attr, .names = names,
+	};
+	const struct field *f;
+	size_t at = 0, n = 0;
+
+	if (!bytes) {
+		c->len = 0;
+		return;
+	}
+	memcpy(c->attr, bytes, c->len);
+	w.len = c->len;
+	while (n < ATTR_TEXT_STRINGS && (f = layout_next(&w, &at)))
+		if (f->kind == FIELD_STRING)
+			take_string(c, f, &c->strings[n++]);
+}
+
+/* Dumps ------------------------------------------------------------------------------ */
 
 struct picking {
 	struct view view;
 	struct reader *dump;
 	struct session session;
-	struct judge_call *into;
+	struct why_call *into;
 	unsigned long line;
 	pid_t tid;		/* whose call it is, once it has begun */
 	bool begun, done;
 	const char *other;	/* name of the other call on that line */
-	struct judge_failures *failures; /* NULL: a line is wanted, else all failures */
+	struct why_failures *failures; /* NULL: a line is wanted, else all failures */
 	bool born;		/* the dump has a task */
 };
 
@@ -40,72 +107,78 @@ static void copy_call(struct call *to, const struct call *from)
 	}
 }
 
-/* Return the task that an event measures: pid 0 means its opener. */
-static pid_t target(pid_t pid, uint64_t flags, pid_t opener)
+/* Let the event be open when the call of its group is tried. */
+static void keep_open(struct why_call *to, const struct event *e, const uint8_t *attr,
+		      enum trial_whom whom)
 {
-	if (flags & PERF_FLAG_PID_CGROUP)
-		return -1;
-	return pid ? pid : opener;
+	struct trial_state *s = &to->before;
+
+	to->open[s->n] = (struct trial_event){
+		.attr = attr, .len = e->attr_len, .cpu = e->cpu, .whom = whom,
+		.leader = (int)s->n - 1, .ring = e->mapped, .holds = true,
+	};
+	s->leader = (int)s->n++;
+	s->events = to->open;
 }
 
-static void tell_members(const struct model *m, const struct event *leader,
-			 struct rule_group *g)
-{
-	struct event *const *list;
-	size_t n = model_events(m, &list);
-
-	for (size_t i = 0; i < n; i++) {
-		if (list[i]->leader != leader || list[i]->closed)
-			continue;
-		g->siblings++;
-		if (list[i]->format_known)
-			g->formats |= 1U << (list[i]->read_format & 31);
-	}
-}
-
-static void judge_dump_group(struct picking *p, const struct call *c)
+/* Take the event of group_fd, and its leader. */
+static void take_group(struct picking *p, const struct call *c)
 {
 	const struct event *e = model_event(p->session.model, c->tid, call_int(c, 3));
-	struct judge_call *to = p->into;
+	struct why_call *to = p->into;
 	struct rule_group *g = &to->group;
+	enum trial_whom whom;
 
-	if (call_int(c, 3) == -1)
+	*g = model_group(p->session.model, c);
+	if (g->event != FACT_YES)
 		return;
-	*g = (struct rule_group){ .event = e ? FACT_YES : FACT_NO };
-	if (!e || !event_known(e)) {
-		to->not_here = e ? "the event behind group_fd was opened before the dump "
-				   "begins" : NULL;
-		return;
-	}
-	g->alive = FACT_YES;
-	g->leads = e->leader ? FACT_NO : FACT_YES;
-	g->same_task = target(e->pid, e->flags, e->opener) ==
-		       target(call_target(c), c->args[4], c->tid) ? FACT_YES : FACT_NO;
-	g->same_cgroup = (c->args[4] | e->flags) & PERF_FLAG_PID_CGROUP ? FACT_UNKNOWN :
-									  FACT_YES;
-	g->ring = e->mapped ? FACT_YES : FACT_NO;
-	if (e->unread) {
-		to->not_here = "the attr of the event behind group_fd could not be read";
+	if (!g->attr) {
+		to->not_here = e->unread ? "the attr of the event behind group_fd could not be read" :
+			       "the event behind group_fd was opened before the dump begins";
 		return;
 	}
-	g->cpu = e->cpu;
-	memcpy(to->leader_attr, e->attr, e->attr_len);
-	g->attr = to->leader_attr;
-	g->len = e->attr_len;
-	tell_members(p->session.model, e, g);
-	to->alone = (struct trial_event){
-		.attr = g->attr, .len = g->len, .cpu = g->cpu, .leader = TRIAL_NONE,
-		.ring = e->mapped,
+	memcpy(to->group_attr, e->attr, e->attr_len);
+	g->attr = to->group_attr;
+	whom = g->same_task == FACT_YES ? TRIAL_SAME : e->pid == -1 ? TRIAL_NO_TASK : TRIAL_CHILD;
+	if (e->flags & PERF_FLAG_PID_CGROUP)
+		to->not_here = "the dump does not contain the cgroup of the event behind group_fd";
+	else if (whom == TRIAL_CHILD && call_target(c) != -1)
+		to->not_here = "the event behind group_fd is of another task";
+	if (g->leads == FACT_NO) {
+		memcpy(to->leader_attr, e->leader->attr, e->leader->attr_len);
+		keep_open(to, e->leader, to->leader_attr, whom);
+	}
+	keep_open(to, e, to->group_attr, whom);
+}
+
+/* Find the rule that refused the call where the dump was made. */
+static void judge_there(struct picking *p, struct why_call *to, const struct call *c)
+{
+	const struct session_facts *f = reader_facts(p->dump);
+	const char *release = f->release;
+	struct judge_machine m;
+	struct judge_case k = {
+		.ask = {
+			.pid = call_target(c), .cpu = call_int(c, 2),
+			.group_fd = call_int(c, 3), .flags = c->args[4], .facts = &m.facts,
+		},
+		.by_anybody = true, .seen = to->error,
 	};
-	to->before = (struct trial_state){ .events = &to->alone, .n = 1 };
-	if (e->leader || g->same_task != FACT_YES)
-		to->not_here = "the event behind group_fd is a member of a group, or of "
-			       "another task";
+	struct judgement j;
+
+	if (!to->error || to->injected)
+		return;
+	k.ask.attr = call_bytes(c, AT_SYSCALL_ENTER, c->args[0], SIZE_MAX, &k.ask.len);
+	judge_elsewhere(&m, release ? release_read(&release) : 0, f->arch,
+			reader_names(p->dump), k.ask.attr, k.ask.len);
+	m.facts.target.group = to->group;
+	judge_open(&k, &j);
+	to->there = j.rule;
 }
 
 static void pick_take(struct picking *p, const struct call *c)
 {
-	struct judge_call *to = p->into;
+	struct why_call *to = p->into;
 
 	if (c->desc != to->call.desc) {
 		p->other = c->desc->name;
@@ -113,7 +186,7 @@ static void pick_take(struct picking *p, const struct call *c)
 	}
 	if (!p->begun) {
 		copy_call(&to->call, c);
-		judge_dump_group(p, c);
+		take_group(p, c);
 		p->begun = true;
 		p->tid = c->tid;
 	}
@@ -139,7 +212,7 @@ static void pick_on_enter(struct view *v, const struct call *c)
 }
 
 /* A descriptor that was no event in the dump must be none here. */
-static void settle(struct judge_call *c)
+static void settle(struct why_call *c)
 {
 	if (c->group.event == FACT_NO)
 		c->call.args[3] = INT_MAX;
@@ -154,7 +227,7 @@ static bool same_bytes(const struct call *a, const struct call *b)
 }
 
 /* Return whether two calls differ in nothing but task and CPU. */
-static bool alike(const struct judge_call *a, const struct judge_call *b)
+static bool alike(const struct why_call *a, const struct why_call *b)
 {
 	const struct rule_group *g = &a->group, *h = &b->group;
 
@@ -165,23 +238,24 @@ static bool alike(const struct judge_call *a, const struct judge_call *b)
 	       a->call.args[4] == b->call.args[4] && g->event == h->event &&
 	       g->leads == h->leads && g->same_task == h->same_task && g->ring == h->ring &&
 	       g->siblings == h->siblings && g->len == h->len &&
-	       !memcmp(a->leader_attr, b->leader_attr, g->len);
+	       !memcmp(a->group_attr, b->group_attr, g->len);
 }
 
 static void take_failure(struct picking *p, const struct call *c)
 {
-	struct judge_failures *l = p->failures;
-	struct judge_failed *new = xcalloc(1, sizeof(*new));
+	struct why_failures *l = p->failures;
+	struct why_failed *new = xcalloc(1, sizeof(*new));
 	const struct attempt *attempts;
 
 	p->into = &new->call;
-	judge_call_init(&new->call);
+	why_call_init(&new->call);
 	copy_call(&new->call.call, c);
-	judge_dump_group(p, c);
+	take_group(p, c);
 	settle(&new->call);
 	new->call.from_dump = new->call.returned = true;
 	new->call.error = (int)c->ret;
 	new->call.injected = c->inject.injected;
+	judge_there(p, &new->call, c);
 	new->times = 1;
 	new->line = reader_line(p->dump);
 	new->attempt = model_attempts(p->session.model, &attempts);
@@ -189,7 +263,7 @@ static void take_failure(struct picking *p, const struct call *c)
 		if (!alike(&l->list[i]->call, &new->call))
 			continue;
 		l->list[i]->times++;
-		judge_call_free(&new->call);
+		why_call_free(&new->call);
 		free(new);
 		p->into = NULL;
 		return;
@@ -210,6 +284,7 @@ static void pick_before_exit(struct view *v, const struct call *c)
 		p->into->returned = true;
 		p->into->error = c->failed ? (int)c->ret : 0;
 		p->into->injected = c->inject.injected;
+		judge_there(p, p->into, c);
 		p->done = true;
 	}
 }
@@ -241,53 +316,48 @@ static void pick_end(struct picking *p)
 	reader_close(p->dump);
 }
 
-int32_t judge_pid_here(const struct judge_call *c)
+int32_t why_pid_here(const struct why_call *c)
 {
 	int32_t pid = call_int(&c->call, 1);
 
 	return pid > 0 && !(c->call.args[4] & PERF_FLAG_PID_CGROUP) ? 0 : pid;
 }
 
-static bool pick(struct picking *p, FILE *f, const char *path)
-{
-	if (!pick_all(p, f, path))
-		return false;
-	pick_end(p);
-	if (p->other)
-		warn("%s:%lu: not a perf_event_open but %s", path,
-		     p->line, p->other);
-	else if (!p->begun)
-		warn("%s:%lu: no call on that line; name one that begins or ends "
-		     "a perf_event_open", path, p->line);
-	return p->begun;
-}
-
-bool judge_call_of_dump(struct judge_call *c, const char *path, unsigned long line)
+bool why_call_of_dump(struct why_call *c, const char *path, unsigned long line)
 {
 	struct picking p = { .into = c, .line = line };
 	FILE *f = fopen(path, "re");
-	bool ok;
+	bool read;
 
 	if (!f) {
 		warn("cannot read '%s': %s", path, strerror(errno));
 		return false;
 	}
 	c->from_dump = true;
-	ok = pick(&p, f, path);
+	read = pick_all(&p, f, path);
+	if (read)
+		pick_end(&p);
 	fclose(f);
-	if (ok)
+	if (!read)
+		return false;
+	if (p.other)
+		warn("%s:%lu: not a perf_event_open but %s", path, line, p.other);
+	else if (!p.begun)
+		warn("%s:%lu: no call on that line; name one that begins or ends "
+		     "a perf_event_open", path, line);
+	if (p.begun)
 		settle(c);
-	return ok;
+	return p.begun;
 }
 
 /* Find what opened instead of each; another event does not count. */
-static void find_instead(const struct model *m, struct judge_failures *l)
+static void find_instead(const struct model *m, struct why_failures *l)
 {
 	const struct attempt *attempts;
 	size_t n = model_attempts(m, &attempts);
 
 	for (size_t i = 0; i < l->n; i++) {
-		struct judge_failed *f = l->list[i];
+		struct why_failed *f = l->list[i];
 		const struct event *e = f->attempt < n ?
 			attempt_instead(m, &attempts[f->attempt]) : NULL;
 		struct buf differs = { 0 };
@@ -301,7 +371,7 @@ static void find_instead(const struct model *m, struct judge_failures *l)
 	}
 }
 
-static void find_own_tasks(const struct model *m, struct judge_failures *l)
+static void find_own_tasks(const struct model *m, struct why_failures *l)
 {
 	struct task_info *const *tasks;
 	size_t n = model_tasks(m, &tasks);
@@ -311,11 +381,11 @@ static void find_own_tasks(const struct model *m, struct judge_failures *l)
 			l->list[i]->own_task = tasks[j]->tid == call_target(&l->list[i]->call.call);
 }
 
-bool judge_failures_of_dump(FILE *f, const char *path, struct judge_failures *out)
+bool why_failures_of_dump(FILE *f, const char *path, struct why_failures *out)
 {
 	struct picking p = { .failures = out };
 
-	*out = (struct judge_failures){ .n = 0 };
+	*out = (struct why_failures){ .n = 0 };
 	if (!pick_all(&p, f, path))
 		return false;
 	find_instead(p.session.model, out);
@@ -324,10 +394,10 @@ bool judge_failures_of_dump(FILE *f, const char *path, struct judge_failures *ou
 	return p.born;
 }
 
-void judge_failures_free(struct judge_failures *l)
+void why_failures_free(struct why_failures *l)
 {
 	for (size_t i = 0; i < l->n; i++) {
-		judge_call_free(&l->list[i]->call);
+		why_call_free(&l->list[i]->call);
 		free(l->list[i]->instead);
 		free(l->list[i]->differs);
 		free(l->list[i]);

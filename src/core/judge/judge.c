@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/judge/judge.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "core/abi/attr_member.h"
+#include "core/abi/layout_emit.h"
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+enum { PARANOID_MOST = 4 };	/* some distributions have levels above 2 */
+
+static void judge_suspect(struct judgement *out, size_t rule)
+{
+	out->suspects[out->nsuspects++] = &rule_descs[rule];
+}
+
+/* Return whether the rule could not be judged, and ends in that error; 0: in any error. */
+static bool may_refuse(const struct rule_verdict *v, size_t rule, int error)
+{
+	return v->says[rule] == RULE_UNKNOWN && rule_descs[rule].error == error &&
+	       rule_descs[rule].by != RULE_BY_CHANCE;
+}
+
+/* Find the rules that refuse the one or the other caller with the error that was seen. */
+static void suspect_of_either(const struct rule_verdict *all, const struct rule_verdict *none,
+			      struct judgement *out)
+{
+	int error = out->error;
+
+	for (size_t i = 0; i < RULE_COUNT; i++) {
+		bool with_all = judge_refuses(all, i) && rules_error(all, (enum rule_id)i) == error;
+		bool with_none = judge_refuses(none, i) &&
+				 rules_error(none, (enum rule_id)i) == error;
+
+		out->sure |= with_all && !out->nsuspects;
+		if (with_all || with_none)
+			judge_suspect(out, i);
+		if (all->rule == &rule_descs[i])
+			break;
+	}
+	for (size_t i = 0; i < RULE_COUNT && !out->nsuspects; i++)
+		if (may_refuse(all, i, error) || may_refuse(none, i, error))
+			judge_suspect(out, i);
+	for (size_t i = 0; i < RULE_COUNT && !out->sure; i++)
+		if (may_refuse(all, i, 0))
+			judge_suspect(out, i);
+}
+
+/* Judge the call for a caller with all rights and without limits, or for one that has none. */
+static void judge_caller(const struct judge_case *c, bool all, struct rule_verdict *v)
+{
+	struct rule_facts facts = *c->ask.facts;
+	struct rule_ask as = c->ask;
+	struct rule_machine *m = &facts.machine;
+
+	/* a trace may not have seen how a descriptor came to be an event's */
+	if (facts.target.group.event == FACT_NO && c->seen > 0 && c->seen != EBADF)
+		facts.target.group.event = FACT_UNKNOWN;
+	m->paranoid = all ? -1 : PARANOID_MOST;
+	m->caps = all ? UINT64_MAX : 0;
+	m->max_sample_rate = m->max_stack = all ? UINT64_MAX : 0;
+	m->cpus = all ? INT32_MAX : 1;
+	as.facts = &facts;
+	rules_judge(&as, v);
+}
+
+/* Return whether no rule before the decisive one, nor that one, depends on an unknown fact. */
+static bool judge_certain(const struct rule_verdict *v)
+{
+	for (size_t i = 0; i < RULE_COUNT && &rule_descs[i] != v->rule; i++)
+		if (v->says[i] == RULE_UNKNOWN)
+			return false;
+	return !rules_assumed(v);
+}
+
+void judge_open(const struct judge_case *c, struct judgement *out)
+{
+	struct rule_verdict none;
+
+	*out = (struct judgement){ .nsuspects = 0 };
+	if (c->by_anybody)
+		judge_caller(c, true, &out->rules);
+	else
+		rules_judge(&c->ask, &out->rules);
+	out->error = c->seen == JUDGE_NOT_SEEN ? out->rules.error : c->seen;
+	if (c->by_anybody && out->error) {
+		judge_caller(c, false, &none);
+		suspect_of_either(&out->rules, &none, out);
+		out->rule = out->nsuspects ? out->suspects[0] : NULL;
+	} else {
+		out->rule = rules_cause(&out->rules, out->error, &out->sure);
+		if (out->rule)
+			judge_suspect(out, out->rule->id);
+	}
+	out->certain = out->sure && judge_certain(&out->rules);
+}
+
+void judge_elsewhere(struct judge_machine *m, uint32_t release, const struct arch *arch,
+		     const struct names *names, const uint8_t *attr, size_t len)
+{
+	static const struct rule_pmu fixed[] = {
+		{ .type = PERF_TYPE_SOFTWARE, .name = "software" },
+		{ .type = PERF_TYPE_TRACEPOINT, .name = "tracepoint" },
+		{ .type = PERF_TYPE_BREAKPOINT, .name = "breakpoint" },
+	};
+	const struct layout *l = &layout_perf_event_attr;
+	uint32_t type = (uint32_t)layout_get(l, ATTR_TYPE, attr, len);
+	size_t n = sizeof(fixed) / sizeof(*fixed);
+	const char *name = type >= PERF_TYPE_MAX && names->pmu ? names->pmu(names, type) : NULL;
+
+	*m = (struct judge_machine){ .facts.machine = {
+		.release = release, .page_size = names->page_size, .arch = arch,
+		.pmus = m->pmus,
+	} };
+	memcpy(m->pmus, fixed, sizeof(fixed));
+	if (name)
+		m->pmus[n++] = (struct rule_pmu){ .type = type, .name = name };
+	for (size_t i = 0; i < n; i++)
+		m->pmus[i].desc = pmu_desc_by_name(m->pmus[i].name);
+	m->facts.machine.npmus = n;
+	if (names->tracepoint)
+		m->facts.target.tracepoint_name =
+			names->tracepoint(names, layout_get(l, ATTR_CONFIG, attr, len));
+}
+
+void judge_attempt(const struct attempt *a, uint32_t release, const struct arch *arch,
+		   const struct names *names, struct judgement *out)
+{
+	struct judge_machine m;
+	struct judge_case c = {
+		.ask = {
+			.attr = a->attr, .len = a->attr_len, .pid = a->pid, .cpu = a->cpu,
+			.group_fd = a->group_fd, .flags = a->flags, .facts = &m.facts,
+		},
+		.by_anybody = true, .seen = a->injected ? JUDGE_NOT_SEEN : a->error,
+	};
+
+	judge_elsewhere(&m, release, arch, names, a->attr, a->attr_len);
+	m.facts.target.group = a->group;
+	judge_open(&c, out);
+}
+
+/* Pass a pointer with the length that can be read: its address never differs. */
+static void emit_pointer(const struct call *c, unsigned int arg, size_t len, struct sink *sink)
+{
+	sink->ops->addr(sink, c->desc->args[arg].name, c->args[arg]);
+	if (c->args[arg])
+		sink_notef(sink, "readable", "%zu bytes of it can be read", len);
+}
+
+void judge_emit(const struct walk *w, const struct call *c, const char *name, size_t len,
+		struct sink *sink)
+{
+	const struct field *f = attr_member(name, len);
+	const struct call_desc *d = c->desc;
+
+	if (f) {
+		layout_emit_member(w, (unsigned int)(f - w->layout->fields), sink);
+		return;
+	}
+	for (unsigned int i = 0; i < d->nargs; i++) {
+		if (strlen(d->args[i].name) != len || memcmp(d->args[i].name, name, len))
+			continue;
+		if (d->args[i].xlat)
+			sink->ops->flags(sink, d->args[i].name, d->args[i].xlat, c->args[i]);
+		else if (d->args[i].kind == ARG_ATTR)
+			emit_pointer(c, i, w->len, sink);
+		else
+			sink->ops->sint(sink, d->args[i].name, call_int(c, i));
+	}
+}
+
+void judge_emit_fields(const struct walk *w, const struct call *c, const struct rule_desc *rule,
+		       uint32_t release, struct sink *sink)
+{
+	bool any = false;
+	size_t n;
+
+	for (unsigned int i = 0; rule->id == RULE_RESERVED_BITS && i < w->layout->n; i++) {
+		const struct field *f = &w->layout->fields[i];
+
+		if (!rules_reserved(f, release) || !field_get(f, w->bytes, w->len))
+			continue;
+		layout_emit_member(w, i, sink);
+		any = true;
+	}
+	for (const char *p = rule->fields; *p && !any; p += n + (p[n] == ',')) {
+		n = strcspn(p, ",");
+		judge_emit(w, c, p, n, sink);
+	}
+}

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The answer to one call: by the rules, by a trial, and by experiments that change it. */
+#include "verbs/why/why_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/abi/layout.h"
+#include "core/lib/die.h"
+#include "verbs/measure/refusal.h"
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+/* Return the call, as why_call_prepare() built it, in the form that rules judge. */
+static struct rule_ask asked(const struct why *k, const struct why_call *c)
+{
+	return (struct rule_ask){
+		.attr = c->len ? c->attr : NULL, .len = c->len,
+		.pid = call_int(&c->call, 1), .cpu = call_int(&c->call, 2),
+		.group_fd = call_int(&c->call, 3), .flags = c->call.args[4],
+		.facts = &k->facts.rules,
+	};
+}
+
+/* Find the facts about the call for k->facts; tries: open events for that, too. */
+static void find_facts(struct why *k, const struct why_call *c, const struct rule_ask *ask,
+		       bool tries)
+{
+	struct rule_target *t = &k->facts.rules.target;
+
+	facts_target(&k->facts, ask);
+	if (c->before.n)
+		t->descriptor = facts_descriptors(c->before.n + 1);
+	if (c->group.event != FACT_UNKNOWN)
+		t->group = c->group;
+	if (c->from_dump && ask->flags & PERF_FLAG_PID_CGROUP && !k->cgroup)
+		t->cgroup_dir = t->cgroup_perf = FACT_UNKNOWN;
+	if (tries)
+		trial_find_facts(ask, &c->before, &k->facts.rules);
+}
+
+/* Make the call with those before it open; return NULL, or why that failed. */
+static const char *try_call(const struct why_call *c, const struct rule_ask *ask,
+			    struct trial *out)
+{
+	if (!trial_open(ask, &c->before, out))
+		return "cannot create a process to make the call";
+	return !out->before_error ? NULL : c->before.n > 1 ?
+	       "an event before it could not be opened along with it" :
+	       "its group leader could not be opened here";
+}
+
+/* One trial ------------------------------------------------------------------------- */
+
+/* Return whether a filter or the like answered instead of the kernel. */
+static bool is_stopped(const struct why_answer *r)
+{
+	int error = r->trial.error;
+
+	return error && (error == r->judged.rules.error ? refusal_is_gate(error) :
+							  trial_gate() == error);
+}
+
+static enum why_verdict compare(const struct why_call *c, struct why_answer *r)
+{
+	const struct rule_verdict *v = &r->judged.rules;
+	bool sure;
+
+	if (c->not_here && c->from_dump && !c->injected && !v->error && c->error)
+		r->open = c->there;
+	if (r->open)
+		return WHY_UNFORESEEN;
+	if (r->asked && is_stopped(r))
+		return WHY_STOPPED;
+	if (r->asked && r->trial.error != v->error) {
+		r->open = rules_cause(v, r->trial.error, &sure);
+		if (!r->open && rules_assumed(v))
+			r->open = v->rule;
+		return r->open ? WHY_UNFORESEEN : WHY_DISAGREEMENT;
+	}
+	return v->error ? WHY_REFUSED : WHY_OPENS;
+}
+
+void why_ask(struct why *k, struct why_call *c, struct why_answer *r)
+{
+	struct judge_case judged = { .seen = JUDGE_NOT_SEEN };
+
+	*r = (struct why_answer){ .asked = false };
+	why_call_prepare(c, &k->machine.names);
+	judged.ask = asked(k, c);
+	find_facts(k, c, &judged.ask, !k->rules_only);
+	judge_open(&judged, &r->judged);
+	r->not_asked = k->rules_only ? "--rules-only" : c->not_here;
+	if (!r->not_asked)
+		r->not_asked = try_call(c, &judged.ask, &r->trial);
+	r->asked = !r->not_asked;
+	r->verdict = compare(c, r);
+	c->call.failed = r->asked ? r->trial.error : r->judged.error;
+	c->call.ret = r->asked ? r->trial.error : r->judged.error;
+}
+
+/* Capture the size that the kernel wrote into the attr, for the note after the result. */
+static void note_size(struct why_call *c, const struct why_answer *r)
+{
+	uint8_t head[8];
+
+	if (!r->asked || r->trial.error != E2BIG || c->len < sizeof(head))
+		return;
+	memcpy(head, c->attr, sizeof(head));
+	memcpy(head + 4, &r->trial.size, sizeof(r->trial.size));
+	call_add_capture(&c->call, AT_SYSCALL_EXIT, c->call.args[0], sizeof(head), head,
+			 sizeof(head));
+}
+
+int why_check(struct why *k, struct why_call *c)
+{
+	struct why_answer r;
+	struct show s = { .k = k, .out = &k->out, .c = c, .answer = &r };
+
+	why_ask(k, c, &r);
+	note_size(c, &r);
+	why_show(&s);
+	c->opens = r.verdict == WHY_OPENS;
+	return c->opens ? EXIT_YES : EXIT_NO;
+}
+
+/* Experiments ------------------------------------------------------------------------ */
+
+/* Limit of the ids among which a tracepoint that perf can use is searched. */
+enum { TRACEPOINTS = 4096 };
+
+/* A call under experiment. */
+struct trying {
+	struct why *k;
+	const struct why_call *c;
+	struct rule_ask ask;		/* unchanged */
+	struct rule_target target;	/* facts about the unchanged call */
+	const char *not_tried;
+};
+
+static void change_all(const struct trying *t, const struct change *const *set, size_t n,
+		       struct change_call *to)
+{
+	change_begin(to, &t->ask);
+	for (size_t i = 0; i < n; i++)
+		change_apply(to, set[i]);
+}
+
+/* Open the event disabled, as only the result of the call matters. */
+static void disable(struct change_call *call)
+{
+	const struct field *f = &layout_perf_event_attr.fields[ATTR_DISABLED];
+
+	if ((size_t)f->offset + f->width <= call->ask.len)
+		field_set(f, 1, call->attr);
+}
+
+static int open_changed(void *ctx, const struct change *const *set, size_t n)
+{
+	struct trying *t = ctx;
+	struct change_call call;
+	struct trial trial = { .error = 0 };
+	const char *why;
+
+	change_all(t, set, n, &call);
+	disable(&call);
+	why = try_call(t->c, &call.ask, &trial);
+	if (!why)
+		return trial.error;
+	/* a change with which the group leader cannot be opened counts as refused */
+	if (!n)
+		t->not_tried = why;
+	return EAGAIN;
+}
+
+/* Return whether the change names other things, whose facts have to be looked up. */
+static bool names_other(const struct change *c)
+{
+	return !c->field || c->string || c->field->kind == FIELD_PMU ||
+	       c->field->kind == FIELD_CONFIG;
+}
+
+static void rules_of_changed(void *ctx, const struct change *const *set, size_t n,
+			  struct rule_verdict *v)
+{
+	struct trying *t = ctx;
+	struct rule_target *target = &t->k->facts.rules.target;
+	struct change_call call;
+	bool other = false;
+
+	change_all(t, set, n, &call);
+	for (size_t i = 0; i < n; i++)
+		other |= names_other(set[i]);
+	*target = t->target;
+	if (other) {
+		find_facts(t->k, t->c, &call.ask, false);
+		/* keep this fact, which only opening an event shows: the call is tried anyway */
+		if (call.ask.pid == t->ask.pid && call.ask.cpu == t->ask.cpu)
+			target->breakpoint = t->target.breakpoint;
+	}
+	rules_judge(&call.ask, v);
+	*target = t->target;
+}
+
+static const struct cause_ops ops = { .open = open_changed, .judge = rules_of_changed };
+
+/* Substitutes ------------------------------------------------------------------------- */
+
+static uint64_t some_tracepoint(struct host *h)
+{
+	const char *name;
+
+	for (uint64_t id = 1; host_has_tracepoints(h) && id < TRACEPOINTS; id++) {
+		name = host_tracepoint(h, id);
+		if (name && strncmp(name, "ftrace:", 7))
+			return id;
+	}
+	return 0;
+}
+
+static void search(struct trying *t, struct why_result *r)
+{
+	ssize_t n = readlink("/proc/self/exe", r->exe, sizeof(r->exe) - 1);
+	struct change_stock stock = { .path = n > 0 ? r->exe : NULL };
+
+	if (layout_get(&layout_perf_event_attr, ATTR_TYPE, t->ask.attr, t->ask.len) ==
+	    PERF_TYPE_TRACEPOINT)
+		stock.tracepoint = some_tracepoint(t->k->machine.host);
+	/* if not even the simplest call opens, no change helps */
+	if (!r->simplest)
+		change_list(&t->ask, &t->k->machine.names, &stock, &r->changes);
+	cause_find(&ops, t, &r->changes, &r->cause);
+	r->not_tried = t->not_tried;
+	if (r->not_tried)
+		r->cause = (struct cause){ .n = 0 };
+	if (r->cause.n)
+		change_all(t, r->cause.changes, r->cause.n, &r->nearest);
+}
+
+/* Obstacles ---------------------------------------------------------------------------- */
+
+/* Find out what refuses even the simplest call. */
+static void find_gate(struct why *k, struct why_result *r)
+{
+	int gate = trial_gate();
+
+	if (gate)
+		r->blocked[r->confinement.seccomp || gate != ENOSYS ?
+			   BLOCK_SECCOMP : BLOCK_NO_SYSCALL] = true;
+	else if (r->simplest == EMFILE || r->simplest == ENFILE)
+		r->blocked[BLOCK_DESCRIPTORS] = true;
+	else
+		r->blocked[k->facts.rules.machine.paranoid > 2 ||
+			   k->facts.rules.machine.unread & UNREAD_PARANOID ?
+			   BLOCK_PARANOID : BLOCK_SECURITY] = true;
+}
+
+static void find_simplest(struct why *k, struct why_result *r)
+{
+	struct change_call call;
+	struct trial trial;
+
+	change_simplest(&call, &k->facts.rules);
+	if (!trial_open(&call.ask, NULL, &trial))
+		return;
+	r->simplest = trial.error;
+	if (r->simplest)
+		find_gate(k, r);
+}
+
+static void block_by_rule(const struct rule_desc *d, bool *blocked)
+{
+	static const struct {
+		uint64_t by;
+		enum why_block block;
+	} blocks[] = {
+		{ RULE_BY_PARANOID, BLOCK_PARANOID }, { RULE_BY_CAPS, BLOCK_CAPABILITY },
+		{ RULE_BY_RLIMIT, BLOCK_DESCRIPTORS }, { RULE_BY_SLOTS, BLOCK_BREAKPOINTS },
+		{ RULE_BY_SECURITY, BLOCK_SECURITY },
+	};
+
+	for (size_t i = 0; i < sizeof(blocks) / sizeof(*blocks); i++)
+		if (d->by & blocks[i].by)
+			blocked[blocks[i].block] = true;
+	if (d->id == RULE_EXCLUSIVE_MIX || d->id == RULE_EXCLUSIVE_BUSY)
+		blocked[BLOCK_BUSY] = true;
+	if (d->id == RULE_NO_PMU)
+		blocked[BLOCK_PMU] = true;
+	if (d->id == RULE_UPROBE_OPEN)
+		blocked[BLOCK_FILE] = true;
+}
+
+static void conclude(struct why_result *r)
+{
+	for (size_t i = 0; i < r->cause.nfaults && !r->simplest; i++)
+		if (r->cause.faults[i].rule)
+			block_by_rule(r->cause.faults[i].rule, r->blocked);
+	r->found = r->cause.n;
+	for (size_t i = 0; i < BLOCKS; i++)
+		r->found |= r->blocked[i];
+}
+
+/* Return whether the cause is unknown here, so that what the dump tells is all there is. */
+static bool is_other_there(const struct why_call *c, const struct why_result *r)
+{
+	return c->from_dump && c->error && !c->injected && (r->not_tried || !r->cause.error);
+}
+
+int why_examine(struct why *k, struct why_call *c, const struct why_seen *seen)
+{
+	struct why_result *r = xcalloc(1, sizeof(*r));
+	struct trying t = { .k = k, .c = c };
+	struct show s = { .k = k, .out = &k->out, .c = c, .r = r, .seen = seen };
+	struct judge_case judged = { .seen = JUDGE_NOT_SEEN };
+	struct judgement j;
+	int status;
+
+	why_call_prepare(c, &k->machine.names);
+	r->ask = t.ask = judged.ask = asked(k, c);
+	find_facts(k, c, &t.ask, true);
+	t.target = k->facts.rules.target;
+	judge_open(&judged, &j);
+	confinement_read(&r->confinement);
+	r->not_tried = c->not_here;
+	if (!r->not_tried) {
+		find_simplest(k, r);
+		search(&t, r);
+	}
+	if (r->cause.error)
+		conclude(r);
+	if (is_other_there(c, r))
+		r->there = c->there;
+	c->opens = !r->not_tried && !r->cause.error;
+	c->call.ret = r->not_tried ? j.error : r->cause.error;
+	c->call.failed = c->call.ret;
+	if (!c->leads || !c->opens)
+		why_show(&s);
+	status = r->found ? EXIT_YES : EXIT_NO;
+	change_list_free(&r->changes);
+	free(r);
+	return status;
+}

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The state of this machine that decides a rule or stops a call, in words. */
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "core/abi/layout.h"
+#include "engine/rings/holders.h"
+#include "verbs/measure/refusal.h"
+#include "verbs/why/why_internal.h"
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+static void here_caps(const struct show *s, struct buf *out)
+{
+	static const struct {
+		const char *name;
+		unsigned int bit;
+	} caps[] = {
+		{ "CAP_PERFMON", ABI_CAP_PERFMON }, { "CAP_SYS_ADMIN", ABI_CAP_SYS_ADMIN },
+		{ "CAP_KILL", ABI_CAP_KILL }, /* matters for a signal only */
+	};
+	bool signals = layout_get(&layout_perf_event_attr, ATTR_SIGTRAP, s->c->attr, s->c->len);
+
+	const struct rule_machine *m = &s->k->facts.rules.machine;
+
+	for (size_t i = 0; i < sizeof(caps) / sizeof(*caps) - !signals; i++)
+		buf_addf(out, "%s%s%s", i ? ", " : "",
+			 (m->caps | m->caps_unread) >> caps[i].bit & 1 ? "" : "no ",
+			 caps[i].name);
+	if (m->caps_unread)
+		buf_adds(out, ", which count only in the first user namespace; whether this is "
+			      "it cannot be read");
+}
+
+static void here_sysctl(const char *name, bool unread, int64_t value, struct buf *out)
+{
+	if (unread)
+		buf_addf(out, "%s cannot be read", name);
+	else
+		buf_addf(out, "%s is %lld", name, (long long)value);
+}
+
+static void here_pmus(const struct show *s, struct buf *out)
+{
+	const struct rule_machine *m = &s->k->facts.rules.machine;
+
+	if (m->pmus_known != FACT_YES) {
+		buf_adds(out, "the PMUs cannot be read from sysfs");
+		return;
+	}
+	buf_adds(out, "PMUs are");
+	for (size_t i = 0; i < m->npmus; i++)
+		buf_addf(out, "%s %s (%u)", i ? "," : "", m->pmus[i].name, m->pmus[i].type);
+}
+
+static void here_task(const struct show *s, struct buf *out)
+{
+	const struct rule_task *t = &s->k->facts.rules.target.task;
+
+	buf_adds(out, t->exists == FACT_NO ? "no such task" :
+		      t->living == FACT_NO ? "the task has ended" :
+		      t->readable == FACT_NO ? "this user may not read the task" :
+		      t->attachable == FACT_NO ? "this user may not trace the task" :
+		      t->readable == FACT_UNKNOWN ? "nothing is known about the task" :
+						    "this user may read the task");
+}
+
+static void here_slots(const struct show *s, struct buf *out)
+{
+	enum fact f = s->k->facts.rules.target.breakpoint;
+
+	buf_adds(out, f == FACT_YES ? "a breakpoint is free" :
+		      f == FACT_NO ? "no breakpoint is free" :
+				     "unknown whether a breakpoint is free");
+	if (f == FACT_NO && s->c->before.n)
+		buf_addf(out, ", with the %zu events before it in the list open", s->c->before.n);
+}
+
+bool here_add(const struct show *s, uint64_t by, struct buf *out)
+{
+	const struct rule_machine *m = &s->k->facts.rules.machine;
+	const struct rule_target *t = &s->k->facts.rules.target;
+	struct rlimit limit = { 0, 0 };
+
+	switch (by) {
+	case RULE_BY_ARCH:
+		buf_addf(out, "the kernel's architecture is %s", m->arch->name);
+		break;
+	case RULE_BY_KERNEL:
+		buf_addf(out, "the kernel is %s", s->k->facts.release);
+		break;
+	case RULE_BY_PARANOID:
+		here_sysctl("perf_event_paranoid", m->unread & UNREAD_PARANOID, m->paranoid, out);
+		break;
+	case RULE_BY_CAPS:
+		here_caps(s, out);
+		break;
+	case RULE_BY_LIMITS:
+		here_sysctl("perf_event_max_sample_rate", m->unread & UNREAD_SAMPLE_RATE,
+			    (int64_t)m->max_sample_rate, out);
+		buf_adds(out, ", ");
+		here_sysctl("perf_event_max_stack", m->unread & UNREAD_STACK,
+			    (int64_t)m->max_stack, out);
+		break;
+	case RULE_BY_RLIMIT:
+		getrlimit(RLIMIT_NOFILE, &limit);
+		buf_addf(out, "RLIMIT_NOFILE is %llu", (unsigned long long)limit.rlim_cur);
+		break;
+	case RULE_BY_PMU:
+		here_pmus(s, out);
+		break;
+	case RULE_BY_TRACEPOINT:
+		if (t->tracepoint_name)
+			buf_addf(out, "the tracepoint is %s", t->tracepoint_name);
+		else
+			buf_adds(out, t->tracepoint == FACT_NO ? "no tracepoint has that id" :
+				      "tracefs cannot be read");
+		break;
+	case RULE_BY_CPU:
+		if (m->unread & UNREAD_CPUS)
+			buf_adds(out, "the numbers of CPUs cannot be read from sysfs");
+		else
+			buf_addf(out, "CPUs have numbers up to %u", m->cpus - 1);
+		break;
+	case RULE_BY_SLOTS:
+		here_slots(s, out);
+		break;
+	case RULE_BY_TASK:
+		here_task(s, out);
+		break;
+	case RULE_BY_FILE:
+		if (t->path.error)
+			buf_addf(out, "cannot open the file: %s", strerror(t->path.error));
+		else
+			buf_addf(out, "the file has %llu bytes",
+				 (unsigned long long)t->path.size);
+		break;
+	default:
+		return false;
+	}
+	return true;
+}
+
+/* Obstacles ------------------------------------------------------------------------ */
+
+static void capability_words(const struct show *s, struct buf *out)
+{
+	const struct facts *f = &s->k->facts;
+	const struct confinement *c = &s->r->confinement;
+
+	here_add(s, RULE_BY_CAPS, out);
+	if (f->own_caps & ~(f->rules.machine.caps | f->rules.machine.caps_unread))
+		buf_adds(out, "; its capabilities are valid only in this user namespace");
+	if (!(c->bounding >> ABI_CAP_PERFMON & 1) && !(c->bounding >> ABI_CAP_SYS_ADMIN & 1))
+		buf_adds(out, "; the bounding set has neither, as in a container: "
+			      "start it with them");
+	else if (c->no_new_privs)
+		buf_adds(out, "; NoNewPrivs prevents programs from gaining them");
+}
+
+/* Name the processes that hold events of the call's type. */
+static void holder_words(const struct show *s, struct buf *out)
+{
+	const struct rule_ask *a = &s->r->ask;
+	const struct holders_of of = {
+		.type = (uint32_t)layout_get(&layout_perf_event_attr, ATTR_TYPE, a->attr, a->len),
+		.tid = a->flags & PERF_FLAG_PID_CGROUP ? -1 : a->pid ? a->pid : getpid(),
+		.cpu = a->cpu,
+	};
+	struct buf held = { 0 };
+
+	holders_add(&of, &s->k->machine.names, &held);
+	if (held.len)
+		buf_addf(out, "; held by %s", buf_str(&held));
+	buf_free(&held);
+}
+
+static void pmu_words(const struct show *s, struct buf *out)
+{
+	buf_adds(out, s->k->facts.rules.machine.pmus_known == FACT_YES ?
+		      "no PMU here counts such events" :
+		      "perhaps no PMU here counts such events: they cannot be read from sysfs");
+	if (s->r->confinement.virtual)
+		buf_adds(out, "; this is a virtual machine, and its host decides whether it has "
+			      "counters");
+}
+
+static void seccomp_words(const struct show *s, struct buf *out)
+{
+	refusal_gate(&s->r->confinement, out);
+}
+
+const char *here_add_block(const struct show *s, enum why_block b, struct buf *out)
+{
+	static const struct {
+		const char *name;
+		void (*add)(const struct show *s, struct buf *out);
+		uint64_t by;		/* the state that is named first, or 0 */
+		const char *words;
+		bool held;		/* by processes, which are named */
+		bool confined;		/* containers do that */
+	} blocks[] = {
+		[BLOCK_SECCOMP] = { "seccomp", .add = seccomp_words, .confined = true },
+		[BLOCK_NO_SYSCALL] = { "no_syscall",
+				       .words = "the kernel is built without perf events" },
+		[BLOCK_SECURITY] = { "security", .words = "a security module does not let this "
+							  "process use perf events" },
+		[BLOCK_PARANOID] = { "paranoid", .by = RULE_BY_PARANOID },
+		[BLOCK_CAPABILITY] = { "capability", .add = capability_words, .confined = true },
+		[BLOCK_DESCRIPTORS] = { "descriptors", .by = RULE_BY_RLIMIT,
+					.words = ", and so many descriptors are open" },
+		[BLOCK_PMU] = { "pmu", .add = pmu_words },
+		[BLOCK_BREAKPOINTS] = { "breakpoints", .by = RULE_BY_SLOTS, .held = true },
+		[BLOCK_BUSY] = { "busy", .words = "other events use the PMU", .held = true },
+		[BLOCK_FILE] = { "file", .by = RULE_BY_FILE },
+	};
+
+	if (blocks[b].add)
+		blocks[b].add(s, out);
+	if (blocks[b].by)
+		here_add(s, blocks[b].by, out);
+	buf_adds(out, blocks[b].words ? blocks[b].words : "");
+	if (blocks[b].held)
+		holder_words(s, out);
+	if (blocks[b].confined && s->r->confinement.container)
+		buf_addf(out, "; this is a container (%s)", s->r->confinement.container);
+	return blocks[b].name;
+}
