@@ -147,7 +147,7 @@ page_options() {
 	run "$PEVTRACE" --recor --string-l=5 -o "$dir/out" true
 	[ "$status" -eq 0 ]
 	[ -f "$dir/out" ]
-	[ "$("$PEVTRACE" check --vers)" = "$("$PEVTRACE" --version)" ]
+	[ "$("$PEVTRACE" why --vers)" = "$("$PEVTRACE" --version)" ]
 	run "$PEVTRACE" --summary -o "$dir/out" true # which --summary-only begins with, too
 	[ "$status" -eq 0 ]
 	run "$PEVTRACE" --s true
@@ -198,14 +198,14 @@ page_options() {
 	precise_ip list --tried precise_pi
 	counting learn countnig
 	sample_freq diff --ignore=sample_frq a b
-	sample_period check '{type=1, smaple_period=1}'
-	type check '{typ=1}'
-	type check '{typ=1, size=112}'
+	sample_period why '{type=1, smaple_period=1}'
+	type why '{typ=1}'
+	type why '{typ=1, size=112}'
 	sample_type decode '--attr={sampel_type=1}'
-	PERF_TYPE_SOFTWARE check '{type=PERF_TYPE_SOFTWAER}'
-	PERF_COUNT_SW_CPU_CLOCK check '{type=PERF_TYPE_SOFTWARE, config=PERF_COUNT_SW_CPU_CLOK}'
+	PERF_TYPE_SOFTWARE why '{type=PERF_TYPE_SOFTWAER}'
+	PERF_COUNT_SW_CPU_CLOCK why '{type=PERF_TYPE_SOFTWARE, config=PERF_COUNT_SW_CPU_CLOK}'
 	PERF_SAMPLE_IP open -e cpu-clock,sample_type=PERF_SAMPLE_IIP true
-	PERF_FLAG_FD_CLOEXEC check --flags=PERF_FLAG_FD_CLOEXC '{type=1}'
+	PERF_FLAG_FD_CLOEXEC why --flags=PERF_FLAG_FD_CLOEXC '{type=1}'
 	PERF_EVENT_IOC_ENABLE decode --ioctl=PERF_EVENT_IOC_ENABEL
 	ENABLE decode --ioctl=enabel
 	EINVAL decode --errno=EINVL

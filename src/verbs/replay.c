@@ -15,7 +15,9 @@
 #include "engine/rings/borrow.h"
 #include "experiment/replay_engine.h"
 #include "formats/dump/reader.h"
+#include "core/host/facts.h"
 #include "core/host/rights.h"
+#include "core/judge/judge.h"
 #include "core/lib/die.h"
 #include "verbs/measure/own_session.h"
 #include "verbs/measure/refusal.h"
@@ -173,6 +175,31 @@ static void tell_difference(struct replaying *r, const struct call *c, const cha
 	r->differ++;
 }
 
+/* Append the rule that refuses the open here, on a task of pevtrace's or on the CPU, if one does. */
+static void add_rule(const struct replaying *r, const struct call *c, int error, struct buf *out)
+{
+	struct facts facts;
+	struct judge_case refused = {
+		.ask = {
+			.pid = call_int(c, 1) < 0 ? -1 : 0, .cpu = call_int(c, 2),
+			.group_fd = call_int(c, 3), .flags = c->args[4], .facts = &facts.rules,
+		},
+		.seen = error,
+	};
+	struct judgement j;
+
+	refused.ask.attr = call_bytes(c, AT_SYSCALL_ENTER, c->args[0], EVENT_ATTR_MAX,
+				      &refused.ask.len);
+	facts_open(&facts, r->own_session.machine.host);
+	facts_target(&facts, &refused.ask);
+	facts.rules.target.group = model_group(r->there.model, c);
+	judge_open(&refused, &j);
+	if (j.rule)
+		buf_addf(out, "%s%s (rule %s); ", j.sure ? "" : "perhaps: ", j.rule->meaning,
+			 j.rule->name);
+	facts_close(&facts);
+}
+
 /* Explain missing rights and locked memory, once each. */
 static void replay_explain(struct replaying *r, const struct call *c, int error)
 {
@@ -180,8 +207,10 @@ static void replay_explain(struct replaying *r, const struct call *c, int error)
 
 	if (c->desc->class == CLASS_OPEN && (error == EACCES || error == EPERM)) {
 		if (!r->warned_rights) {
-			if (!refusal_add_gate(&rights, error))
+			if (!refusal_add_gate(&rights, error)) {
+				add_rule(r, c, error, &rights);
 				refusal_rights(&rights);
+			}
 			warn("some events cannot be opened here: %s", buf_str(&rights));
 			buf_free(&rights);
 		}

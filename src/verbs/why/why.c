@@ -204,7 +204,7 @@ static const struct verb_group groups[] = {
 
 const struct verb why_verb = {
 	.name = "why",
-	.summary = "Find out why a perf_event_open is refused, by rules and experiments",
+	.summary = "Find out why a perf_event_open is refused",
 	.usage =
 "why [OPTION]... ATTR\n"
 "why [OPTION]... -e EVENT\n"
