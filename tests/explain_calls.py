@@ -3,7 +3,7 @@
 """pevtrace explain of calls, compared with other sources:
 
   failing  calls that fail on purpose: the kernel's errno, the check that
-           pevtrace check finds by trying
+           pevtrace why --once finds by trying
   nobody   an ordinary user, who is refused
   rights   the release that an open requires, against what --as-kernel refuses;
            the rights, against the kernel's answer to a user
