@@ -80,9 +80,8 @@ void event_lead(struct event *e, struct event *leader);
 /* Redirect the event's records to the ring of output; NULL: to its own. */
 void event_redirect(struct event *e, struct event *output);
 
-/* Count descriptors, mapped rings or links up or down by change; the last one ends the event. */
+/* Count descriptors or links up or down by change; the last one ends the event. */
 void event_handles(struct event *e, int change);
-void event_mapped(struct event *e, int change);
 void event_linked(struct event *e, int change);
 
 /* first: an earlier mapping of the same buffer, or NULL. */
