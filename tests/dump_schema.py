@@ -14,12 +14,12 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(HERE, "lib"))
-from dumps import FULL, PERF, PEVTRACE, TOP, Trouble, decode_bytes, join, main, note, read, \
+from dumps import BUILT, FULL, PERF, PEVTRACE, Trouble, decode_bytes, join, main, note, read, \
 	target
 from programs import objects
 import straceparse as sp
 
-PAGE = os.path.join(TOP, "man", "pevtrace-json.5")
+PAGE = os.path.join(BUILT, "man", "pevtrace-json.5")
 
 def check_dump(b, schema, name, options, command, least=3, keep=None, **how):
 	what = "schema: " + name

@@ -474,7 +474,8 @@ def described():
 		for line in open(path):
 			if line.startswith("%"):
 				kind = line.split()[0]
-			elif line.strip() and not line.startswith("#"):
+			elif line.strip() and not line.startswith("#") and \
+					kind not in ("%activity", "%object"):
 				word = line.split("\t")[0]
 				(fields if kind == "%layout" else names).add(word)
 				if os.path.basename(path) == "errno.in":

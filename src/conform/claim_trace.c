@@ -46,7 +46,6 @@ static void claim_trace_show(struct claim_trace *t, enum selected selected)
 
 static void claim_trace_start(struct claim_trace *t)
 {
-	const struct birth birth = { .tid = gettid(), .pid = getpid(), .attached = true };
 	const struct session_setup setup = { .source = &t->names, .selection = &t->selection };
 	const struct session_facts facts = { .arch = arch_native() };
 
@@ -55,7 +54,9 @@ static void claim_trace_start(struct claim_trace *t)
 	session_add_view(&t->session,
 			 text_view_new(&t->options, &t->session.names, t->out, 0));
 	own_calls_init(&t->own_calls, &t->session);
-	session_born(&t->session, &birth, 0);
+	session_feed(&t->session, &(struct activity){
+		ACTIVITY_TASK, .task = { .tid = gettid(), .pid = getpid(), .attached = true },
+	});
 }
 
 static void trace_note(struct steps *run, const char *text)

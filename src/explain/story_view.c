@@ -37,13 +37,13 @@ const struct seen_task *story_task(const struct story *s, pid_t tid)
 	return story_task_of((struct story *)s, tid);
 }
 
-static void story_on_born(struct view *v, const struct birth *b, uint64_t ns)
+static void story_on_born(struct view *v, const struct activity *a)
 {
+	const struct activity_task *b = &a->task;
 	struct story *s = story_of(v);
 	const struct seen_task *parent = story_task_of(s, b->parent);
 	const struct call_desc *by = parent ? parent->creating : NULL;
 
-	(void)ns;
 	s->tasks = xrealloc(s->tasks, (s->ntasks + 1) * sizeof(*s->tasks));
 	s->tasks[s->ntasks++] = (struct seen_task){
 		.tid = b->tid, .pid = b->pid, .parent = b->parent, .attached = b->attached,
@@ -52,23 +52,21 @@ static void story_on_born(struct view *v, const struct birth *b, uint64_t ns)
 	map_set(&s->by_tid, (uint64_t)b->tid, (void *)(uintptr_t)s->ntasks);
 }
 
-static void story_on_execed(struct view *v, pid_t tid, pid_t former, uint64_t ns, const char *exe,
-		      bool shown)
+static void story_on_execed(struct view *v, const struct activity *a)
 {
-	struct seen_task *t = story_task_of(story_of(v), former);
+	const struct activity_exec *x = &a->exec;
+	struct seen_task *t = story_task_of(story_of(v), x->former);
 
-	(void)ns;
-	(void)shown;
 	if (!t)
 		return;
-	if (tid != former) {
-		t->tid = tid;
-		map_set(&story_of(v)->by_tid, (uint64_t)tid,
-			map_get(&story_of(v)->by_tid, (uint64_t)former));
+	if (x->tid != x->former) {
+		t->tid = x->tid;
+		map_set(&story_of(v)->by_tid, (uint64_t)x->tid,
+			map_get(&story_of(v)->by_tid, (uint64_t)x->former));
 	}
 	t->execs++;
 	free(t->exe);
-	t->exe = exe ? xstrdup(exe) : NULL;
+	t->exe = x->exe ? xstrdup(x->exe) : NULL;
 }
 
 static void story_end_wait(struct seen_task *t)
@@ -77,19 +75,16 @@ static void story_end_wait(struct seen_task *t)
 	t->waiting = false;
 }
 
-static void story_on_gone(struct view *v, pid_t tid, uint64_t ns, enum view_end how, int status,
-		    bool shown)
+static void story_on_gone(struct view *v, const struct activity *a)
 {
-	struct seen_task *t = story_task_of(story_of(v), tid);
+	struct seen_task *t = story_task_of(story_of(v), a->gone.tid);
 
-	(void)ns;
-	(void)shown;
 	if (!t)
 		return;
 	story_end_wait(t);
 	t->gone = true;
-	t->how = how;
-	t->status = status;
+	t->how = a->gone.how;
+	t->status = a->gone.status;
 	t->creating = NULL;
 }
 
@@ -281,16 +276,15 @@ static void story_note_path(struct story *s, const char *path, size_t len)
 	memcpy(s->paths[s->npaths++], path, len);
 }
 
-static void story_on_record(struct view *v, pid_t tid, uint64_t ns, const struct view_record *r)
+static void story_on_record(struct view *v, const struct activity *a)
 {
+	const struct activity_record *r = &a->record;
 	struct story *s = story_of(v);
 	uint64_t type = layout_get(&layout_perf_event_header, PERF_EVENT_HEADER_TYPE, r->bytes,
 				   r->len);
 	size_t at = type == PERF_RECORD_MMAP ? MMAP_NAME :
 		    type == PERF_RECORD_MMAP2 ? MMAP2_NAME : 0;
 
-	(void)tid;
-	(void)ns;
 	if (!at)
 		return;
 	s->maps++;
@@ -310,26 +304,25 @@ static bool story_is_event_signal(const siginfo_t *info)
 	       (info->si_code == POLL_IN || info->si_code == POLL_HUP);
 }
 
-static void story_on_signalled(struct view *v, pid_t tid, uint64_t ns, const siginfo_t *info,
-			 bool shown)
+static void story_on_signalled(struct view *v, const struct activity *a)
 {
+	const siginfo_t *info = &a->signal.info;
 	struct story *s = story_of(v);
 
-	(void)ns;
-	(void)shown;
 	if (!story_is_event_signal(info))
 		return;
 	for (size_t i = 0; i < s->nsignals; i++) {
 		struct seen_signal *t = &s->signals[i];
 
-		if (t->signo == info->si_signo && t->code == info->si_code && t->tid == tid) {
+		if (t->signo == info->si_signo && t->code == info->si_code &&
+		    t->tid == a->signal.tid) {
 			t->times++;
 			return;
 		}
 	}
 	s->signals = xrealloc(s->signals, (s->nsignals + 1) * sizeof(*s->signals));
 	s->signals[s->nsignals++] = (struct seen_signal){
-		.signo = info->si_signo, .code = info->si_code, .tid = tid, .times = 1,
+		.signo = info->si_signo, .code = info->si_code, .tid = a->signal.tid, .times = 1,
 	};
 }
 
@@ -350,9 +343,14 @@ static void story_on_free(struct view *v)
 }
 
 static const struct view_ops story_ops = {
-	.born = story_on_born, .enter = story_on_enter, .exit = story_on_exit,
-	.record = story_on_record, .signalled = story_on_signalled,
-	.execed = story_on_execed, .gone = story_on_gone, .free = story_on_free,
+	.on[ACTIVITY_TASK] = story_on_born,
+	.enter = story_on_enter,
+	.exit = story_on_exit,
+	.on[ACTIVITY_RECORD] = story_on_record,
+	.on[ACTIVITY_SIGNAL] = story_on_signalled,
+	.on[ACTIVITY_EXEC] = story_on_execed,
+	.on[ACTIVITY_GONE] = story_on_gone,
+	.free = story_on_free,
 };
 
 struct view *story_view_new(struct model *m, const struct names *n, const struct arch *arch,

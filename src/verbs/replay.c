@@ -316,23 +316,21 @@ static void replay_on_exit(struct view *v, const struct call *c)
 	r->last = (struct replayed){ 0 };
 }
 
-static void replay_on_execed(struct view *v, pid_t tid, pid_t former, uint64_t ns,
-			     const char *exe, bool shown)
+static void replay_on_execed(struct view *v, const struct activity *a)
 {
-	(void)tid, (void)former, (void)ns, (void)exe, (void)shown;
+	(void)a;
 	replay_engine_execed(&replaying_of(v)->again);
 }
 
-static void replay_on_gone(struct view *v, pid_t tid, uint64_t ns, enum view_end how,
-			   int status, bool shown)
+static void replay_on_gone(struct view *v, const struct activity *a)
 {
-	(void)ns, (void)how, (void)status, (void)shown;
-	replay_engine_gone(&replaying_of(v)->again, tid);
+	replay_engine_gone(&replaying_of(v)->again, a->gone.tid);
 }
 
 static const struct view_ops replay_ops = {
 	.enter = replay_on_enter, .before_exit = replay_before_exit, .exit = replay_on_exit,
-	.execed = replay_on_execed, .gone = replay_on_gone,
+	.on[ACTIVITY_EXEC] = replay_on_execed,
+	.on[ACTIVITY_GONE] = replay_on_gone,
 };
 
 /* The verb ---------------------------------------------------------------------------- */

@@ -22,10 +22,10 @@ try:
 except ImportError:
 	jsonschema = None
 
-TOP = os.path.dirname(HERE)
-SCHEMA = os.path.join(TOP, "share", "pevtrace", "trace.schema.json")
-
 PEVTRACE = os.environ.get("PEVTRACE") or sp.find_program("pevtrace")
+# what the build made of xlat/activities.in
+BUILT = os.environ.get("builddir") or os.path.dirname(PEVTRACE)
+SCHEMA = os.path.join(BUILT, "share", "pevtrace", "trace.schema.json")
 PERF = sp.find_program("perf", ("/usr/lib/linux-tools",))
 TARGETS = os.environ.get("PEVTRACE_TARGETS", "")
 

@@ -364,7 +364,8 @@ def check_schema(tap, name, dump):
 	"""Test that every line of the dump is valid against the schema."""
 	if not jsonschema:
 		return tap.skip(name + ": schema", "python3-jsonschema is not installed")
-	with open(os.path.join(HERE, "..", "share", "pevtrace", "trace.schema.json")) as f:
+	built = os.environ.get("builddir") or os.path.dirname(PEVTRACE)
+	with open(os.path.join(built, "share", "pevtrace", "trace.schema.json")) as f:
 		check = jsonschema.Draft7Validator(json.load(f))
 	bad = []
 	for line in open(dump):

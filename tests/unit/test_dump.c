@@ -12,7 +12,7 @@
 
 #include <json-c/json_tokener.h>
 
-#include "formats/dump/dump_call.h"
+#include "formats/dump/dump_view_internal.h"
 #include "core/abi/call_decode.h"
 #include "formats/dump/dump_read.h"
 #include "formats/json/json_text.h"
@@ -141,32 +141,30 @@ static struct told *told_of(struct view *v)
 	return (struct told *)v; /* view is its first member */
 }
 
-static void on_born(struct view *v, const struct birth *b, uint64_t ns)
+static void on_born(struct view *v, const struct activity *a)
 {
-	(void)ns;
+	const struct activity_task *b = &a->task;
+
 	tell(told_of(v), 'b');
 	assert_true(b->tid + 1 >= 0 && b->tid + 1 <= INT32_MAX);
 }
 
-static void on_found(struct view *v, pid_t tid, int fd, bool cloexec, const struct event *e)
+static void on_found(struct view *v, const struct activity *a)
 {
-	(void)tid, (void)fd, (void)cloexec;
 	tell(told_of(v), 'f');
-	touch_text(told_of(v), e->name);
+	touch_text(told_of(v), a->found.event->name);
 }
 
-static void on_found_ring(struct view *v, pid_t tid, const struct ring *r)
+static void on_found_ring(struct view *v, const struct activity *a)
 {
-	(void)tid;
 	tell(told_of(v), 'm');
-	assert_true(r->start < r->end);
+	assert_true(a->found_ring.ring->start < a->found_ring.ring->end);
 }
 
-static void on_comm(struct view *v, pid_t tid, const char *comm)
+static void on_comm(struct view *v, const struct activity *a)
 {
-	(void)tid;
 	tell(told_of(v), 'c');
-	touch_text(told_of(v), comm);
+	touch_text(told_of(v), a->comm.comm);
 }
 
 static void touch_call(struct told *t, const struct call *c)
@@ -209,11 +207,11 @@ static void on_exit_of(struct view *v, const struct call *c)
 	assert_ptr_equal(map_del(&t->begun, (uint64_t)c->tid), c);
 }
 
-static void on_abandon(struct view *v, const struct call *c, bool detached, uint64_t ns)
+static void on_abandon(struct view *v, const struct activity *a)
 {
+	const struct call *c = a->abandoned.call;
 	struct told *t = told_of(v);
 
-	(void)detached, (void)ns;
 	tell(t, 'a');
 	touch_call(t, c);
 	assert_ptr_equal(map_del(&t->begun, (uint64_t)c->tid), c);
@@ -233,72 +231,79 @@ static void on_stack(struct view *v, pid_t tid, const struct view_frame *frames,
 	touch_text(t, why);
 }
 
-static void on_record(struct view *v, pid_t tid, uint64_t ns, const struct view_record *r)
+static void on_record(struct view *v, const struct activity *a)
 {
-	(void)tid, (void)ns;
+	const struct activity_record *r = &a->record;
+
 	tell(told_of(v), 'r');
 	touch(told_of(v), r->bytes, r->len);
 	touch_text(told_of(v), r->event->name);
 	assert_true(r->ring->number > 0);
 }
 
-static void on_looked(struct view *v, pid_t tid, uint64_t ns, const struct view_look *l)
+static void on_looked(struct view *v, const struct activity *a)
 {
+	const struct activity_look *l = &a->look;
 	struct told *t = told_of(v);
 
-	(void)tid, (void)ns;
 	tell(t, 'l');
 	t->last = l->missed;
 	touch(t, l->page, l->page_len);
 }
 
-static void on_learnt_id(struct view *v, const struct event *e)
+static void on_learnt_id(struct view *v, const struct activity *a)
 {
 	tell(told_of(v), 'd');
-	assert_true(e->number > 0);
+	assert_true(a->id.event->number > 0);
 }
 
-static void on_count(struct view *v, const struct event *e)
+static void on_count(struct view *v, const struct activity *a)
 {
 	tell(told_of(v), 'n');
-	assert_true(e->count.known);
+	assert_true(a->count.event->count.known);
 }
 
-static void on_signalled(struct view *v, pid_t tid, uint64_t ns, const siginfo_t *info,
-			 bool shown)
+static void on_signalled(struct view *v, const struct activity *a)
 {
-	(void)tid, (void)ns, (void)shown;
 	tell(told_of(v), 'i');
-	touch(told_of(v), info, sizeof(*info));
+	touch(told_of(v), &a->signal.info, sizeof(a->signal.info));
 }
 
-static void on_execed(struct view *v, pid_t tid, pid_t former, uint64_t ns, const char *exe,
-		      bool shown)
+static void on_execed(struct view *v, const struct activity *a)
 {
+	const struct activity_exec *x = &a->exec;
 	struct told *t = told_of(v);
 	struct call *c;
 
-	(void)ns, (void)shown;
 	tell(t, 'X');
-	touch_text(t, exe);
-	c = former == tid ? NULL : map_del(&t->begun, (uint64_t)former);
+	touch_text(t, x->exe);
+	c = x->former == x->tid ? NULL : map_del(&t->begun, (uint64_t)x->former);
 	if (c)
-		map_set(&t->begun, (uint64_t)tid, c);
+		map_set(&t->begun, (uint64_t)x->tid, c);
 }
 
-static void on_gone(struct view *v, pid_t tid, uint64_t ns, enum view_end how, int status,
-		    bool shown)
+static void on_gone(struct view *v, const struct activity *a)
 {
-	(void)ns, (void)how, (void)status, (void)shown;
 	tell(told_of(v), 'g');
-	assert_null(map_get(&told_of(v)->begun, (uint64_t)tid));
+	assert_null(map_get(&told_of(v)->begun, (uint64_t)a->gone.tid));
 }
 
 static const struct view_ops ops = {
-	.born = on_born, .found = on_found, .found_ring = on_found_ring, .comm = on_comm,
-	.enter = on_enter, .exit = on_exit_of, .abandon = on_abandon, .stack = on_stack,
-	.record = on_record, .looked = on_looked, .learnt_id = on_learnt_id, .count = on_count,
-	.signalled = on_signalled, .execed = on_execed, .gone = on_gone,
+	.on[ACTIVITY_TASK] = on_born,
+	.on[ACTIVITY_FOUND] = on_found,
+	.on[ACTIVITY_FOUND_RING] = on_found_ring,
+	.on[ACTIVITY_COMM] = on_comm,
+	.enter = on_enter,
+	.exit = on_exit_of,
+	.on[ACTIVITY_ABANDONED] = on_abandon,
+	.stack = on_stack,
+	.on[ACTIVITY_RECORD] = on_record,
+	.on[ACTIVITY_LOOK] = on_looked,
+	.on[ACTIVITY_ID] = on_learnt_id,
+	.on[ACTIVITY_COUNT] = on_count,
+	.on[ACTIVITY_SIGNAL] = on_signalled,
+	.on[ACTIVITY_EXEC] = on_execed,
+	.on[ACTIVITY_GONE] = on_gone,
 };
 
 /* Feeds a session that has no other view; true when the dump is whole. */

@@ -23,7 +23,7 @@ static struct model *m;
 /* A thread shares both tables with its maker, a process none. */
 static void born(pid_t tid, pid_t pid, pid_t parent, bool thread)
 {
-	model_born(m, &(struct birth){
+	model_born(m, &(struct activity_task){
 		.tid = tid, .pid = pid, .parent = parent,
 		.shares_files = thread, .shares_memory = thread,
 	});
@@ -426,12 +426,16 @@ static void test_strangers(void **state)
 /* A damaged dump says that each of two events leads the other. */
 static void test_leaders(void **state)
 {
-	struct event *a = model_found(m, 100, 5, false, 0), *b = model_found(m, 100, 6, false, 0);
+	struct event *a = model_found(m, 100, 5, false, NULL), *b = model_found(m, 100, 6, false, NULL);
 	static const uint8_t attr[64];
 
 	(void)state;
-	model_describe(m, a, &(struct event_facts){ attr, sizeof(attr), 100, -1, .leader = b });
-	model_describe(m, b, &(struct event_facts){ attr, sizeof(attr), 100, -1, .leader = a });
+	model_describe(m, a, &(struct activity_described){
+		.attr = attr, .attr_len = sizeof(attr), .pid = 100, .cpu = -1, .leader = b,
+	});
+	model_describe(m, b, &(struct activity_described){
+		.attr = attr, .attr_len = sizeof(attr), .pid = 100, .cpu = -1, .leader = a,
+	});
 	assert_ptr_equal(a->leader, b);
 	assert_null(b->leader);
 }

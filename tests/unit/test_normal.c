@@ -32,7 +32,7 @@ static int teardown(void **state)
 
 static struct normal_task *task(void)
 {
-	static const struct birth b = { .tid = 7, .pid = 7 };
+	static const struct activity_task b = { .tid = 7, .pid = 7 };
 
 	return normal_task_new(normal, &b);
 }

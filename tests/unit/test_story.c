@@ -26,13 +26,13 @@ static struct view *story;
 
 static int setup(void **state)
 {
-	const struct birth b = { .tid = 100, .pid = 100 };
+	const struct activity a = { ACTIVITY_TASK, .task = { .tid = 100, .pid = 100 } };
 
 	(void)state;
 	m = model_new(&fake_names, true);
 	story = story_view_new(m, &fake_names, &arch_x86_64, KVER(6, 1, 0));
-	model_born(m, &b);
-	story->ops->born(story, &b, 0);
+	model_born(m, &a.task);
+	story->ops->on[a.kind](story, &a);
 	return 0;
 }
 
@@ -246,9 +246,13 @@ static void test_any_attr(void **state)
 
 static void recorded(struct event *e, const uint8_t *bytes, size_t len)
 {
-	const struct view_record r = { .event = e, .bytes = bytes, .len = len, .sure = true };
+	const struct activity a = {
+		ACTIVITY_RECORD, .record = {
+			.tid = 100, .event = e, .bytes = bytes, .len = len, .sure = true,
+		},
+	};
 
-	story->ops->record(story, 100, 0, &r);
+	story->ops->on[a.kind](story, &a);
 }
 
 /* Names of mapped files are bytes of the target's, with or without an end. */

@@ -133,7 +133,7 @@ void model_after_open(struct model *m, struct task *t, const struct call *c)
 		t->info->opens++;
 }
 
-void model_describe(struct model *m, struct event *e, const struct event_facts *f)
+void model_describe(struct model *m, struct event *e, const struct activity_described *f)
 {
 	struct task *target;
 

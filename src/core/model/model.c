@@ -104,7 +104,7 @@ static struct task_info *info_new(struct model *m, pid_t tid, pid_t pid,
 	return info;
 }
 
-static void task_start(struct model *m, struct task *t, const struct birth *b,
+static void task_start(struct model *m, struct task *t, const struct activity_task *b,
 		       const struct task *from)
 {
 	t->tid = b->tid;
@@ -123,7 +123,7 @@ static void task_start(struct model *m, struct task *t, const struct birth *b,
 		t->space->refs++;
 }
 
-void model_born(struct model *m, const struct birth *b)
+void model_born(struct model *m, const struct activity_task *b)
 {
 	struct task *t = xcalloc(1, sizeof(*t)), *from = model_task(m, b->parent);
 	struct task *stale = map_set(&m->tasks, (uint64_t)b->tid, t);
@@ -354,7 +354,7 @@ void model_each_fd(struct model *m, pid_t tid,
 }
 
 void model_each_mapping(struct model *m, pid_t tid,
-			void (*hook)(void *ctx, const struct ring *r), void *ctx)
+			void (*hook)(void *ctx, struct ring *r), void *ctx)
 {
 	const struct task *t = model_task(m, tid);
 
@@ -504,11 +504,9 @@ struct adoption {
 	void *ctx;
 };
 
-struct event *model_found(struct model *m, pid_t tid, int fd, bool cloexec,
-			  unsigned int number)
+struct event *model_found(struct model *m, pid_t tid, int fd, bool cloexec, struct event *e)
 {
 	struct task *t = model_task(m, tid);
-	struct event *e = model_event_number(m, number);
 	char name[64];
 
 	if (!t)
@@ -545,7 +543,7 @@ static void adopt_fd(void *ctx, int fd, const char *link)
 		uint64_t id = a->id_of(a->task->pid, a->tid, fd);
 		struct event *e = id ? model_event_by_id(a->m, id) : NULL;
 
-		e = model_found(a->m, a->tid, fd, cloexec, e ? e->number : 0);
+		e = model_found(a->m, a->tid, fd, cloexec, e);
 		if (e)
 			model_set_id(a->m, e, id);
 	}

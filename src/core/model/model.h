@@ -12,6 +12,7 @@
 
 #include "core/abi/call.h"
 #include "core/abi/rules.h"
+#include "xlat/activities.h"
 
 struct model;
 
@@ -165,16 +166,8 @@ struct model *model_new(const struct names *names, bool keep);
 void model_keep_few(struct model *m);
 void model_free(struct model *m);
 
-/* A task that was created or attached. */
-struct birth {
-	pid_t tid, pid;
-	pid_t parent;		/* tid; 0: unknown */
-	bool attached;		/* existed before attach */
-	bool shares_files;	/* has the parent's descriptors, not a copy */
-	bool shares_memory;	/* a thread or vfork child */
-};
-
-void model_born(struct model *m, const struct birth *b);
+/* Add a task that was created or attached. */
+void model_born(struct model *m, const struct activity_task *b);
 
 /* Return the event of the buffer that is mapped there, and whether it is an AUX area, or NULL. */
 typedef struct event *model_ring_event(void *ctx, pid_t pid, uint64_t start, bool *aux);
@@ -190,25 +183,13 @@ void model_adopt(struct model *m, pid_t tid, bool all, model_id_of *id_of);
 void model_adopt_rings(struct model *m, pid_t tid, model_ring_event *of, void *ctx);
 
 /*
- * Set the task's fd to the event of that number, whose descriptor came from elsewhere, or to
- * a new event, opened before attach, if no event has that number.
+ * Set the task's fd to the event, whose descriptor came from elsewhere, or to a new event, opened
+ * before attach, if e is NULL.  Return it, or NULL if the task is not known.
  */
-struct event *model_found(struct model *m, pid_t tid, int fd, bool cloexec,
-			  unsigned int number);
+struct event *model_found(struct model *m, pid_t tid, int fd, bool cloexec, struct event *e);
 
-/* What the kernel tells of an event that is open. */
-struct event_facts {
-	const uint8_t *attr;	/* the kernel may have changed members */
-	size_t attr_len;
-	pid_t pid;		/* its task, or -1 */
-	int cpu;		/* or -1 */
-	bool cgroup;		/* it measures a cgroup */
-	bool enabled;
-	struct event *leader, *output;	/* as in struct event */
-};
-
-/* Add these facts to an event that was found. */
-void model_describe(struct model *m, struct event *e, const struct event_facts *f);
+/* Add what the kernel tells of an event that was found; leader and output may be NULL. */
+void model_describe(struct model *m, struct event *e, const struct activity_described *f);
 
 /* Forget what the task's fd was: a call that is not followed closed it. */
 void model_closed(struct model *m, pid_t tid, int fd);
@@ -362,7 +343,7 @@ void model_each_unidentified(struct model *m,
 
 /* Call hook for each mapping of ring buffers and AUX areas that tid's process has. */
 void model_each_mapping(struct model *m, pid_t tid,
-			void (*hook)(void *ctx, const struct ring *r), void *ctx);
+			void (*hook)(void *ctx, struct ring *r), void *ctx);
 
 /* Call hook for each event that a poll, select or epoll_wait waits for. */
 void model_each_waited(const struct model *m, const struct call *c,

@@ -1,11 +1,243 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/abi/swap.h"
 #include "core/host/rawdata.h"
 #include "core/lib/die.h"
-#include "core/session/session_internal.h"
+#include "core/lib/hash.h"
+#include "core/session/session.h"
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
+
+/* Call a hook of every view that has it. */
+#define EACH_VIEW(s, hook, ...)							\
+	do {									\
+		for (struct view *v = (s)->views; v; v = v->next)		\
+			if (v->ops->hook)					\
+				v->ops->hook(v, __VA_ARGS__);			\
+	} while (0)
+
+/* Report an activity to the views. */
+static void session_tell(struct session *s, const struct activity *a)
+{
+	EACH_VIEW(s, on[a->kind], a);
+}
+
+/* Names that decoders look up, each reported once -------------------------- */
+
+enum name_kind { NAME_PMU, NAME_TRACEPOINT, NAME_TERMS, NAME_FORMAT };
+
+static struct session *session_of(const struct names *n)
+{
+	return (struct session *)((char *)n - offsetof(struct session, names));
+}
+
+/* Note that a name is reported to the views; return whether it is for the first time. */
+static bool session_is_new_name(struct session *s, enum name_kind kind, uint64_t key)
+{
+	return !map_set(&s->named, key << 3 | kind, s);
+}
+
+static const char *session_name_pmu(const struct names *n, uint32_t type)
+{
+	struct session *s = session_of(n);
+	const char *name = s->source->pmu ? s->source->pmu(s->source, type) : NULL;
+
+	if (session_is_new_name(s, NAME_PMU, type))
+		session_tell(s, &(struct activity){
+			ACTIVITY_NAME_PMU, .name_pmu = { name, type },
+		});
+	return name;
+}
+
+static const char *session_name_tracepoint(const struct names *n, uint64_t id)
+{
+	struct session *s = session_of(n);
+	const char *name = s->source->tracepoint ? s->source->tracepoint(s->source, id) : NULL;
+
+	/* a tracepoint that is not found now may be found later */
+	if (name && session_is_new_name(s, NAME_TRACEPOINT, id))
+		session_tell(s, &(struct activity){
+			ACTIVITY_NAME_TRACEPOINT, .name_tracepoint = { name, id },
+		});
+	return name;
+}
+
+static const char *session_name_terms(const struct names *n, uint32_t type,
+				      const uint64_t *config, size_t nconfigs)
+{
+	struct session *s = session_of(n);
+	const char *name = NULL;
+	uint64_t key = hash_word(HASH_START, type);
+
+	if (s->source->terms)
+		name = s->source->terms(s->source, type, config, nconfigs);
+	for (size_t i = 0; i < nconfigs; i++)
+		key = hash_word(key, config[i]);
+	if (session_is_new_name(s, NAME_TERMS, key))
+		session_tell(s, &(struct activity){
+			ACTIVITY_NAME_TERMS, .name_terms = { name, type, config, nconfigs },
+		});
+	return name;
+}
+
+/* Return whether the name differs from the last one reported: descriptors are reused. */
+static bool session_is_new_fd(struct session *s, pid_t tid, int64_t fd, const char *name)
+{
+	uint64_t hash = hash_text(HASH_START, name ? name : "") | 1; /* never NULL */
+
+	return map_set(&s->fd_named, (uint64_t)tid << 32 | (uint32_t)fd,
+		       (void *)(uintptr_t)hash) != (void *)(uintptr_t)hash;
+}
+
+/* Return the event's name, or what the source calls another descriptor. */
+static const char *session_name_fd(const struct names *n, const struct call *c, int64_t fd)
+{
+	struct session *s = session_of(n);
+	const struct event *e = fd < 0 ? NULL : model_event(s->model, c->tid, (int)fd);
+	const char *name;
+
+	if (e)
+		return e->name;
+	if (fd < 0 || !s->fd_names || !s->source->fd)
+		return NULL;
+	name = s->source->fd(s->source, c, fd);
+	if (session_is_new_fd(s, c->tid, fd, name))
+		session_tell(s, &(struct activity){
+			ACTIVITY_NAME_FD, .name_fd = { name, c->tid, fd },
+		});
+	return name;
+}
+
+/* Return the program, and report it if it is another one than before: descriptors are reused. */
+static const struct bpf_program *session_name_program(const struct names *n, const struct call *c,
+						       int64_t fd)
+{
+	struct session *s = session_of(n);
+	const struct bpf_program *p;
+	uint64_t hash = 1; /* never NULL */
+
+	if (fd < 0 || !s->source->program)
+		return NULL;
+	p = s->source->program(s->source, c, fd);
+	if (p)
+		hash |= hash_text(hash_word(hash_word(HASH_START, p->id), p->type), p->name);
+	if (map_set(&s->programs_named, (uint64_t)c->tid << 32 | (uint32_t)fd,
+		    (void *)(uintptr_t)hash) != (void *)(uintptr_t)hash)
+		session_tell(s, &(struct activity){
+			ACTIVITY_NAME_PROGRAM, .name_program = {
+				p ? p->name : NULL, c->tid, fd, p ? p->id : 0, p ? p->type : 0,
+			},
+		});
+	return p;
+}
+
+static const char *session_name_link(const struct names *n, const struct call *c, int64_t fd)
+{
+	const struct event *e = fd < 0 ? NULL :
+				model_linked(session_of(n)->model, c->tid, (int)fd);
+
+	return e ? e->name : NULL;
+}
+
+static int64_t session_read_format(const struct names *n, const struct call *c, int64_t fd)
+{
+	const struct event *e = model_event(session_of(n)->model, c->tid, (int)fd);
+
+	return !e ? NAMES_NO_EVENT : e->format_known ? (int64_t)e->read_format :
+	       NAMES_NO_FORMAT;
+}
+
+static const char *session_name_event(const struct names *n, uint64_t id)
+{
+	const struct event *e = model_event_by_id(session_of(n)->model, id);
+
+	return e ? e->name : NULL;
+}
+
+static const char *session_name_format(const struct names *n, uint64_t id)
+{
+	struct session *s = session_of(n);
+	const char *text = s->source->format ? s->source->format(s->source, id) : NULL;
+
+	if (text && session_is_new_name(s, NAME_FORMAT, id))
+		session_tell(s, &(struct activity){
+			ACTIVITY_NAME_FORMAT, .name_format = { text, id },
+		});
+	return text;
+}
+
+static const char *session_name_format_of(void *ctx, uint64_t id)
+{
+	return session_name_format(&((struct session *)ctx)->names, id);
+}
+
+/* Emit the raw data of a tracepoint's record by its format; return false for others. */
+static bool session_emit_raw(void *ctx, const uint8_t *data, size_t len, struct sink *sink)
+{
+	struct session *s = ctx;
+	const struct event *e = s->recording;
+
+	return event_attr(e, ATTR_TYPE) == PERF_TYPE_TRACEPOINT &&
+	       rawdata_emit(s->rawdata, event_attr(e, ATTR_CONFIG), data, len, sink);
+}
+
+static void session_swap_raw(void *ctx, uint8_t *data, size_t len)
+{
+	struct session *s = ctx;
+	const struct event *e = s->recording;
+
+	if (event_attr(e, ATTR_TYPE) == PERF_TYPE_TRACEPOINT)
+		rawdata_swap(s->rawdata, event_attr(e, ATTR_CONFIG), data, len);
+}
+
+/* Look up a symbol; report it if it differs from the last one reported: mappings change. */
+static const char *session_name_symbol(void *ctx, int32_t pid, uint64_t ip,
+				       unsigned int cpumode, bool after_call)
+{
+	struct session *s = ctx;
+	const char *name = s->source->symbol(s->source, pid, ip, cpumode, after_call);
+	uint64_t key = hash_word(hash_word(hash_word(HASH_START, (uint32_t)pid), ip),
+				 cpumode << 1 | after_call);
+	uintptr_t hash = name ? (uintptr_t)hash_text(HASH_START, name) | 1 : 0;
+	void *last = name ? map_set(&s->symbols_named, key, (void *)hash) :
+		     map_del(&s->symbols_named, key);
+
+	if (last != (void *)hash)
+		session_tell(s, &(struct activity){
+			ACTIVITY_NAME_SYMBOL,
+			.name_symbol = { name, pid, ip, cpumode, after_call },
+		});
+	return name;
+}
+
+static const char *session_name_event_of_id(void *ctx, uint64_t id)
+{
+	return session_name_event(&((struct session *)ctx)->names, id);
+}
+
+static void session_names_init(struct session *s)
+{
+	const struct names *source = s->source;
+
+	s->names = (struct names){
+		.pmu = session_name_pmu, .tracepoint = session_name_tracepoint,
+		.terms = session_name_terms, .fd = session_name_fd,
+		.program = session_name_program, .link = session_name_link,
+		.read_format = session_read_format, .event = session_name_event,
+		.format = session_name_format,
+		.page_size = source->page_size,
+	};
+	s->hooks = (struct record_hooks){
+		.ctx = s, .event = session_name_event_of_id, .raw = session_emit_raw,
+		.swap_raw = session_swap_raw,
+		.symbol = s->symbols && source->symbol ? session_name_symbol : NULL,
+	};
+	s->rawdata = rawdata_new(session_name_format_of, s);
+}
 
 /* Start and end ----------------------------------------------------------- */
 
@@ -47,12 +279,6 @@ void session_end(struct session *s)
 	map_free(&s->symbols_named);
 }
 
-void session_lost(struct session *s, uint64_t ns, uint64_t n)
-{
-	s->lost += n;
-	EACH_VIEW(s, lost, ns, n);
-}
-
 void session_tick(struct session *s, uint64_t ns)
 {
 	EACH_VIEW(s, idle, ns);
@@ -66,7 +292,7 @@ bool session_shows(const struct session *s, const struct call *c)
 	       (selected == SELECT_PERF && model_concerns(s->model, c));
 }
 
-/* Tasks --------------------------------------------------------------------- */
+/* Activities ---------------------------------------------------------------- */
 
 /* Return the name that exec of that path gives to a task. */
 static const char *session_comm_of(const char *path)
@@ -76,67 +302,202 @@ static const char *session_comm_of(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-void session_born(struct session *s, const struct birth *b, uint64_t ns)
+/* Set what the views are told of a ring that was mapped before its task was followed. */
+static void session_set_ring(struct activity_found_ring *a, struct ring *r)
 {
-	model_born(s->model, b);
-	if (s->program && !b->parent && !b->attached) /* its exec is not reported */
-		model_comm(s->model, b->tid, session_comm_of(s->program));
-	EACH_VIEW(s, born, b, ns);
+	a->ring = r;
+	a->start = r->start;
+	a->end = r->end;
+	a->event = event_known(r->event) ? r->event : NULL;
+	a->aux = r->aux;
 }
 
-void session_comm(struct session *s, pid_t tid, const char *comm)
+static void session_take_last(void *ctx, struct ring *r)
 {
-	model_comm(s->model, tid, comm);
-	EACH_VIEW(s, comm, tid, comm);
+	*(struct ring **)ctx = r;
 }
 
-void session_command(struct session *s, pid_t tid, char *const *words)
+/* Return whether the task has the ring now; then set what the views are told of it. */
+static bool session_find_ring(struct session *s, struct activity_found_ring *a)
 {
-	EACH_VIEW(s, command, tid, words);
+	struct ring *last = NULL;
+
+	model_found_ring(s->model, a->tid, a->start, a->end, a->event, a->aux);
+	model_each_mapping(s->model, a->tid, session_take_last, &last);
+	if (last)
+		session_set_ring(a, last);
+	return last;
 }
 
-void session_measured(struct session *s, uint64_t ns, const struct proc_image *p)
+static void session_describe(struct session *s, struct activity_described *a)
 {
-	EACH_VIEW(s, measured, ns, p);
+	struct event *e = a->event;
+
+	model_describe(s->model, e, a);
+	*a = (struct activity_described){
+		.tid = a->tid, .ns = a->ns, .event = e, .pid = e->pid, .cpu = e->cpu,
+		.cgroup = e->flags & PERF_FLAG_PID_CGROUP, .enabled = e->enabled,
+		.leader = e->leader ? e->leader : e, .output = e->output ? e->output : e,
+		.attr = e->attr, .attr_len = e->attr_len,
+	};
 }
 
-void session_build_id(struct session *s, const char *path, const uint8_t *id, size_t size)
+static void session_take_program(const struct activity_program *a)
 {
-	if (size)
-		EACH_VIEW(s, build_id, path, id, size);
+	struct event *e = a->event;
+
+	e->bpf = BPF_FOUND;
+	e->program = (struct bpf_program){ .id = a->id, .type = a->type };
+	snprintf(e->program.name, sizeof(e->program.name), "%s", a->name);
 }
 
-void session_signal(struct session *s, pid_t tid, uint64_t ns, const siginfo_t *info)
+static void session_take_count(struct session *s, struct activity_count *a)
 {
-	bool shown = model_involved(s->model, tid) &&
-		     (!s->selection || selection_has_signal(s->selection, info->si_signo));
+	struct event *e = a->event;
 
-	EACH_VIEW(s, signalled, tid, ns, info, shown);
+	model_set_id(s->model, e, a->id); /* the tracee's own read returned it */
+	e->count = (struct event_count){
+		.known = true, .value = a->count, .timed = a->timed,
+		.enabled = a->time_enabled, .running = a->time_running,
+	};
+	if (a->lost)
+		e->lost_read = a->lost;
+	if (!event_attr_known(e) && a->has_format) {
+		e->read_format = a->read_format;
+		e->format_known = true;
+	}
+	a->lost = e->lost_read;
+	a->read_format = e->read_format;
+	a->has_format = !event_attr_known(e) && e->format_known;
 }
 
-void session_execed(struct session *s, pid_t tid, pid_t former, uint64_t ns,
-		    const char *exe)
+/* Return whether the selection includes the exec; what its task showed is its new thread's. */
+static bool session_shows_exec(struct session *s, const struct activity_exec *a)
 {
 	/* the exec of a measured task is shown: enable_on_exec takes effect there */
-	bool shown = model_involved(s->model, former);
+	bool shown = model_involved(s->model, a->former);
 
-	if (map_del(&s->shown, (uint64_t)former) || shown)
-		map_set(&s->shown, (uint64_t)tid, s);
-	EACH_VIEW(s, execed, tid, former, ns, exe, shown);
-	model_execed(s->model, tid, former);
-	if (exe)
-		model_comm(s->model, tid, session_comm_of(exe));
+	if (map_del(&s->shown, (uint64_t)a->former) || shown)
+		map_set(&s->shown, (uint64_t)a->tid, s);
+	return shown;
 }
 
-void session_gone(struct session *s, pid_t tid, uint64_t ns, enum view_end how,
-		  int status, const struct call *c)
+/* Report that the task's call does not return, and return whether its end is shown. */
+static bool session_shows_end(struct session *s, const struct activity_gone *a)
 {
-	bool shown = map_del(&s->shown, (uint64_t)tid) || model_involved(s->model, tid);
+	bool shown = map_del(&s->shown, (uint64_t)a->tid) || model_involved(s->model, a->tid);
 
-	if (c)
-		EACH_VIEW(s, abandon, c, how == END_DETACHED, ns);
-	EACH_VIEW(s, gone, tid, ns, how, status, shown);
-	model_gone(s->model, tid, how == END_DETACHED);
+	if (a->call)
+		session_tell(s, &(struct activity){
+			ACTIVITY_ABANDONED, .abandoned = {
+				.tid = a->call->tid, .ns = a->ns, .call = a->call,
+				.detached = a->how == END_DETACHED,
+			},
+		});
+	return shown;
+}
+
+static void session_take_record(struct session *s, struct activity_record *r)
+{
+	model_recorded(r->ring, r->event, r->bytes, r->len);
+	r->hooks = &s->hooks;
+	s->recording = r->event;
+}
+
+static void session_take_task(struct session *s, const struct activity_task *t)
+{
+	model_born(s->model, t);
+	if (s->program && !t->parent && !t->attached) /* its exec is not reported */
+		model_comm(s->model, t->tid, session_comm_of(s->program));
+}
+
+/* Let the model know what precedes the views; return false if there is nothing to report. */
+static bool session_learn(struct session *s, struct activity *a)
+{
+	int signo;
+
+	switch (a->kind) {
+	case ACTIVITY_TASK:
+		session_take_task(s, &a->task);
+		return true;
+	case ACTIVITY_COMM:
+		model_comm(s->model, a->comm.tid, a->comm.comm);
+		return true;
+	case ACTIVITY_BUILD_ID:
+		return a->build_id.size;
+	case ACTIVITY_LOST:
+		s->lost += a->lost.messages;
+		return true;
+	case ACTIVITY_FOUND:
+		a->found.event = model_found(s->model, a->found.tid, a->found.fd, a->found.cloexec,
+					     a->found.event);
+		return a->found.event;
+	case ACTIVITY_FOUND_RING:
+		return session_find_ring(s, &a->found_ring);
+	case ACTIVITY_DESCRIBED:
+		session_describe(s, &a->described);
+		return true;
+	case ACTIVITY_PROGRAM:
+		session_take_program(&a->program);
+		return true;
+	case ACTIVITY_ID:
+		model_set_id(s->model, a->id.event, a->id.id);
+		a->id.id = a->id.event->id;
+		return true;
+	case ACTIVITY_COUNT:
+		session_take_count(s, &a->count);
+		return true;
+	case ACTIVITY_RECORD:
+		session_take_record(s, &a->record);
+		return true;
+	case ACTIVITY_LOOK:
+		if (a->look.error)
+			model_blind(a->look.ring, a->look.error);
+		else
+			model_looked(a->look.ring, a->look.missed, a->look.torn);
+		return true;
+	case ACTIVITY_SIGNAL:
+		signo = a->signal.info.si_signo;
+		a->signal.shown = model_involved(s->model, a->signal.tid) &&
+				  (!s->selection || selection_has_signal(s->selection, signo));
+		return true;
+	case ACTIVITY_EXEC:
+		a->exec.shown = session_shows_exec(s, &a->exec);
+		return true;
+	case ACTIVITY_GONE:
+		a->gone.shown = session_shows_end(s, &a->gone);
+		return true;
+	default:
+		return true;
+	}
+}
+
+void session_feed(struct session *s, struct activity *a)
+{
+	if (!session_learn(s, a))
+		return;
+	session_tell(s, a);
+	/* the views still find in the model what ends */
+	if (a->kind == ACTIVITY_CLOSED) {
+		model_closed(s->model, a->closed.tid, a->closed.fd);
+	} else if (a->kind == ACTIVITY_EXEC) {
+		model_execed(s->model, a->exec.tid, a->exec.former);
+		if (a->exec.exe)
+			model_comm(s->model, a->exec.tid, session_comm_of(a->exec.exe));
+	} else if (a->kind == ACTIVITY_GONE) {
+		model_gone(s->model, a->gone.tid, a->gone.how == END_DETACHED);
+	}
+}
+
+void session_count(struct session *s, struct event *e)
+{
+	session_feed(s, &(struct activity){
+		ACTIVITY_COUNT, .count = {
+			.event = e, .id = e->id, .count = e->count.value,
+			.timed = e->count.timed, .time_enabled = e->count.enabled,
+			.time_running = e->count.running,
+		},
+	});
 }
 
 /* State from before attach ------------------------------------------------------- */
@@ -144,7 +505,7 @@ void session_gone(struct session *s, pid_t tid, uint64_t ns, enum view_end how,
 struct adopted_fd {
 	int fd;
 	bool cloexec;
-	const struct event *event;
+	struct event *event;
 };
 
 struct adoption {
@@ -170,11 +531,13 @@ static int adoption_compare(const void *a, const void *b)
 	       x->event->number > y->event->number ? 1 : x->fd - y->fd;
 }
 
-static void adoption_report_ring(void *ctx, const struct ring *r)
+static void adoption_report_ring(void *ctx, struct ring *r)
 {
-	struct adoption *a = ctx;
+	const struct adoption *a = ctx;
+	struct activity found = { ACTIVITY_FOUND_RING, .found_ring.tid = a->tid };
 
-	EACH_VIEW(a->session, found_ring, a->tid, r);
+	session_set_ring(&found.found_ring, r);
+	session_tell(a->session, &found);
 }
 
 /* Report events in the order of their numbers: the reader of a dump assigns them anew. */
@@ -187,10 +550,16 @@ void session_adopt(struct session *s, pid_t tid, bool all, model_id_of *id_of)
 	if (a.n)
 		qsort(a.fds, a.n, sizeof(*a.fds), adoption_compare);
 	for (size_t i = 0; i < a.n; i++)
-		EACH_VIEW(s, found, tid, a.fds[i].fd, a.fds[i].cloexec, a.fds[i].event);
+		session_tell(s, &(struct activity){
+			ACTIVITY_FOUND, .found = {
+				tid, a.fds[i].fd, a.fds[i].cloexec, a.fds[i].event,
+			},
+		});
 	for (size_t i = 0; i < a.n; i++)
 		if (a.fds[i].event->id && (!i || a.fds[i].event != a.fds[i - 1].event))
-			EACH_VIEW(s, learnt_id, a.fds[i].event);
+			session_tell(s, &(struct activity){
+				ACTIVITY_ID, .id = { a.fds[i].event, a.fds[i].event->id },
+			});
 	free(a.fds);
 }
 
@@ -200,45 +569,6 @@ void session_adopt_rings(struct session *s, pid_t tid, model_ring_event *of, voi
 
 	model_adopt_rings(s->model, tid, of, ctx);
 	model_each_mapping(s->model, tid, adoption_report_ring, &a);
-}
-
-void session_describe(struct session *s, pid_t tid, uint64_t ns, struct event *e,
-		      const struct event_facts *f)
-{
-	model_describe(s->model, e, f);
-	EACH_VIEW(s, described, tid, ns, e);
-}
-
-struct event *session_found(struct session *s, pid_t tid, int fd, bool cloexec,
-			    unsigned int number)
-{
-	struct event *e = model_found(s->model, tid, fd, cloexec, number);
-
-	if (e)
-		EACH_VIEW(s, found, tid, fd, cloexec, e);
-	return e;
-}
-
-void session_closed(struct session *s, pid_t tid, int fd)
-{
-	EACH_VIEW(s, closed, tid, fd);
-	model_closed(s->model, tid, fd);
-}
-
-static void session_take_last(void *ctx, const struct ring *r)
-{
-	*(const struct ring **)ctx = r;
-}
-
-void session_found_ring(struct session *s, pid_t tid, uint64_t start, uint64_t end,
-			struct event *e, bool aux)
-{
-	const struct ring *last = NULL;
-
-	model_found_ring(s->model, tid, start, end, e, aux);
-	model_each_mapping(s->model, tid, session_take_last, &last);
-	if (last)
-		EACH_VIEW(s, found_ring, tid, last);
 }
 
 /* Calls --------------------------------------------------------------------------- */
@@ -265,51 +595,9 @@ void session_stack(struct session *s, pid_t tid, const struct view_frame *frames
 		EACH_VIEW(s, stack, tid, frames, n, why);
 }
 
-/* Rings and counts -------------------------------------------------------------------- */
-
 void session_swap_record(struct session *s, const struct event *e,
 			 const struct record_format *f, uint8_t *bytes, size_t len)
 {
 	s->recording = e;
 	swap_record(bytes, len, f, &s->hooks);
-}
-
-void session_record(struct session *s, pid_t tid, uint64_t ns, struct view_record *r)
-{
-	model_recorded(r->ring, r->event, r->bytes, r->len);
-	r->hooks = &s->hooks;
-	s->recording = r->event;
-	EACH_VIEW(s, record, tid, ns, r);
-}
-
-void session_looked(struct session *s, pid_t tid, uint64_t ns, const struct view_look *l)
-{
-	if (l->error)
-		model_blind(l->ring, l->error);
-	else
-		model_looked(l->ring, l->missed, l->torn);
-	EACH_VIEW(s, looked, tid, ns, l);
-}
-
-void session_aux(struct session *s, pid_t tid, uint64_t ns, const struct view_aux *a)
-{
-	EACH_VIEW(s, aux, tid, ns, a);
-}
-
-void session_learnt_id(struct session *s, struct event *e, uint64_t id)
-{
-	model_set_id(s->model, e, id);
-	EACH_VIEW(s, learnt_id, e);
-}
-
-void session_program(struct session *s, struct event *e, const struct bpf_program *p)
-{
-	e->bpf = BPF_FOUND;
-	e->program = *p;
-	EACH_VIEW(s, program, e);
-}
-
-void session_count(struct session *s, const struct event *e)
-{
-	EACH_VIEW(s, count, e);
 }

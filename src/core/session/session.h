@@ -73,18 +73,12 @@ bool session_shows(const struct session *s, const struct call *c);
 
 /* Feeding a session ---------------------------------------------------------- */
 
-/* Report a new task, or its name. */
-void session_born(struct session *s, const struct birth *b, uint64_t ns);
-void session_comm(struct session *s, pid_t tid, const char *comm);
-
-/* Report the command line of a task that runs perf; NULL is behind its words. */
-void session_command(struct session *s, pid_t tid, char *const *words);
-
-/* Report a process that events measure (struct view_ops). */
-void session_measured(struct session *s, uint64_t ns, const struct proc_image *p);
-
-/* Report the build id of a file that is mapped, unless its size is 0. */
-void session_build_id(struct session *s, const char *path, const uint8_t *id, size_t size);
+/*
+ * Report an activity of any kind in xlat/activities.in but an abandoned call, which its task's end
+ * reports: update the model, fill in what the session derives, and tell the views.  A found event
+ * is NULL afterwards if its task is not known.
+ */
+void session_feed(struct session *s, struct activity *a);
 
 /*
  * Read from /proc which events the running task holds (model_adopt()), and then, once they are
@@ -93,24 +87,10 @@ void session_build_id(struct session *s, const char *path, const uint8_t *id, si
 void session_adopt(struct session *s, pid_t tid, bool all, model_id_of *id_of);
 void session_adopt_rings(struct session *s, pid_t tid, model_ring_event *of, void *ctx);
 
-/* Report what the kernel tells of an event of tid that was found (model_describe()). */
-void session_describe(struct session *s, pid_t tid, uint64_t ns, struct event *e,
-		      const struct event_facts *f);
-
-/*
- * Report an event at fd that came from elsewhere (model_found()), that fd was closed unseen, or
- * a ring in that range that the task held before it was followed (model_found_ring()).
- */
-struct event *session_found(struct session *s, pid_t tid, int fd, bool cloexec,
-			    unsigned int number);
-void session_closed(struct session *s, pid_t tid, int fd);
-void session_found_ring(struct session *s, pid_t tid, uint64_t start, uint64_t end,
-			struct event *e, bool aux);
-
 /*
  * Report a call that is shown (c->shown), or that the model must know of.  Capture its
  * memory first: AT_SYSCALL_ENTER before session_enter(), AT_SYSCALL_EXIT before
- * session_exit().  c must remain valid until session_exit() or session_gone().
+ * session_exit().  c must remain valid until session_exit() or its task's ACTIVITY_GONE.
  */
 void session_enter(struct session *s, const struct call *c);
 void session_exit(struct session *s, const struct call *c);
@@ -126,38 +106,8 @@ void session_stack(struct session *s, pid_t tid, const struct view_frame *frames
 void session_swap_record(struct session *s, const struct event *e,
 			 const struct record_format *f, uint8_t *bytes, size_t len);
 
-/* Report a record that was read from its ring, and set r->hooks. */
-void session_record(struct session *s, pid_t tid, uint64_t ns, struct view_record *r);
-
-/* Report that reading a ring is finished or failed. */
-void session_looked(struct session *s, pid_t tid, uint64_t ns, const struct view_look *l);
-
-/* Report bytes that were read from an AUX area. */
-void session_aux(struct session *s, pid_t tid, uint64_t ns, const struct view_aux *a);
-
-/* Report an event's kernel id, which pevtrace read. */
-void session_learnt_id(struct session *s, struct event *e, uint64_t id);
-
-/* Report the program that was attached to an event before it was followed. */
-void session_program(struct session *s, struct event *e, const struct bpf_program *p);
-
 /* Report that pevtrace read e->count. */
-void session_count(struct session *s, const struct event *e);
-
-/* Report a signal, and an exec; see struct view_ops. */
-void session_signal(struct session *s, pid_t tid, uint64_t ns, const siginfo_t *info);
-void session_execed(struct session *s, pid_t tid, pid_t former, uint64_t ns,
-		    const char *exe);
-
-/*
- * Report that a task is no longer followed.  c: the call that it was in, if
- * session_enter() was called for it, or NULL.
- */
-void session_gone(struct session *s, pid_t tid, uint64_t ns, enum view_end how,
-		  int status, const struct call *c);
-
-/* Report that messages of the engine were lost: calls, or the birth or end of tasks. */
-void session_lost(struct session *s, uint64_t ns, uint64_t n);
+void session_count(struct session *s, struct event *e);
 
 /* Let views flush their output; ns: the current time, or 0 if it is not known. */
 void session_tick(struct session *s, uint64_t ns);

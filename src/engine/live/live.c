@@ -33,33 +33,34 @@ static struct live *live_of(struct view *v)
 	return (struct live *)v; /* view is its first member */
 }
 
-static void live_on_record(struct view *v, pid_t tid, uint64_t ns,
-			   const struct view_record *r)
+static void live_on_record(struct view *v, const struct activity *a)
 {
-	(void)tid;
+	const struct activity_record *r = &a->record;
+
 	if (live_of(v)->machine.symbols)
 		symbols_record(live_of(v)->machine.symbols, r->bytes, r->len);
 	if (live_of(v)->measured)
-		measured_record(live_of(v)->measured, ns, r);
+		measured_record(live_of(v)->measured, r->ns, r);
 }
 
 /* Report the first look that failed. */
-static void live_on_looked(struct view *v, pid_t tid, uint64_t ns, const struct view_look *k)
+static void live_on_looked(struct view *v, const struct activity *a)
 {
+	const struct activity_look *k = &a->look;
 	struct live *l = live_of(v);
 	char comm[32] = "?";
 
-	(void)ns;
 	if (!k->error || l->warned_rings || k->error == ESRCH)
 		return;
 	l->warned_rings = true;
-	proc_comm(tid, comm, sizeof(comm));
+	proc_comm(k->tid, comm, sizeof(comm));
 	warn("cannot read the ring buffer of %s[%d]: %s; its records are not shown",
 	     comm, (int)k->ring->pid, strerror(k->error));
 }
 
 const struct view_ops live_view_ops = {
-	.record = live_on_record, .looked = live_on_looked,
+	.on[ACTIVITY_RECORD] = live_on_record,
+	.on[ACTIVITY_LOOK] = live_on_looked,
 };
 
 /* Read the ring and count of an event whose last descriptor is closed. */
@@ -155,7 +156,9 @@ static void learn_comm(struct live *l, pid_t tid)
 	char comm[32];
 
 	if (wants_comms(l) && proc_comm(tid, comm, sizeof(comm)))
-		session_comm(&l->session, tid, comm);
+		session_feed(&l->session, &(struct activity){
+			ACTIVITY_COMM, .comm = { tid, comm },
+		});
 }
 
 /* Report the command line of perf, by which it names its events in a perf.data file. */
@@ -167,7 +170,9 @@ static void learn_command(struct live *l, pid_t tid)
 	if (!l->measured || !proc_exe(tid, exe, sizeof(exe)) || !perfout_names_perf(exe))
 		return;
 	words = proc_command(tid, MOST);
-	session_command(&l->session, tid, words);
+	session_feed(&l->session, &(struct activity){
+		ACTIVITY_COMMAND, .command = { tid, words },
+	});
 	proc_command_free(words);
 }
 
@@ -189,19 +194,22 @@ static void live_on_born(void *ctx, const struct trace_birth *b)
 {
 	struct live *l = ctx;
 	bool thread = b->attached && b->tid != b->pid;
-	const struct birth birth = {
-		.tid = b->tid, .pid = b->pid, .parent = thread ? b->pid : b->parent,
+	const struct activity_task birth = {
+		.tid = b->tid, .ns = clock_ns(), .pid = b->pid,
+		.parent = thread ? b->pid : b->parent,
 		.attached = b->attached,
 		.shares_files = thread || b->shares_files,
 		.shares_memory = thread || b->shares_memory,
 	};
 
-	session_born(&l->session, &birth, clock_ns());
+	session_feed(&l->session, &(struct activity){ ACTIVITY_TASK, .task = birth });
 	if (l->measured)
 		measured_born(l->measured, &birth, b->comm);
 	if (b->comm[0] && wants_comms(l)) {
 		map_set(&l->known, (uint64_t)b->tid, l);
-		session_comm(&l->session, b->tid, b->comm);
+		session_feed(&l->session, &(struct activity){
+			ACTIVITY_COMM, .comm = { b->tid, b->comm },
+		});
 	}
 	if (!birth.parent)
 		learn_command(l, b->tid);
@@ -417,20 +425,28 @@ static void live_on_execed(void *ctx, const struct trace_exec *x)
 		symbols_forget(l->machine.symbols, x->tid);
 	if (l->measured && measured_leave(l->measured, x->tid))
 		model_each_holder(l->session.model, look_at_holder, l);
-	session_execed(&l->session, x->tid, x->former, clock_ns(),
-		       shown ? program_of(x, text) : NULL);
+	session_feed(&l->session, &(struct activity){
+		ACTIVITY_EXEC, .exec = {
+			.tid = x->tid, .former = x->former, .ns = clock_ns(),
+			.exe = shown ? program_of(x, text) : NULL,
+		},
+	});
 	if (l->measured)
 		measured_execed(l->measured, x->tid, x->comm);
 	learn_command(l, x->tid);
 	if (*x->comm && wants_comms(l))
-		session_comm(&l->session, x->tid, x->comm);
+		session_feed(&l->session, &(struct activity){
+			ACTIVITY_COMM, .comm = { x->tid, x->comm },
+		});
 	else if (model_involved(l->session.model, x->tid))
 		learn_comm(l, x->tid);
 }
 
 static void live_on_signal(void *ctx, pid_t tid, const siginfo_t *info)
 {
-	session_signal(&((struct live *)ctx)->session, tid, clock_ns(), info);
+	session_feed(&((struct live *)ctx)->session, &(struct activity){
+		ACTIVITY_SIGNAL, .signal = { .info = *info, .tid = tid, .ns = clock_ns() },
+	});
 }
 
 static bool is_attached(const struct live *l, pid_t pid)
@@ -456,7 +472,11 @@ static void live_on_gone(void *ctx, pid_t tid, int status, struct call *c)
 		status = TRACE_DETACHED - status;
 	if (l->measured)
 		measured_gone(l->measured, tid);
-	session_gone(&l->session, tid, clock_ns(), how, status, c);
+	session_feed(&l->session, &(struct activity){
+		ACTIVITY_GONE, .gone = {
+			.call = c, .tid = tid, .ns = clock_ns(), .how = how, .status = status,
+		},
+	});
 	map_del(&l->known, (uint64_t)tid);
 	map_del(&l->uring, (uint64_t)tid);
 	injections_gone(l->options.inject, tid);

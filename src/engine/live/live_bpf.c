@@ -93,7 +93,9 @@ static void run_tell_lost(struct run *r)
 	uint64_t n = bpf_lost_sum(&lost) - bpf_lost_sum(&r->lost);
 
 	if (n)
-		session_lost(&r->live->session, clock_ns(), n);
+		session_feed(&r->live->session, &(struct activity){
+			ACTIVITY_LOST, .lost = { clock_ns(), n },
+		});
 	r->lost = lost;
 }
 

@@ -26,7 +26,9 @@ void live_learn_program(struct live *l, pid_t tid, int fd, struct event *e)
 	struct bpf_program p;
 
 	if (!e->bpf && e->found && bpf_attached_program(tid, fd, &p))
-		session_program(&l->session, e, &p);
+		session_feed(&l->session, &(struct activity){
+			ACTIVITY_PROGRAM, .program = { e, p.id, p.type, p.name },
+		});
 }
 
 struct event *live_adopt_event(struct live *l, const struct call *c, int fd, bool cloexec,
@@ -35,10 +37,14 @@ struct event *live_adopt_event(struct live *l, const struct call *c, int fd, boo
 	struct model *m = l->session.model;
 	struct event *e = id ? model_event_by_id(m, id) : NULL;
 
-	if (!e || model_event(m, c->tid, fd) != e)
-		e = session_found(&l->session, c->tid, fd, cloexec, e ? e->number : 0);
+	if (!e || model_event(m, c->tid, fd) != e) {
+		struct activity a = { ACTIVITY_FOUND, .found = { c->tid, fd, cloexec, e } };
+
+		session_feed(&l->session, &a);
+		e = a.found.event;
+	}
 	if (e && id && !e->id)
-		session_learnt_id(&l->session, e, id);
+		session_feed(&l->session, &(struct activity){ ACTIVITY_ID, .id = { e, id } });
 	if (e) {
 		earlier_describe(l->earlier, c->pid, c->tid);
 		live_watch_fd(l, fd);
@@ -65,11 +71,13 @@ void live_agree(struct live *l, const struct call *c)
 	if (fd < 0 || (e && e->id == c->event))
 		return;
 	if (e && !e->id && c->event)
-		session_learnt_id(&l->session, e, c->event);
+		session_feed(&l->session, &(struct activity){ ACTIVITY_ID, .id = { e, c->event } });
 	else if (c->event)
 		live_adopt_event(l, c, fd, false, c->event);
 	else if (e)
-		session_closed(&l->session, c->tid, fd);
+		session_feed(&l->session, &(struct activity){
+			ACTIVITY_CLOSED, .closed = { c->tid, fd },
+		});
 }
 
 void live_opened(struct live *l, const struct call *c)
@@ -78,7 +86,7 @@ void live_opened(struct live *l, const struct call *c)
 			  model_opened(l->session.model, c) : NULL;
 
 	if (e && !e->id)
-		session_learnt_id(&l->session, e, c->event);
+		session_feed(&l->session, &(struct activity){ ACTIVITY_ID, .id = { e, c->event } });
 }
 
 /* Note the first time that a count was multiplexed, while its competitors are there. */

@@ -19,7 +19,7 @@ static void live_identify(void *ctx, pid_t pid, pid_t tid, int fd, struct event 
 	uint64_t id = look_id(pid, tid, fd);
 
 	if (id)
-		session_learnt_id(&l->session, e, id);
+		session_feed(&l->session, &(struct activity){ ACTIVITY_ID, .id = { e, id } });
 }
 
 void live_learn_sent_ids(struct live *l, const struct call *c)
@@ -120,7 +120,9 @@ void live_forget_closed(struct live *l, const struct call *c)
 		map_set(&l->uring, (uint64_t)c->pid, l);
 	if (fd >= 0 && map_get(&l->uring, (uint64_t)c->pid) &&
 	    model_event(l->session.model, c->tid, fd) && !is_event_fd(c->tid, fd))
-		session_closed(&l->session, c->tid, fd);
+		session_feed(&l->session, &(struct activity){
+			ACTIVITY_CLOSED, .closed = { c->tid, fd },
+		});
 }
 
 void live_adopt_used(struct live *l, const struct call *c)

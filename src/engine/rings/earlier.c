@@ -130,7 +130,9 @@ static void earlier_identify_fd(void *ctx, int fd, bool cloexec, struct event *e
 
 	(void)cloexec;
 	if (id)
-		session_learnt_id(t->earlier->session, e, id);
+		session_feed(t->earlier->session, &(struct activity){
+			ACTIVITY_ID, .id = { e, id },
+		});
 }
 
 static void earlier_describe_event(const struct earlier_task *t, struct event *e)
@@ -138,21 +140,22 @@ static void earlier_describe_event(const struct earlier_task *t, struct event *e
 	struct session *s = t->earlier->session;
 	uint8_t attr[EVENTS_ATTR_MAX];
 	struct events_event *v;
-	struct event_facts f;
 
 	/* the task may have closed its descriptor since, or ended: the id is of this event for good */
 	v = event_known(e) || !e->id ? NULL : earlier_find(t->earlier, e->id);
 	if (!v)
 		return;
-	f = (struct event_facts){
-		.attr = attr, .attr_len = events_attr(v, attr), .cpu = v->facts.cpu,
-		.pid = v->facts.target ? (pid_t)v->facts.target : -1,
-		.cgroup = v->facts.cgroup, .enabled = v->facts.state >= 0,
-		.leader = model_event_by_id(s->model, v->facts.leader),
-		.output = earlier_held(v, t->pid, EVENTS_MAPPING) ? NULL :
-			  earlier_output(t->earlier, v, t->pid),
-	};
-	session_describe(s, t->tid, clock_ns(), e, &f);
+	session_feed(s, &(struct activity){
+		ACTIVITY_DESCRIBED, .described = {
+			.tid = t->tid, .ns = clock_ns(), .event = e,
+			.attr = attr, .attr_len = events_attr(v, attr), .cpu = v->facts.cpu,
+			.pid = v->facts.target ? (pid_t)v->facts.target : -1,
+			.cgroup = v->facts.cgroup, .enabled = v->facts.state >= 0,
+			.leader = model_event_by_id(s->model, v->facts.leader),
+			.output = earlier_held(v, t->pid, EVENTS_MAPPING) ? NULL :
+				  earlier_output(t->earlier, v, t->pid),
+		},
+	});
 }
 
 void earlier_describe(struct earlier *l, pid_t pid, pid_t tid)

@@ -15,7 +15,7 @@ void earlier_free(struct earlier *l);
 
 /*
  * Identify the events of tid's descriptors that the model does not know yet, and describe them
- * to the session if BPF iterators can be used (session_describe()).
+ * to the session if BPF iterators can be used (ACTIVITY_DESCRIBED).
  */
 void earlier_describe(struct earlier *l, pid_t pid, pid_t tid);
 

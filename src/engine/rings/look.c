@@ -180,7 +180,9 @@ static void learn_id(void *ctx, struct event *e)
 	if (fd < 0)
 		return;
 	if (!ioctl(fd, ioctl_native(arch_native(), PERF_EVENT_IOC_ID), &id))
-		session_learnt_id(k->looker->session, e, id);
+		session_feed(k->looker->session, &(struct activity){
+			ACTIVITY_ID, .id = { e, id },
+		});
 	close(fd);
 }
 
@@ -189,10 +191,12 @@ static void got_record(void *ctx, const uint8_t *bytes, size_t len)
 	struct look *k = ctx;
 	struct session *s = k->looker->session;
 	struct record_format format;
-	struct view_record r;
+	struct activity a = { .kind = ACTIVITY_RECORD };
 
-	writer_find(s->model, k->ring, bytes, len, &format, &r);
-	session_record(s, k->tid, clock_ns(), &r);
+	writer_find(s->model, k->ring, bytes, len, &format, &a.record);
+	a.record.tid = k->tid;
+	a.record.ns = clock_ns();
+	session_feed(s, &a);
 }
 
 void look_forget(struct looker *l)
@@ -227,10 +231,12 @@ static struct look_state *ring_state(struct looker *l, const struct ring *r)
 /* Report a failure, except EBADF: a closed ring was read when it was closed. */
 static void report_blind(const struct look *k, struct ring *r, int error)
 {
-	const struct view_look look = { .ring = r, .error = error };
-
 	if (error != EBADF)
-		session_looked(k->looker->session, k->tid, clock_ns(), &look);
+		session_feed(k->looker->session, &(struct activity){
+			ACTIVITY_LOOK, .look = {
+				.tid = k->tid, .ns = clock_ns(), .ring = r, .error = error,
+			},
+		});
 }
 
 /* Read a ring by the mapping that was kept; return 0 or a negative errno. */
@@ -276,14 +282,16 @@ static void got_aux(void *ctx, const uint8_t *bytes, size_t len, uint64_t positi
 {
 	struct look *k = ctx;
 	uint64_t n = len < k->looker->aux_left ? len : k->looker->aux_left;
-	const struct view_aux aux = {
-		.ring = k->ring, .position = position, .bytes = bytes, .len = n,
-	};
 
 	k->looker->aux_left -= n;
 	k->aux_refused = len - n;
 	if (n)
-		session_aux(k->looker->session, k->tid, clock_ns(), &aux);
+		session_feed(k->looker->session, &(struct activity){
+			ACTIVITY_AUX, .aux = {
+				.tid = k->tid, .ns = clock_ns(), .ring = k->ring,
+				.position = position, .bytes = bytes, .len = n,
+			},
+		});
 }
 
 static void look_at_area(struct look *k, struct look_state *state, void *page, const void *bytes,
@@ -293,16 +301,20 @@ static void look_at_area(struct look *k, struct look_state *state, void *page, c
 		.page = page, .bytes = bytes, .size = size, .seen = state->aux_seen,
 	};
 	struct aux_result result;
-	struct view_aux missed = { .ring = k->ring };
+	uint64_t missed;
 
 	k->aux_refused = 0;
 	aux_peek(&area, &result, got_aux, k);
 	state->aux_seen = area.seen;
 	pace_note(&k->looker->pace, result.bytes + result.missed, size);
-	missed.position = area.seen;
-	missed.missed = result.missed + k->aux_refused;
-	if (missed.missed)
-		session_aux(k->looker->session, k->tid, clock_ns(), &missed);
+	missed = result.missed + k->aux_refused;
+	if (missed)
+		session_feed(k->looker->session, &(struct activity){
+			ACTIVITY_AUX, .aux = {
+				.tid = k->tid, .ns = clock_ns(), .ring = k->ring,
+				.position = area.seen, .missed = missed,
+			},
+		});
 }
 
 /* Return the AUX area to read with the ring, or NULL.  Snapshots are written at any time. */
@@ -374,10 +386,6 @@ static void look_at_ring(void *ctx, struct ring *mapping)
 	struct ring *r = ring_first(mapping);
 	struct look_state *state;
 	struct ring_result result;
-	struct view_look look = {
-		/* cppcheck-suppress uninitvar ; only its address is taken */
-		.ring = r, .page = result.page.bytes, .page_len = sizeof(result.page.bytes),
-	};
 	int error;
 
 	if (k->only && r->event != k->only)
@@ -395,10 +403,14 @@ static void look_at_ring(void *ctx, struct ring *mapping)
 		return;
 	}
 	pace_note(&l->pace, result.bytes + result.missed, (uint64_t)(r->end - r->start));
-	look.missed = result.missed;
-	look.torn = result.torn;
 	look_at_aux(k, state);
-	session_looked(l->session, k->tid, clock_ns(), &look);
+	session_feed(l->session, &(struct activity){
+		ACTIVITY_LOOK, .look = {
+			.tid = k->tid, .ns = clock_ns(), .ring = r,
+			.page = result.page.bytes, .page_len = sizeof(result.page.bytes),
+			.missed = result.missed, .torn = result.torn,
+		},
+	});
 }
 
 static void keep_area(struct look *k, struct look_state *state, const struct ring *aux)

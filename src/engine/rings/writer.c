@@ -90,7 +90,7 @@ static void try_writer(void *ctx, struct event *e)
 }
 
 void writer_find(struct model *m, struct ring *r, const uint8_t *bytes, size_t len,
-		 struct record_format *format, struct view_record *out)
+		 struct record_format *format, struct activity_record *out)
 {
 	struct search k = { .ring = r, .bytes = bytes, .len = len };
 
@@ -102,7 +102,7 @@ void writer_find(struct model *m, struct ring *r, const uint8_t *bytes, size_t l
 				 arch_native());
 	}
 	*format = k.format;
-	*out = (struct view_record){
+	*out = (struct activity_record){
 		.ring = r, .event = k.writer, .sure = !k.tied, .format = format,
 		.bytes = bytes, .len = len,
 	};

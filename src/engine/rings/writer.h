@@ -11,4 +11,4 @@
  * ring belongs to.  out->format is *format; out->bytes are those given.
  */
 void writer_find(struct model *m, struct ring *r, const uint8_t *bytes, size_t len,
-		 struct record_format *format, struct view_record *out);
+		 struct record_format *format, struct activity_record *out);

@@ -157,13 +157,13 @@ static void gather_on_exit(struct view *v, const struct call *c)
 	gather_returned(g);
 }
 
-static void gather_on_born(struct view *v, const struct birth *b, uint64_t ns)
+static void gather_on_born(struct view *v, const struct activity *a)
 {
+	const struct activity_task *b = &a->task;
 	struct gather *g = gather_of(v);
 	struct process *p = b->parent ? map_get(&g->by_pid, (uint64_t)b->parent) : NULL;
 	struct c_program *o;
 
-	(void)ns;
 	if (b->pid != b->tid) {
 		map_set(&g->by_pid, (uint64_t)b->tid, process_of(g, b->pid));
 		return;
@@ -193,23 +193,23 @@ static void step_of_child(struct gather *g, pid_t pid, enum c_step_kind kind)
 	}
 }
 
-static void gather_on_execed(struct view *v, pid_t tid, pid_t former, uint64_t ns,
-			     const char *exe, bool shown)
+static void gather_on_execed(struct view *v, const struct activity *a)
 {
-	(void)former, (void)ns, (void)exe, (void)shown;
-	step_of_child(gather_of(v), tid, STEP_EXEC);
+	step_of_child(gather_of(v), a->exec.tid, STEP_EXEC);
 }
 
-static void gather_on_gone(struct view *v, pid_t tid, uint64_t ns, enum view_end how,
-			   int status, bool shown)
+static void gather_on_gone(struct view *v, const struct activity *a)
 {
-	(void)ns, (void)how, (void)status, (void)shown;
-	step_of_child(gather_of(v), tid, STEP_GONE);
+	step_of_child(gather_of(v), a->gone.tid, STEP_GONE);
 }
 
 static const struct view_ops gather_ops = {
-	.born = gather_on_born, .enter = gather_on_enter, .before_exit = gather_before_exit,
-	.exit = gather_on_exit, .execed = gather_on_execed, .gone = gather_on_gone,
+	.on[ACTIVITY_TASK] = gather_on_born,
+	.enter = gather_on_enter,
+	.before_exit = gather_before_exit,
+	.exit = gather_on_exit,
+	.on[ACTIVITY_EXEC] = gather_on_execed,
+	.on[ACTIVITY_GONE] = gather_on_gone,
 };
 
 static bool gather_opened(const struct process *p, unsigned int event)

@@ -17,7 +17,7 @@
 
 /* Tasks ---------------------------------------------------------------------- */
 
-struct normal_task *normal_task_new(struct normal *n, const struct birth *b)
+struct normal_task *normal_task_new(struct normal *n, const struct activity_task *b)
 {
 	struct normal_task *t = xcalloc(1, sizeof(*t));
 	struct normal_task *parent = b->parent ? map_get(&n->by_tid, (uint64_t)b->parent) : NULL;
@@ -49,7 +49,7 @@ struct normal_task *normal_task_new(struct normal *n, const struct birth *b)
 
 static struct normal_task *task_of(struct normal *n, pid_t tid, pid_t pid)
 {
-	const struct birth b = { .tid = tid, .pid = pid };
+	const struct activity_task b = { .tid = tid, .pid = pid };
 	struct normal_task *t = map_get(&n->by_tid, (uint64_t)tid);
 
 	return t ? t : normal_task_new(n, &b);
@@ -319,37 +319,34 @@ static void normal_on_exit(struct view *v, const struct call *c)
 
 /* Tasks and events ------------------------------------------------------------------ */
 
-static void normal_on_born(struct view *v, const struct birth *b, uint64_t ns)
+static void normal_on_born(struct view *v, const struct activity *a)
 {
-	(void)ns;
+	const struct activity_task *b = &a->task;
+
 	normal_task_new(normal_of(v), b);
 }
 
-static void normal_on_found(struct view *v, pid_t tid, int fd, bool cloexec,
-			    const struct event *e)
+static void normal_on_found(struct view *v, const struct activity *a)
 {
 	struct normal *n = normal_of(v);
 
-	(void)fd, (void)cloexec;
-	normal_event_of(n, task_of(n, tid, tid), e)->used = true;
+	normal_event_of(n, task_of(n, a->found.tid, a->found.tid), a->found.event)->used = true;
 }
 
-static void normal_on_execed(struct view *v, pid_t tid, pid_t former, uint64_t ns,
-			     const char *exe, bool shown)
+static void normal_on_execed(struct view *v, const struct activity *a)
 {
-	(void)ns, (void)exe, (void)shown;
-	if (former != tid)
-		map_del(&normal_of(v)->by_tid, (uint64_t)former);
+	if (a->exec.former != a->exec.tid)
+		map_del(&normal_of(v)->by_tid, (uint64_t)a->exec.former);
 }
 
 /* Add an open that did not return: a task may be killed in any call. */
-static void normal_on_abandon(struct view *v, const struct call *c, bool detached, uint64_t ns)
+static void normal_on_abandon(struct view *v, const struct activity *a)
 {
+	const struct call *c = a->abandoned.call;
 	struct normal *n = normal_of(v);
 	struct normal_task *t = map_get(&n->by_tid, (uint64_t)c->tid);
 	struct normal_draft *d = map_get(&n->pending, (uint64_t)c->tid);
 
-	(void)detached, (void)ns;
 	if (!t || !d || c->desc->class != CLASS_OPEN)
 		return;
 	draft_add(d, "result", "unfinished");
@@ -358,11 +355,9 @@ static void normal_on_abandon(struct view *v, const struct call *c, bool detache
 }
 
 /* The task stays in by_tid: other calls may refer to its pid. */
-static void normal_on_gone(struct view *v, pid_t tid, uint64_t ns, enum view_end how,
-			   int status, bool shown)
+static void normal_on_gone(struct view *v, const struct activity *a)
 {
-	(void)ns, (void)how, (void)status, (void)shown;
-	drop_draft(normal_of(v), tid);
+	drop_draft(normal_of(v), a->gone.tid);
 }
 
 /* Drop the session's names and model, which end with it. */
@@ -373,9 +368,13 @@ static void normal_unwatch(struct view *v)
 }
 
 static const struct view_ops normal_ops = {
-	.born = normal_on_born, .found = normal_on_found, .enter = normal_on_enter,
+	.on[ACTIVITY_TASK] = normal_on_born,
+	.on[ACTIVITY_FOUND] = normal_on_found,
+	.enter = normal_on_enter,
 	.before_exit = normal_before_exit, .exit = normal_on_exit,
-	.abandon = normal_on_abandon, .execed = normal_on_execed, .gone = normal_on_gone,
+	.on[ACTIVITY_ABANDONED] = normal_on_abandon,
+	.on[ACTIVITY_EXEC] = normal_on_execed,
+	.on[ACTIVITY_GONE] = normal_on_gone,
 	.free = normal_unwatch,
 };
 

@@ -105,7 +105,7 @@ bool normal_known(const char *name);
  */
 struct normal *normal_new(struct normal_forms *forms);
 void normal_watch(struct normal *n, struct session *s);
-struct normal_task *normal_task_new(struct normal *n, const struct birth *b);
+struct normal_task *normal_task_new(struct normal *n, const struct activity_task *b);
 void normal_seal(struct normal *n);
 void normal_free(struct normal *n);
 

@@ -17,7 +17,7 @@
 /* The address of the attr, the task and the first descriptor of made-up calls. */
 enum { AT = 0x100000, TASK = 1, FIRST_FD = 3 };
 
-static const struct birth task = { .tid = TASK, .pid = TASK };
+static const struct activity_task task = { .tid = TASK, .pid = TASK };
 
 /* Opens -------------------------------------------------------------------------- */
 
@@ -59,7 +59,9 @@ struct normal *normal_read_perfdata(FILE *f, const char *path, struct normal_for
 		session_start(&s, &(struct session_setup){ .source = perfdata_names(p) }, &facts);
 		n = normal_new(forms);
 		normal_watch(n, &s);
-		session_born(&s, &task, 0);
+		session_feed(&s, &(struct activity){
+			ACTIVITY_TASK, .task = task,
+		});
 		for (size_t i = 0; i < perfdata_nevents(p); i++) {
 			normal_open(&s, perfdata_event(p, i), i);
 			normal_event_at(n, n->nevents - 1)->opens = perfdata_event(p, i)->nids;

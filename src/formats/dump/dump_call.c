@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "formats/dump/dump_call.h"
-
-#include <string.h>
+/* Lines about calls, and their place among others. */
+#include <stdlib.h>
 
 #include "core/abi/call_decode.h"
 #include "core/abi/strings.h"
-#include "formats/json/json_text.h"
+#include "formats/dump/dump_view_internal.h"
 
 void dump_call_add_memory(struct json_text *o, const struct call *c, bool enter, bool exit)
 {
@@ -169,4 +168,64 @@ void dump_call_return(struct json_text *o, const struct call *c, const struct mo
 	add_unless_empty(o, "results", &decoded->results);
 	add_unless_empty(o, "notes", &decoded->notes);
 	add_about(o, c, m, about);
+}
+
+/* Order of lines --------------------------------------------------------------------- */
+
+/*
+ * Lines are in the order of time: a call is split into two lines, "enter" and "exit", if other
+ * lines come in between.
+ */
+struct json_text *dump_line(struct json_text *o, const char *kind)
+{
+	json_text_begin(o);
+	json_add_string(o, "kind", kind);
+	return o;
+}
+
+void dump_write(struct dump_view *d, pid_t tid, struct json_text *o)
+{
+	struct buf line = json_text_end(o);
+
+	buf_addc(&line, '\n');
+	output_write(d->out, tid, line.data, line.len);
+	buf_free(&line);
+}
+
+void dump_write_enter(void *ctx, struct inflight *in)
+{
+	struct begun *b = (struct begun *)in;
+	struct json_text line, *o = dump_line(&line, KIND_ENTER);
+
+	dump_call_beginning(o, b->call, &b->stack);
+	json_add_object(o, "args", &b->args);
+	dump_call_add_memory(o, b->call, true, false);
+	dump_write(ctx, in->tid, o);
+}
+
+void dump_before(struct dump_view *d, uint64_t ns, pid_t tid)
+{
+	inflight_split(&d->begun, ns, tid, dump_write_enter, d);
+	d->last_ns = ns;
+}
+
+void begun_free(struct begun *b)
+{
+	if (!b)
+		return;
+	json_text_drop(&b->args);
+	json_text_drop(&b->about.event);
+	json_text_drop(&b->stack);
+	free(b);
+}
+
+void dump_split_own(struct dump_view *d, pid_t tid)
+{
+	struct inflight *in = inflight_get(&d->begun, tid);
+
+	if (!in || in->split)
+		return;
+	dump_before(d, in->enter_ns, tid);
+	dump_write_enter(d, in);
+	in->split = true;
 }

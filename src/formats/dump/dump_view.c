@@ -8,7 +8,6 @@
 
 #include "core/abi/call_decode.h"
 #include "core/abi/layout.h"
-#include "formats/dump/dump_call.h"
 #include "core/lib/die.h"
 #include "xlat/tables.h"
 
@@ -16,17 +15,13 @@
 
 /* Calls ---------------------------------------------------------------------- */
 
-static struct begun *dump_remove_begun(struct dump_view *d, pid_t tid)
-{
-	return (struct begun *)inflight_take(&d->begun, tid);
-}
-
 static void dump_on_enter(struct view *v, const struct call *c)
 {
 	struct dump_view *d = dump_self(v);
 	struct begun *b;
 
-	begun_free(dump_remove_begun(d, c->tid)); /* its return was not seen */
+	/* the return of one before was not seen */
+	begun_free((struct begun *)inflight_take(&d->begun, c->tid));
 	b = xcalloc(1, sizeof(*b));
 	b->call = c;
 	dump_call_about(c, d->model, &b->about);
@@ -65,7 +60,7 @@ static void dump_on_exit(struct view *v, const struct call *c)
 	dump_call_decode_return(c, d->names, &decoded);
 	if (call_result_kind(c) == RESULT_FD && !c->failed)
 		dump_split_closes(d, c->tid);
-	b = dump_remove_begun(d, c->tid);
+	b = (struct begun *)inflight_take(&d->begun, c->tid);
 	split = b->in.split;
 	dump_before(d, split ? c->exit_ns : c->enter_ns, c->tid);
 	o = dump_line(&line, split ? KIND_EXIT : KIND_CALL);
@@ -90,26 +85,6 @@ static void dump_on_idle(struct view *v, uint64_t ns)
 	if (ns > IDLE_NS)
 		inflight_split(&d->begun, ns - IDLE_NS, 0, dump_write_enter, d);
 	output_flush(d->out);
-}
-
-static void dump_on_abandon(struct view *v, const struct call *c, bool detached, uint64_t ns)
-{
-	struct dump_view *d = dump_self(v);
-	struct begun *b = dump_remove_begun(d, c->tid);
-	struct json_text line, *o;
-
-	if (!b)
-		return;
-	if (!b->in.split) {
-		dump_before(d, c->enter_ns, c->tid);
-		dump_write_enter(d, &b->in);
-	}
-	dump_before(d, ns, c->tid);
-	o = dump_task_line(&line, KIND_ABANDONED, c->tid, ns);
-	json_add_string(o, "call", c->desc->name);
-	json_add_bool(o, "detached", detached);
-	dump_write(d, c->tid, o);
-	begun_free(b);
 }
 
 static void dump_on_stack(struct view *v, pid_t tid, const struct view_frame *frames,
@@ -232,36 +207,10 @@ static void dump_free(struct view *v)
 }
 
 static const struct view_ops ops = {
-	.born = dump_on_born,
-	.found = dump_on_found,
-	.described = dump_on_described,
-	.closed = dump_on_closed,
-	.lost = dump_on_lost,
-	.program = dump_on_program,
-	.found_ring = dump_on_found_ring,
-	.measured = dump_on_measured,
-	.build_id = dump_on_build_id,
-	.comm = dump_on_comm,
-	.command = dump_on_command,
-	.name_pmu = dump_on_name_pmu,
-	.name_tracepoint = dump_on_name_tracepoint,
-	.name_terms = dump_on_name_terms,
-	.name_format = dump_on_name_format,
-	.name_symbol = dump_on_name_symbol,
-	.name_fd = dump_on_name_fd,
-	.name_program = dump_on_name_program,
+	.on[0 ... ACTIVITY_KINDS - 1] = dump_on_activity,
 	.enter = dump_on_enter,
 	.exit = dump_on_exit,
-	.abandon = dump_on_abandon,
 	.stack = dump_on_stack,
-	.record = dump_on_record,
-	.looked = dump_on_looked,
-	.aux = dump_on_aux,
-	.learnt_id = dump_on_learnt_id,
-	.count = dump_on_count,
-	.signalled = dump_on_signal,
-	.execed = dump_on_exec,
-	.gone = dump_on_gone,
 	.idle = dump_on_idle,
 	.free = dump_free,
 };

@@ -2,10 +2,9 @@
 /* Shared by the files of the view that writes a dump only. */
 #pragma once
 
-#include "formats/dump/dump_call.h"
+#include "formats/dump/dump_activity.h"
 #include "formats/dump/dump_view.h"
 #include "formats/json/json_text.h"
-#include "formats/json/keys.h"
 #include "core/session/inflight.h"
 
 struct dump_view {
@@ -22,6 +21,12 @@ static inline struct dump_view *dump_self(struct view *v)
 	return (struct dump_view *)v; /* view is its first member */
 }
 
+/* The event and the ring (0: none) that a call is about. */
+struct dump_about {
+	struct json_text event;
+	unsigned int ring;
+};
+
 /* A call that has begun; *call is valid until its return. */
 struct begun {
 	struct inflight in;
@@ -31,14 +36,44 @@ struct begun {
 	struct json_text stack;		/* its member "stack", or nothing */
 };
 
-/* Order of lines (dump_order.c). */
+/* Calls (dump_call.c). */
+
+/*
+ * Add the members that are known when the call begins, and those of stack, which ends: a list
+ * of frames, or nothing.
+ */
+void dump_call_beginning(struct json_text *o, const struct call *c, struct json_text *stack);
+
+/* Add a list of the memory captured at the beginning, at the return, or both. */
+void dump_call_add_memory(struct json_text *o, const struct call *c, bool enter, bool exit);
+
+/* Fill in *about when the call begins: a close takes effect then. */
+void dump_call_about(const struct call *c, const struct model *m, struct dump_about *about);
+
+/* The decoded return. */
+struct dump_return {
+	struct json_text args, results, notes;
+};
+
+/*
+ * Decode the return into *r.  To be called before anything of the return is written: decoding
+ * may look up names, whose lines precede it.
+ */
+void dump_call_decode_return(const struct call *c, const struct names *n,
+			     struct dump_return *r);
+
+/*
+ * Add the result, what the call created, and decoded, about and args, which end.  args: the
+ * arguments of the beginning if that is on this line too, or NULL.
+ */
+void dump_call_return(struct json_text *o, const struct call *c, const struct model *m,
+		      struct json_text *args, struct dump_about *about,
+		      struct dump_return *decoded);
+
 void begun_free(struct begun *b);
 
 /* Begin a line of that kind in *o; return o. */
 struct json_text *dump_line(struct json_text *o, const char *kind);
-
-/* As dump_line(), with a task and a time. */
-struct json_text *dump_task_line(struct json_text *o, const char *kind, pid_t tid, uint64_t ns);
 
 /* End and write the line. */
 void dump_write(struct dump_view *d, pid_t tid, struct json_text *o);
@@ -52,40 +87,5 @@ void dump_before(struct dump_view *d, uint64_t ns, pid_t tid);
 /* Write the "enter" line of the task's call: another line of the task follows. */
 void dump_split_own(struct dump_view *d, pid_t tid);
 
-/* Tasks (dump_tasks.c). */
-void dump_on_born(struct view *v, const struct birth *b, uint64_t ns);
-void dump_on_found(struct view *v, pid_t tid, int fd, bool cloexec,
-		   const struct event *e);
-void dump_on_program(struct view *v, const struct event *e);
-void dump_on_described(struct view *v, pid_t tid, uint64_t ns, const struct event *e);
-void dump_on_closed(struct view *v, pid_t tid, int fd);
-void dump_on_lost(struct view *v, uint64_t ns, uint64_t n);
-void dump_on_found_ring(struct view *v, pid_t tid, const struct ring *r);
-void dump_on_measured(struct view *v, uint64_t ns, const struct proc_image *p);
-void dump_on_build_id(struct view *v, const char *path, const uint8_t *id, size_t size);
-void dump_on_comm(struct view *v, pid_t tid, const char *comm);
-void dump_on_command(struct view *v, pid_t tid, char *const *words);
-void dump_on_exec(struct view *v, pid_t tid, pid_t former, uint64_t ns,
-		  const char *exe, bool shown);
-void dump_on_gone(struct view *v, pid_t tid, uint64_t ns, enum view_end how,
-		  int status, bool shown);
-void dump_on_signal(struct view *v, pid_t tid, uint64_t ns, const siginfo_t *info,
-		    bool shown);
-
-/* Rings, ids and counts (dump_rings.c). */
-void dump_on_record(struct view *v, pid_t tid, uint64_t ns, const struct view_record *r);
-void dump_on_looked(struct view *v, pid_t tid, uint64_t ns, const struct view_look *l);
-void dump_on_aux(struct view *v, pid_t tid, uint64_t ns, const struct view_aux *a);
-void dump_on_learnt_id(struct view *v, const struct event *e);
-void dump_on_count(struct view *v, const struct event *e);
-
-/* Names (dump_names.c). */
-void dump_on_name_pmu(struct view *v, uint32_t type, const char *name);
-void dump_on_name_tracepoint(struct view *v, uint64_t id, const char *name);
-void dump_on_name_format(struct view *v, uint64_t id, const char *text);
-void dump_on_name_symbol(struct view *v, int32_t pid, uint64_t ip,
-			 unsigned int cpumode, bool after_call, const char *name);
-void dump_on_name_terms(struct view *v, uint32_t type, const uint64_t *config,
-			size_t nconfigs, const char *name);
-void dump_on_name_fd(struct view *v, pid_t tid, int64_t fd, const char *name);
-void dump_on_name_program(struct view *v, pid_t tid, int64_t fd, const struct bpf_program *p);
+/* Write the line of an activity (dump_activity.c). */
+void dump_on_activity(struct view *v, const struct activity *a);

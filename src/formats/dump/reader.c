@@ -7,58 +7,9 @@
 #include <string.h>
 
 #include "core/abi/layout.h"
-#include "formats/json/keys.h"
 #include "formats/dump/reader_internal.h"
 #include "core/lib/die.h"
 #include "xlat/tables.h"
-
-static void reader_feed_name(struct line *l)
-{
-	const struct names *names = &l->r->session->names;
-	const char *of = dump_get_string(l->o, "of");
-	uint64_t id;
-
-	if (!reader_names_add(l->r->names, l->o))
-		l->wrong = "of, or its members";
-	else if (!strcmp(of, "format") && dump_get_uint(l->o, "id", &id))
-		names->format(names, id); /* nothing that is decoded may require it */
-}
-
-static void reader_feed_end(struct line *l)
-{
-	l->r->ended = true;
-}
-
-static const struct {
-	const char *kind;
-	void (*feed)(struct line *l);
-} kinds[] = {
-	{ KIND_CALL, reader_feed_call },
-	{ KIND_ENTER, reader_feed_enter },
-	{ KIND_EXIT, reader_feed_exit },
-	{ KIND_ABANDONED, reader_feed_abandoned },
-	{ KIND_NAME, reader_feed_name },
-	{ KIND_TASK, reader_feed_task },
-	{ KIND_FOUND, reader_feed_found },
-	{ KIND_DESCRIBED, reader_feed_described },
-	{ KIND_CLOSED, reader_feed_closed },
-	{ KIND_LOST, reader_feed_lost },
-	{ KIND_PROGRAM, reader_feed_program },
-	{ KIND_FOUND_RING, reader_feed_found_ring },
-	{ KIND_MEASURED, reader_feed_measured },
-	{ KIND_BUILD_ID, reader_feed_build_id },
-	{ KIND_COMM, reader_feed_comm },
-	{ KIND_COMMAND, reader_feed_command },
-	{ KIND_EXEC, reader_feed_exec },
-	{ KIND_GONE, reader_feed_gone },
-	{ KIND_SIGNAL, reader_feed_signal },
-	{ KIND_RECORD, reader_feed_record },
-	{ KIND_LOOK, reader_feed_look },
-	{ KIND_AUX, reader_feed_aux },
-	{ KIND_ID, reader_feed_id },
-	{ KIND_COUNT, reader_feed_count },
-	{ KIND_END, reader_feed_end },
-};
 
 /* Warn of an error in the line; return whether to continue. */
 static bool complain(struct reader *r, const char *what, const char *detail)
@@ -80,13 +31,17 @@ static bool feed_line(struct reader *r, struct json_value *o)
 		return complain(r, "not a line of a dump: ", "no \"kind\"");
 	if (r->ended)
 		return complain(r, "a line after the end: ", kind);
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
-		if (strcmp(kind, kinds[i].kind))
-			continue;
-		kinds[i].feed(&l);
-		return !l.wrong || complain(r, "missing or invalid: ", l.wrong);
-	}
-	return complain(r, "unknown kind of line: ", kind);
+	if (!strcmp(kind, KIND_CALL))
+		reader_feed_call(&l);
+	else if (!strcmp(kind, KIND_ENTER))
+		reader_feed_enter(&l);
+	else if (!strcmp(kind, KIND_EXIT))
+		reader_feed_exit(&l);
+	else if (!strcmp(kind, KIND_END))
+		r->ended = true;
+	else if (!reader_feed_activity(&l, kind))
+		return complain(r, "unknown kind of line: ", kind);
+	return !l.wrong || complain(r, "missing or invalid: ", l.wrong);
 }
 
 bool reader_whole(const struct reader *r)

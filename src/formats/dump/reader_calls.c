@@ -10,6 +10,52 @@
 #include "formats/dump/reader_internal.h"
 #include "core/lib/die.h"
 
+/* Return a required member; set l->wrong if it is missing or out of range. */
+static int64_t need_int(struct line *l, const char *key)
+{
+	int64_t v = 0;
+
+	if (!dump_get_int(l->o, key, &v))
+		l->wrong = key;
+	return v;
+}
+
+static uint64_t need_uint(struct line *l, const char *key)
+{
+	uint64_t v = 0;
+
+	if (!dump_get_uint(l->o, key, &v))
+		l->wrong = key;
+	return v;
+}
+
+static bool need_bool(struct line *l, const char *key)
+{
+	bool v = false;
+
+	if (!dump_get_bool(l->o, key, &v))
+		l->wrong = key;
+	return v;
+}
+
+static pid_t need_pid(struct line *l, const char *key)
+{
+	int64_t v = need_int(l, key);
+
+	if (v < -1 || v > INT32_MAX)
+		l->wrong = key;
+	return (pid_t)v;
+}
+
+static const char *need_string(struct line *l, const char *key)
+{
+	const char *v = dump_get_string(l->o, key);
+
+	if (!v)
+		l->wrong = key;
+	return v;
+}
+
 struct call *reader_call_of(struct reader *r, pid_t tid)
 {
 	return map_get(&r->begun, (uint64_t)tid);
@@ -217,11 +263,4 @@ void reader_feed_call(struct line *l)
 	c = l->wrong ? NULL : reader_call_of(l->r, need_pid(l, "tid"));
 	if (c)
 		finish_call(l, c);
-}
-
-/* Only check the line: the line of the task's end follows, and ends the call. */
-void reader_feed_abandoned(struct line *l)
-{
-	if (!reader_call_of(l->r, need_pid(l, "tid")))
-		l->wrong = "tid (its task is in no call)";
 }

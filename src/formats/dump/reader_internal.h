@@ -2,11 +2,14 @@
 /* Shared by the files of the reader only: its state, and a function for each kind of line. */
 #pragma once
 
+#include "core/abi/record.h"
+#include "formats/dump/dump_activity.h"
 #include "formats/dump/dump_read.h"
 #include "formats/dump/reader.h"
-#include "formats/dump/reader_names.h"
 #include "core/lib/map.h"
 #include "core/lib/progress.h"
+
+enum { READER_CONFIGS = 8 };	/* limit of the configs of a name */
 
 struct reader {
 	struct dump_reader *reader;
@@ -25,20 +28,21 @@ struct reader {
 	struct progress progress;	/* shown if it is on */
 };
 
-/* The current line.  Once wrong is set, nothing of it is fed. */
+/* Elements of a list in a line. */
+struct line_memory {
+	struct line_memory *next;
+	uint64_t elements[];
+};
+
+/* The current line.  Once wrong or skipped is set, nothing of it is fed. */
 struct line {
 	struct reader *r;
 	struct json_value *o;
 	const char *wrong;	/* the member that is missing or invalid */
+	bool skipped;		/* it is of an event or a ring that is not known */
+	struct record_format format;
+	struct line_memory *memory;	/* lists, until it was fed */
 };
-
-/* Return a required member; set l->wrong if it is missing or out of range. */
-int64_t need_int(struct line *l, const char *key);
-uint64_t need_uint(struct line *l, const char *key);
-unsigned int need_number(struct line *l, const char *key);
-bool need_bool(struct line *l, const char *key);
-pid_t need_pid(struct line *l, const char *key);
-const char *need_string(struct line *l, const char *key);
 
 /* Return the call that the task is in, or NULL. */
 struct call *reader_call_of(struct reader *r, pid_t tid);
@@ -47,27 +51,19 @@ void reader_free_call(struct call *c);
 /* Free the call of a task, after its end was fed: views use the call until then. */
 void reader_drop_call(struct reader *r, pid_t tid);
 
-/* Feed the session with a line, by its kind. */
+/* Feed the session with a line about a call. */
 void reader_feed_enter(struct line *l);
 void reader_feed_exit(struct line *l);
 void reader_feed_call(struct line *l);
-void reader_feed_abandoned(struct line *l);
-void reader_feed_task(struct line *l);
-void reader_feed_found(struct line *l);
-void reader_feed_program(struct line *l);
-void reader_feed_described(struct line *l);
-void reader_feed_closed(struct line *l);
-void reader_feed_lost(struct line *l);
-void reader_feed_found_ring(struct line *l);
-void reader_feed_measured(struct line *l);
-void reader_feed_build_id(struct line *l);
-void reader_feed_comm(struct line *l);
-void reader_feed_command(struct line *l);
-void reader_feed_exec(struct line *l);
-void reader_feed_gone(struct line *l);
-void reader_feed_signal(struct line *l);
-void reader_feed_record(struct line *l);
-void reader_feed_look(struct line *l);
-void reader_feed_aux(struct line *l);
-void reader_feed_id(struct line *l);
-void reader_feed_count(struct line *l);
+
+/* Feed the session with a line of another kind; return false if there is no such kind. */
+bool reader_feed_activity(struct line *l, const char *kind);
+
+/* The names in the lines of a dump (reader_names.c). */
+struct reader_names *reader_names_new(uint32_t page_size);
+void reader_names_free(struct reader_names *n);
+
+/* Add a name; return false if it is of a program, and cannot be the name of one. */
+bool reader_names_add(struct reader_names *n, const struct activity *a);
+
+const struct names *reader_names_hooks(const struct reader_names *n);

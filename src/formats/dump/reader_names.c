@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "formats/dump/reader_names.h"
-
+/* The names in the lines of a dump. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/abi/bpf.h"
-#include "formats/dump/dump_read.h"
-#include "core/lib/buf.h"
 #include "core/lib/die.h"
 #include "core/lib/hash.h"
-#include "core/lib/map.h"
-
-enum { CONFIGS = 8 };
+#include "formats/dump/reader_internal.h"
 
 struct reader_names {
 	struct names hooks;	/* first: the hooks cast it back */
@@ -96,78 +91,54 @@ static void reader_put(struct map *m, uint64_t key, const char *name)
 	free(name ? map_set(m, key, xstrdup(name)) : map_del(m, key));
 }
 
-static bool reader_add_terms(struct reader_names *n, struct json_value *o, const char *name)
+/* Set a descriptor's program, or remove it if its name is NULL; return false if that is none. */
+static bool reader_put_program(struct reader_names *n, const struct activity_name_program *a)
 {
-	struct json_value *list = dump_get_array(o, "config"), *word;
-	uint64_t type, config[CONFIGS];
-	size_t count = 0;
+	uint64_t key = reader_fd_key(a->tid, a->fd);
+	struct bpf_program *p;
 
-	if (!dump_get_uint(o, "type", &type) || !list || !list->len || list->len > CONFIGS)
+	if (a->name && !bpf_program_name_valid(a->name))
 		return false;
-	json_for_each(word, list)
-		if (!dump_hex(word, &config[count++]))
-			return false;
-	reader_put(&n->terms, terms_key(type, config, count), name);
-	return true;
-}
-
-bool reader_program(struct json_value *o, const char *name, struct bpf_program *p)
-{
-	uint64_t id, type;
-
-	if (!dump_get_uint(o, "id", &id) || !dump_get_uint(o, "type", &type) ||
-	    id > UINT32_MAX || type > UINT32_MAX || !name || !bpf_program_name_valid(name))
-		return false;
-	*p = (struct bpf_program){ .id = (uint32_t)id, .type = (uint32_t)type };
-	strcpy(p->name, name);
-	return true;
-}
-
-/* Set the program of a descriptor, or remove it if name is NULL. */
-static bool reader_add_program(struct reader_names *n, struct json_value *o, const char *name)
-{
-	struct bpf_program *p = NULL, program;
-	int64_t tid, fd;
-
-	if (!dump_get_int(o, "tid", &tid) || !dump_get_int(o, "fd", &fd))
-		return false;
-	if (name) {
-		if (!reader_program(o, name, &program))
-			return false;
-		p = xmalloc(sizeof(*p));
-		*p = program;
+	if (!a->name) {
+		free(map_del(&n->programs, key));
+		return true;
 	}
-	free(p ? map_set(&n->programs, reader_fd_key(tid, fd), p) :
-	     map_del(&n->programs, reader_fd_key(tid, fd)));
+	p = xcalloc(1, sizeof(*p));
+	p->id = a->id;
+	p->type = a->type;
+	strcpy(p->name, a->name);
+	free(map_set(&n->programs, key, p));
 	return true;
 }
 
-bool reader_names_add(struct reader_names *n, struct json_value *o)
+bool reader_names_add(struct reader_names *n, const struct activity *a)
 {
-	const char *of = dump_get_string(o, "of"), *name = dump_get_text(o, "name");
-	uint64_t key, ip;
-	bool after_call = false;
-	int64_t tid, fd;
+	const struct activity_name_symbol *s = &a->name_symbol;
+	const struct activity_name_terms *t = &a->name_terms;
 
-	dump_get_bool(o, "after_call", &after_call);
-	if (of && !strcmp(of, "pmu") && dump_get_uint(o, "type", &key))
-		reader_put(&n->pmus, key, name);
-	else if (of && !strcmp(of, "tracepoint") && dump_get_uint(o, "id", &key))
-		reader_put(&n->tracepoints, key, name);
-	else if (of && !strcmp(of, "format") && dump_get_uint(o, "id", &key))
-		reader_put(&n->formats, key, name);
-	else if (of && !strcmp(of, "symbol") && dump_get_int(o, "pid", &tid) &&
-		 dump_get_hex(o, "ip", &ip) && dump_get_uint(o, "cpumode", &key))
-		/* "": no longer named */
-		reader_put(&n->symbols, symbol_key(tid, ip, key, after_call), name ? name : "");
-	else if (of && !strcmp(of, "fd") && dump_get_int(o, "tid", &tid) &&
-		 dump_get_int(o, "fd", &fd))
-		reader_put(&n->fds, reader_fd_key(tid, fd), name);
-	else if (of && !strcmp(of, "program"))
-		return reader_add_program(n, o, name);
-	else
-		return of && !strcmp(of, "terms") && reader_add_terms(n, o, name);
-	return true;
+	switch (a->kind) {
+	case ACTIVITY_NAME_PMU:
+		reader_put(&n->pmus, a->name_pmu.type, a->name_pmu.name);
+		return true;
+	case ACTIVITY_NAME_TRACEPOINT:
+		reader_put(&n->tracepoints, a->name_tracepoint.id, a->name_tracepoint.name);
+		return true;
+	case ACTIVITY_NAME_TERMS:
+		reader_put(&n->terms, terms_key(t->type, t->config, t->nconfigs), t->name);
+		return true;
+	case ACTIVITY_NAME_FORMAT:
+		reader_put(&n->formats, a->name_format.id, a->name_format.name);
+		return true;
+	case ACTIVITY_NAME_SYMBOL: /* "": no longer named */
+		reader_put(&n->symbols, symbol_key(s->pid, s->ip, s->cpumode, s->after_call),
+			   s->name ? s->name : "");
+		return true;
+	case ACTIVITY_NAME_FD:
+		reader_put(&n->fds, reader_fd_key(a->name_fd.tid, a->name_fd.fd), a->name_fd.name);
+		return true;
+	default:
+		return reader_put_program(n, &a->name_program);
+	}
 }
 
 const struct names *reader_names_hooks(const struct reader_names *n)

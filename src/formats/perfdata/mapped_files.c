@@ -50,9 +50,10 @@ static void mapped_files_add(struct mapped_files *m, pid_t pid, pid_t opener, ui
 	m->files[m->n++] = (struct mapped_file){ pid, xstrdup(path) };
 }
 
-static void mapped_files_on_measured(struct view *v, uint64_t ns, const struct proc_image *p)
+static void mapped_files_on_measured(struct view *v, const struct activity *a)
 {
-	(void)ns;
+	const struct proc_image *p = &a->measured.image;
+
 	for (size_t i = 0; i < p->nmaps; i++) {
 		const struct proc_image_map *map = &p->maps[i];
 
@@ -62,7 +63,7 @@ static void mapped_files_on_measured(struct view *v, uint64_t ns, const struct p
 }
 
 /* Return the hash of the inode that a MMAP2 record has. */
-static uint64_t hash_record_inode(const struct view_record *r)
+static uint64_t hash_record_inode(const struct activity_record *r)
 {
 	const struct layout *l = &layout_perf_record_mmap2_inode;
 
@@ -71,14 +72,13 @@ static uint64_t hash_record_inode(const struct view_record *r)
 			  layout_get(l, PERF_RECORD_MMAP2_INODE_INO, r->bytes, r->len));
 }
 
-static void mapped_files_on_record(struct view *v, pid_t tid, uint64_t ns,
-				   const struct view_record *r)
+static void mapped_files_on_record(struct view *v, const struct activity *a)
 {
+	const struct activity_record *r = &a->record;
 	struct record_id id;
 	size_t at;
 	pid_t pid;
 
-	(void)tid, (void)ns;
 	if (!record_identify(r->bytes, r->len, r->format, &id) ||
 	    (id.type != PERF_RECORD_MMAP && id.type != PERF_RECORD_MMAP2))
 		return;
@@ -97,14 +97,21 @@ void mapped_files_report(struct view *v)
 	uint8_t id[BUILD_ID_BYTES];
 
 	if (m->n && !m->kernel)
-		session_build_id(m->session, BUILD_ID_KERNEL, id, build_id_of_kernel(id));
+		session_feed(m->session, &(struct activity){
+			ACTIVITY_BUILD_ID,
+			.build_id = { BUILD_ID_KERNEL, id, build_id_of_kernel(id) },
+		});
 	m->kernel |= m->n;
 	for (size_t i = 0; i < m->n; i++) {
 		char *path = m->files[i].path;
 
-		session_build_id(m->session, path, id,
-				 *path == '/' ? build_id_of_file(m->files[i].pid, path, id)
-					      : build_id_of_vdso(id));
+		session_feed(m->session, &(struct activity){
+			ACTIVITY_BUILD_ID, .build_id = {
+				path, id, *path == '/' ?
+					build_id_of_file(m->files[i].pid, path, id) :
+					build_id_of_vdso(id),
+			},
+		});
 		free(path);
 	}
 	m->n = 0;
@@ -128,8 +135,8 @@ static void mapped_files_on_free(struct view *v)
 }
 
 static const struct view_ops ops = {
-	.measured = mapped_files_on_measured,
-	.record = mapped_files_on_record,
+	.on[ACTIVITY_MEASURED] = mapped_files_on_measured,
+	.on[ACTIVITY_RECORD] = mapped_files_on_record,
 	.idle = mapped_files_on_idle,
 	.free = mapped_files_on_free,
 };

@@ -168,7 +168,7 @@ void measured_call(struct measured *m, const struct call *c)
 			measured_all(m, m->spaces[i]);
 }
 
-static void measured_ring(void *ctx, const struct ring *r)
+static void measured_ring(void *ctx, struct ring *r)
 {
 	struct measured *m = ctx;
 

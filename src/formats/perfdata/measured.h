@@ -29,13 +29,13 @@ void measured_task(struct measured *m, pid_t tid);
  * names: when the sample or its call chain has code that was not mapped, or its thread was not there,
  * and from time to time.  ns: when it was read.
  */
-void measured_record(struct measured *m, uint64_t ns, const struct view_record *r);
+void measured_record(struct measured *m, uint64_t ns, const struct activity_record *r);
 
 /*
  * A task was created: what of its parent must be read is read of it, too.  comm: its name, or "", for
  * a process that has ended since.
  */
-void measured_born(struct measured *m, const struct birth *b, const char *comm);
+void measured_born(struct measured *m, const struct activity_task *b, const char *comm);
 
 /*
  * A process runs another program.  measured_leave() returns whether records that are still unread may

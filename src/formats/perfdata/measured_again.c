@@ -308,7 +308,7 @@ static void measured_sampled(struct measured *m, uint64_t ns, const struct recor
 		measured_report(m, ns, &p);
 }
 
-void measured_record(struct measured *m, uint64_t ns, const struct view_record *r)
+void measured_record(struct measured *m, uint64_t ns, const struct activity_record *r)
 {
 	struct code_search search = { 0 };
 	const struct record_hooks hooks = { .ctx = &search, .symbol = measured_code };
@@ -389,7 +389,7 @@ static struct measured_task *measured_task_here(const struct measured_space *spa
 
 /* Report a thread with the name of its process, which it has at first. */
 static void measured_thread_born(struct measured *m, struct measured_space *space,
-				 const struct birth *b)
+				 const struct activity_task *b)
 {
 	struct measured_task *t = measured_task_here(space, b->pid);
 	pid_t pid = proc_pid_in(&space->ns, b->pid);
@@ -408,7 +408,7 @@ static void measured_thread_born(struct measured *m, struct measured_space *spac
 	});
 }
 
-void measured_born(struct measured *m, const struct birth *b, const char *comm)
+void measured_born(struct measured *m, const struct activity_task *b, const char *comm)
 {
 	for (size_t i = 0; i < m->nspaces; i++) {
 		const struct measured_task *parent = measured_task_here(m->spaces[i], b->parent);

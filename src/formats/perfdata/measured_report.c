@@ -41,7 +41,9 @@ void measured_report(struct measured *m, uint64_t ns, const struct proc_image *p
 	do {
 		piece.maps = p->maps ? p->maps + at : NULL;
 		piece.nmaps = p->nmaps - at < PIECE ? p->nmaps - at : PIECE;
-		session_measured(m->session, ns, &piece);
+		session_feed(m->session, &(struct activity){
+			ACTIVITY_MEASURED, .measured = { piece, ns },
+		});
 		piece.nthreads = 0;
 		piece.nfunctions = 0;
 		piece.records.len = 0;

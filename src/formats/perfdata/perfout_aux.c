@@ -174,7 +174,7 @@ static uint32_t area_of(struct perfout_view *v, const struct ring *r)
 	return (uint32_t)index - 1;
 }
 
-void perfout_aux(struct perfout_view *v, uint64_t ns, const struct view_aux *a)
+void perfout_aux(struct perfout_view *v, uint64_t ns, const struct activity_aux *a)
 {
 	const struct layout *l = &layout_perf_auxtrace;
 	const struct event *e = a->ring->event;
@@ -198,7 +198,7 @@ void perfout_aux(struct perfout_view *v, uint64_t ns, const struct view_aux *a)
 	perfout_write_own(v, PERF_RECORD_AUXTRACE, &b, a->bytes, a->len);
 }
 
-void perfout_know_time(struct perfout_view *v, const struct view_look *l)
+void perfout_know_time(struct perfout_view *v, const struct activity_look *l)
 {
 	const struct layout *page = &layout_perf_event_mmap_page;
 

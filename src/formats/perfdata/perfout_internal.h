@@ -282,7 +282,7 @@ void perfout_add_tid(struct perfout_event *p, const struct event *e);
  * Append a record of p with pid and tid inserted and return true; the caller sets the size in its
  * header.  Return false if nothing is inserted.
  */
-bool perfout_insert_tid(struct perfout_view *v, const struct view_record *r,
+bool perfout_insert_tid(struct perfout_view *v, const struct activity_record *r,
 			struct perfout_event *p, uint32_t type, struct buf *out);
 
 /* Warn of the events whose samples have no task. */
@@ -299,10 +299,10 @@ void perfout_tell_ringless(const struct perfout_view *v);
 void perfout_describe_aux(struct perfout_view *v);
 
 /* Write AUX data. */
-void perfout_aux(struct perfout_view *v, uint64_t ns, const struct view_aux *a);
+void perfout_aux(struct perfout_view *v, uint64_t ns, const struct activity_aux *a);
 
 /* Remember how the clock of the CPU relates to the time of records. */
-void perfout_know_time(struct perfout_view *v, const struct view_look *l);
+void perfout_know_time(struct perfout_view *v, const struct activity_look *l);
 
 /* Features (perfout_features.c, perfout_tracing.c) -------------------------------- */
 

@@ -48,7 +48,7 @@ static size_t perfout_tid_at(const struct record_format *f, uint32_t type, size_
 	return f->sample_id_all && len >= RECORD_HEAD + others ? len - others : 0;
 }
 
-bool perfout_insert_tid(struct perfout_view *v, const struct view_record *r,
+bool perfout_insert_tid(struct perfout_view *v, const struct activity_record *r,
 			struct perfout_event *p, uint32_t type, struct buf *out)
 {
 	/* without ids, another event may have written it */

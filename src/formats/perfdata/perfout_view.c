@@ -106,12 +106,12 @@ static void perfout_end_round(struct perfout_view *v, uint64_t ns)
 
 /* Tasks -------------------------------------------------------------------- */
 
-static void perfout_on_born(struct view *view, const struct birth *b, uint64_t ns)
+static void perfout_on_born(struct view *view, const struct activity *a)
 {
+	const struct activity_task *b = &a->task;
 	struct perfout_view *v = self(view);
 	const char *program = v->facts.command ? v->facts.command[0] : NULL;
 
-	(void)ns;
 	map_del(&v->perf_tasks, (uint64_t)b->tid);
 	map_del(&v->commands, (uint64_t)b->tid);
 	if (!b->attached && map_get(&v->threads, (uint64_t)b->tid))
@@ -123,26 +123,26 @@ static void perfout_on_born(struct view *view, const struct birth *b, uint64_t n
 		map_set(&v->perf_tasks, (uint64_t)b->tid, v);
 }
 
-static void perfout_on_execed(struct view *view, pid_t tid, pid_t former, uint64_t ns,
-			      const char *exe, bool shown)
+static void perfout_on_execed(struct view *view, const struct activity *a)
 {
+	const struct activity_exec *x = &a->exec;
 	struct perfout_view *v = self(view);
 
-	(void)former, (void)ns, (void)shown;
 	perfout_know_calls(v, 0);
-	perfout_begin_task(v, tid);
-	map_del(&v->commands, (uint64_t)tid);
-	if (exe)
-		perfout_know_program(v, tid, exe);
+	perfout_begin_task(v, x->tid);
+	map_del(&v->commands, (uint64_t)x->tid);
+	if (x->exe)
+		perfout_know_program(v, x->tid, x->exe);
 }
 
-static void perfout_on_command(struct view *view, pid_t tid, char *const *words)
+static void perfout_on_command(struct view *view, const struct activity *a)
 {
+	const struct activity_command *c = &a->command;
 	struct perfout_view *v = self(view);
 
-	map_set(&v->perf_tasks, (uint64_t)tid, v);
-	map_set(&v->commands, (uint64_t)tid, v);
-	perfout_know_command(v, tid, words);
+	map_set(&v->perf_tasks, (uint64_t)c->tid, v);
+	map_set(&v->commands, (uint64_t)c->tid, v);
+	perfout_know_command(v, c->tid, c->words);
 }
 
 /* Events ------------------------------------------------------------------- */
@@ -164,10 +164,9 @@ static void perfout_know_event(void *ctx, struct event *e)
 		map_set(&v->rings_never_read, r->number, v);
 }
 
-static void perfout_on_gone(struct view *view, pid_t tid, uint64_t ns, enum view_end how,
-			    int status, bool shown)
+static void perfout_on_gone(struct view *view, const struct activity *a)
 {
-	(void)tid, (void)ns, (void)how, (void)status, (void)shown;
+	(void)a;
 	perfout_know_calls(self(view), 0);
 }
 
@@ -182,17 +181,17 @@ static void perfout_on_exit(struct view *view, const struct call *c)
 	model_each_recorded(self(view)->model, c, perfout_know_event, self(view));
 }
 
-static void perfout_on_found_ring(struct view *view, pid_t tid, const struct ring *r)
+static void perfout_on_found_ring(struct view *view, const struct activity *a)
 {
-	(void)tid;
-	if (!r->aux)
-		model_each_writer(self(view)->model, r, perfout_know_event, self(view));
+	if (!a->found_ring.ring->aux)
+		model_each_writer(self(view)->model, a->found_ring.ring, perfout_know_event,
+				  self(view));
 }
 
-static void perfout_on_learnt_id(struct view *view, const struct event *e)
+static void perfout_on_learnt_id(struct view *view, const struct activity *a)
 {
-	if (map_get(&self(view)->members, e->number))
-		perfout_member(self(view), e);
+	if (map_get(&self(view)->members, a->id.event->number))
+		perfout_member(self(view), a->id.event);
 }
 
 /* Records ------------------------------------------------------------------ */
@@ -201,7 +200,7 @@ static void perfout_on_learnt_id(struct view *view, const struct event *e)
  * Return a record as perf can read it: without a stale bit that makes perf abort, with its task and
  * with ids at counts; or r itself.  copies: room for the bytes.
  */
-static struct view_record perfout_mend(struct perfout_view *v, const struct view_record *r,
+static struct activity_record perfout_mend(struct perfout_view *v, const struct activity_record *r,
 				       uint32_t type, struct perfout_event *e, struct buf copies[2])
 {
 	const struct field *f = layout_perf_event_header.fields;
@@ -209,7 +208,7 @@ static struct view_record perfout_mend(struct perfout_view *v, const struct view
 				   r->len);
 	bool stale = type == PERF_RECORD_MMAP2 && r->format->no_build_id &&
 		     misc & PERF_RECORD_MISC_MMAP_BUILD_ID;
-	struct view_record now = *r;
+	struct activity_record now = *r;
 	struct buf *copy = &copies[0];
 
 	if (!perfout_insert_tid(v, r, e, type, copy) && stale)
@@ -231,16 +230,15 @@ static struct view_record perfout_mend(struct perfout_view *v, const struct view
 	return now;
 }
 
-static void perfout_on_record(struct view *view, pid_t tid, uint64_t ns,
-			      const struct view_record *r)
+static void perfout_on_record(struct view *view, const struct activity *a)
 {
+	const struct activity_record *r = &a->record;
 	struct perfout_view *v = self(view);
 	struct perfout_member *m;
 	struct buf copies[2] = { { 0 }, { 0 } };
-	struct view_record now;
+	struct activity_record now;
 	struct record_id id;
 
-	(void)tid;
 	m = perfout_member(v, r->event);
 	if (!m || !record_identify(r->bytes, r->len, r->format, &id) || id.size != r->len ||
 	    id.type >= PERF_RECORD_HEADER_ATTR)
@@ -258,7 +256,7 @@ static void perfout_on_record(struct view *view, pid_t tid, uint64_t ns,
 		v->last_ns = v->last_ns > id.time ? v->last_ns : id.time;
 	}
 	if (!v->held_ns)
-		v->held_ns = ns;
+		v->held_ns = r->ns;
 	now = perfout_mend(v, r, id.type, m->event, copies);
 	if (now.len > RECORD_MOST)
 		v->too_long++;
@@ -268,10 +266,9 @@ static void perfout_on_record(struct view *view, pid_t tid, uint64_t ns,
 	buf_free(&copies[1]);
 }
 
-static void perfout_on_measured(struct view *view, uint64_t ns, const struct proc_image *p)
+static void perfout_on_measured(struct view *view, const struct activity *a)
 {
-	(void)ns;
-	perfout_measured(self(view), p);
+	perfout_measured(self(view), &a->measured.image);
 }
 
 /* Return whether records have build ids, so that perf record does not copy files to perf's cache. */
@@ -283,22 +280,21 @@ static bool perfout_has_build_ids(const struct perfout_view *v)
 	return false;
 }
 
-static void perfout_on_build_id(struct view *view, const char *path, const uint8_t *id,
-				size_t size)
+static void perfout_on_build_id(struct view *view, const struct activity *a)
 {
+	const struct activity_build_id *b = &a->build_id;
 	struct perfout_view *v = self(view);
 
 	/* a vDSO with an id is sought in that cache only */
-	if (strcmp(path, BUILD_ID_VDSO) || !perfout_has_build_ids(v))
-		perfout_add_build_id(v, path, id, size);
+	if (strcmp(b->path, BUILD_ID_VDSO) || !perfout_has_build_ids(v))
+		perfout_add_build_id(v, b->path, b->id, b->size);
 }
 
-static void perfout_on_aux(struct view *view, pid_t tid, uint64_t ns, const struct view_aux *a)
+static void perfout_on_aux(struct view *view, const struct activity *a)
 {
 	struct perfout_view *v = self(view);
 
-	(void)tid;
-	perfout_aux(v, ns, a);
+	perfout_aux(v, a->aux.ns, &a->aux);
 	if (v->ids_decided && perfout_pending(v->out) > PENDING_MOST)
 		perfout_flush(v, PERFOUT_PART);
 }
@@ -362,12 +358,12 @@ static void perfout_on_idle(struct view *view, uint64_t ns)
 	v->flushed_ns = ns;
 }
 
-static void perfout_on_looked(struct view *view, pid_t tid, uint64_t ns, const struct view_look *l)
+static void perfout_on_looked(struct view *view, const struct activity *a)
 {
+	const struct activity_look *l = &a->look;
 	struct perfout_view *v = self(view);
 	struct perfout_member *m = perfout_member(v, l->ring->event);
 
-	(void)tid;
 	perfout_know_time(v, l);
 	model_each_writer(v->model, l->ring, perfout_know_event, v);
 	if (m && !l->error && l->missed) {
@@ -378,7 +374,7 @@ static void perfout_on_looked(struct view *view, pid_t tid, uint64_t ns, const s
 		map_del(&v->rings_never_read, l->ring->number);
 	if (map_get(&v->rings_of_round, l->ring->number))
 		perfout_set_ring(v, l->ring, READ);
-	perfout_end_round(v, ns);
+	perfout_end_round(v, l->ns);
 	/* events that open later may let a file be rewritten, but no pipe */
 	if (v->held.len > HELD_MOST && (v->live || !perfout_is_pipe(v->out)))
 		perfout_begin_writing(v);
@@ -472,19 +468,19 @@ static void perfout_on_free(struct view *view)
 }
 
 static const struct view_ops ops = {
-	.born = perfout_on_born,
-	.execed = perfout_on_execed,
-	.gone = perfout_on_gone,
-	.command = perfout_on_command,
+	.on[ACTIVITY_TASK] = perfout_on_born,
+	.on[ACTIVITY_EXEC] = perfout_on_execed,
+	.on[ACTIVITY_GONE] = perfout_on_gone,
+	.on[ACTIVITY_COMMAND] = perfout_on_command,
 	.enter = perfout_on_enter,
 	.exit = perfout_on_exit,
-	.found_ring = perfout_on_found_ring,
-	.learnt_id = perfout_on_learnt_id,
-	.measured = perfout_on_measured,
-	.build_id = perfout_on_build_id,
-	.record = perfout_on_record,
-	.looked = perfout_on_looked,
-	.aux = perfout_on_aux,
+	.on[ACTIVITY_FOUND_RING] = perfout_on_found_ring,
+	.on[ACTIVITY_ID] = perfout_on_learnt_id,
+	.on[ACTIVITY_MEASURED] = perfout_on_measured,
+	.on[ACTIVITY_BUILD_ID] = perfout_on_build_id,
+	.on[ACTIVITY_RECORD] = perfout_on_record,
+	.on[ACTIVITY_LOOK] = perfout_on_looked,
+	.on[ACTIVITY_AUX] = perfout_on_aux,
 	.idle = perfout_on_idle,
 	.free = perfout_on_free,
 };

@@ -101,21 +101,23 @@ static void write_name(struct chrome *v, const char *what, pid_t tid, const char
 	write_event(v, o);
 }
 
-static void chrome_on_born(struct view *view, const struct birth *b, uint64_t ns)
+static void chrome_on_born(struct view *view, const struct activity *a)
 {
+	const struct activity_task *b = &a->task;
 	struct chrome *v = to_chrome(view);
 
-	note_time(v, ns);
+	note_time(v, b->ns);
 	map_set(&v->pids, (uint64_t)b->tid, (void *)(uintptr_t)b->pid);
 }
 
-static void chrome_on_comm(struct view *view, pid_t tid, const char *comm)
+static void chrome_on_comm(struct view *view, const struct activity *a)
 {
+	const struct activity_comm *c = &a->comm;
 	struct chrome *v = to_chrome(view);
 
-	if (pid_of_task(v, tid) == tid)
-		write_name(v, "process_name", tid, comm);
-	write_name(v, "thread_name", tid, comm);
+	if (pid_of_task(v, c->tid) == c->tid)
+		write_name(v, "process_name", c->tid, c->comm);
+	write_name(v, "thread_name", c->tid, c->comm);
 }
 
 /* Write an instant event, and end args. */
@@ -130,55 +132,52 @@ static void write_instant(struct chrome *v, const char *name, const char *cat, p
 	write_event(v, o);
 }
 
-static void chrome_on_exec(struct view *view, pid_t tid, pid_t former, uint64_t ns,
-			   const char *exe, bool shown)
+static void chrome_on_exec(struct view *view, const struct activity *a)
 {
+	const struct activity_exec *x = &a->exec;
 	struct chrome *v = to_chrome(view);
-	struct begun *b = views_move_pending(&v->begun, former, tid);
+	struct begun *b = views_move_pending(&v->begun, x->former, x->tid);
 	struct json_text args;
 
-	(void)shown;
 	if (b) { /* of the former leader */
 		json_text_drop(&b->args);
 		free(b);
 	}
-	b = map_get(&v->begun, (uint64_t)tid);
+	b = map_get(&v->begun, (uint64_t)x->tid);
 	if (b)
-		b->tid = tid;
+		b->tid = x->tid;
 	json_text_begin(&args);
-	json_add_string(&args, "exe", exe);
-	write_instant(v, "exec", "task", tid, ns, &args);
+	json_add_string(&args, "exe", x->exe);
+	write_instant(v, "exec", "task", x->tid, x->ns, &args);
 }
 
-static void chrome_on_gone(struct view *view, pid_t tid, uint64_t ns, enum view_end how, int status,
-			   bool shown)
+static void chrome_on_gone(struct view *view, const struct activity *a)
 {
+	const struct activity_gone *g = &a->gone;
 	struct json_text args;
 	char name[32];
 
-	(void)shown;
 	json_text_begin(&args);
-	if (how == END_EXIT && WIFEXITED(status)) {
-		json_add_int(&args, "status", WEXITSTATUS(status));
-	} else if (how == END_EXIT) {
-		signal_name(WTERMSIG(status), name, sizeof(name));
+	if (g->how == END_EXIT && WIFEXITED(g->status)) {
+		json_add_int(&args, "status", WEXITSTATUS(g->status));
+	} else if (g->how == END_EXIT) {
+		signal_name(WTERMSIG(g->status), name, sizeof(name));
 		json_add_string(&args, "signal", name);
 	}
-	write_instant(to_chrome(view), how == END_DETACHED ? "detached" : "exit", "task", tid, ns,
-		      &args);
+	write_instant(to_chrome(view), g->how == END_DETACHED ? "detached" : "exit", "task", g->tid,
+		      g->ns, &args);
 }
 
-static void chrome_on_signal(struct view *view, pid_t tid, uint64_t ns, const siginfo_t *info,
-			     bool shown)
+static void chrome_on_signal(struct view *view, const struct activity *a)
 {
+	const struct activity_signal *s = &a->signal;
 	struct json_text args;
 	char name[32];
 
-	(void)shown;
-	signal_name(info->si_signo, name, sizeof(name));
+	signal_name(s->info.si_signo, name, sizeof(name));
 	json_text_begin(&args);
-	siginfo_emit(info, &args.sink);
-	write_instant(to_chrome(view), name, "signal", tid, ns, &args);
+	siginfo_emit(&s->info, &args.sink);
+	write_instant(to_chrome(view), name, "signal", s->tid, s->ns, &args);
 }
 
 /* Calls -------------------------------------------------------------------- */
@@ -259,19 +258,19 @@ static void chrome_on_exit(struct view *view, const struct call *c)
 	write_complete(v, b, c->start_ns, c->exit_ns);
 }
 
-static void chrome_on_abandon(struct view *view, const struct call *c, bool detached, uint64_t ns)
+static void chrome_on_abandon(struct view *view, const struct activity *a)
 {
-	struct begun *b = map_del(&to_chrome(view)->begun, (uint64_t)c->tid);
+	struct begun *b = map_del(&to_chrome(view)->begun, (uint64_t)a->abandoned.call->tid);
 
-	(void)detached;
 	if (b)
-		write_complete(to_chrome(view), b, b->ns, ns);
+		write_complete(to_chrome(view), b, b->ns, a->abandoned.ns);
 }
 
 /* Rings ---------------------------------------------------------------------- */
 
-static void chrome_on_record(struct view *view, pid_t tid, uint64_t ns, const struct view_record *r)
+static void chrome_on_record(struct view *view, const struct activity *a)
 {
+	const struct activity_record *r = &a->record;
 	struct chrome *v = to_chrome(view);
 	struct json_text args;
 	struct record_id id;
@@ -284,23 +283,23 @@ static void chrome_on_record(struct view *view, pid_t tid, uint64_t ns, const st
 	json_add_uint(&args, "ring", r->ring->number);
 	json_add_string(&args, "event", r->event->name);
 	record_emit(r->bytes, r->len, r->format, v->names, &args.sink, r->hooks);
-	write_instant(v, name ? name : "record", "record", tid, ns, &args);
+	write_instant(v, name ? name : "record", "record", r->tid, r->ns, &args);
 }
 
 /* Write a counter of the bytes that wait in the ring for its reader. */
-static void chrome_on_looked(struct view *view, pid_t tid, uint64_t ns,
-			     const struct view_look *l)
+static void chrome_on_looked(struct view *view, const struct activity *a)
 {
+	const struct activity_look *l = &a->look;
 	struct chrome *v = to_chrome(view);
 	struct json_text o;
 	uint64_t bytes;
 	char name[40];
 
-	note_time(v, ns);
+	note_time(v, l->ns);
 	if (!views_ring_fill(l, &bytes))
 		return;
 	snprintf(name, sizeof(name), "ring %u", l->ring->number);
-	begin_event(&o, "C", name, NULL, pid_of_task(v, tid), tid, ns);
+	begin_event(&o, "C", name, NULL, pid_of_task(v, l->tid), l->tid, l->ns);
 	o.sink.ops->begin(&o.sink, "args", SINK_OBJECT);
 	json_add_uint(&o, "bytes waiting", bytes);
 	o.sink.ops->end(&o.sink);
@@ -325,16 +324,16 @@ static void chrome_free(struct view *view)
 }
 
 static const struct view_ops chrome_ops = {
-	.born = chrome_on_born,
-	.comm = chrome_on_comm,
+	.on[ACTIVITY_TASK] = chrome_on_born,
+	.on[ACTIVITY_COMM] = chrome_on_comm,
 	.enter = chrome_on_enter,
 	.exit = chrome_on_exit,
-	.abandon = chrome_on_abandon,
-	.record = chrome_on_record,
-	.looked = chrome_on_looked,
-	.signalled = chrome_on_signal,
-	.execed = chrome_on_exec,
-	.gone = chrome_on_gone,
+	.on[ACTIVITY_ABANDONED] = chrome_on_abandon,
+	.on[ACTIVITY_RECORD] = chrome_on_record,
+	.on[ACTIVITY_LOOK] = chrome_on_looked,
+	.on[ACTIVITY_SIGNAL] = chrome_on_signal,
+	.on[ACTIVITY_EXEC] = chrome_on_exec,
+	.on[ACTIVITY_GONE] = chrome_on_gone,
 	.free = chrome_free,
 };
 

@@ -72,34 +72,39 @@ static void advance_time(struct report *r, uint64_t ns)
 		r->last_ns = ns;
 }
 
-static void report_on_comm(struct view *v, pid_t tid, const char *comm)
+static void name_task(struct report *r, pid_t tid, const char *comm)
 {
-	struct report *r = to_report(v);
 	char name[COMM_MAX + 1];
 
 	snprintf(name, sizeof(name), "%s", comm);
 	task_at(r, tid, r->last_ns)->name = pool_add(&r->pool, name);
 }
 
+static void report_on_comm(struct view *v, const struct activity *a)
+{
+	name_task(to_report(v), a->comm.tid, a->comm.comm);
+}
+
 /* The kernel names a task by the file name of its program. */
-static void name_task_by_path(struct view *v, pid_t tid, const char *path)
+static void name_task_by_path(struct report *r, pid_t tid, const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
-	report_on_comm(v, tid, slash ? slash + 1 : path);
+	name_task(r, tid, slash ? slash + 1 : path);
 }
 
-static void report_on_born(struct view *v, const struct birth *b, uint64_t ns)
+static void report_on_born(struct view *v, const struct activity *a)
 {
+	const struct activity_task *b = &a->task;
 	struct report *r = to_report(v);
 	size_t i, from = (size_t)map_get(&r->by_tid, (uint64_t)b->parent);
 
-	advance_time(r, ns);
-	i = add_report_task(r, b->tid, b->pid, ns);
+	advance_time(r, b->ns);
+	i = add_report_task(r, b->tid, b->pid, b->ns);
 	if (from) /* a child inherits its parent's name */
 		r->tasks[i].name = r->tasks[from - 1].name;
 	else if (!b->parent && !b->attached && r->facts->command && r->facts->command[0])
-		name_task_by_path(v, b->tid, r->facts->command[0]);
+		name_task_by_path(r, b->tid, r->facts->command[0]);
 }
 
 /* Rows --------------------------------------------------------------------- */
@@ -254,14 +259,13 @@ static uint32_t attr_text(struct report *r, const struct call *c, struct attr_ro
 }
 
 /* An event that was opened before the trace has no call, and so no line. */
-static void report_on_described(struct view *v, pid_t tid, uint64_t ns, const struct event *e)
+static void report_on_described(struct view *v, const struct activity *a)
 {
 	struct report *r = to_report(v);
-	struct report_event *life = life_event(r, e->number);
+	struct report_event *life = life_event(r, a->described.event->number);
 	struct buf rows = { 0 };
 
-	(void)tid, (void)ns;
-	life->attr_count = attr_rows_described(e, r->names, &rows);
+	life->attr_count = attr_rows_described(a->described.event, r->names, &rows);
 	life->attr = pool_add(&r->pool, buf_str(&rows));
 	buf_free(&rows);
 }
@@ -335,91 +339,94 @@ static void report_on_exit(struct view *v, const struct call *c)
 	buf_free(&result);
 }
 
-static void report_on_abandon(struct view *v, const struct call *c, bool detached, uint64_t ns)
+static void report_on_abandon(struct view *v, const struct activity *a)
 {
+	const struct activity_abandoned *b = &a->abandoned;
 	struct report *r = to_report(v);
-	struct pending *p = take_pending(r, c->tid);
+	struct pending *p = take_pending(r, b->call->tid);
 
-	advance_time(r, ns);
+	advance_time(r, b->ns);
 	if (!p)
 		return;
-	p->row.end_ns = ns;
-	if (!detached && !strncmp(c->desc->name, "exit", 4))
+	p->row.end_ns = b->ns;
+	if (!b->detached && !strncmp(b->call->desc->name, "exit", 4))
 		finish_unreturned(r, p);
 	else
-		finish_row(r, p, detached ? "<detached ...>" : "<unfinished ...>) = ?");
+		finish_row(r, p, b->detached ? "<detached ...>" : "<unfinished ...>) = ?");
 }
 
-static void report_on_signal(struct view *v, pid_t tid, uint64_t ns, const siginfo_t *info,
-			     bool shown)
+static void report_on_signal(struct view *v, const struct activity *a)
 {
+	const struct activity_signal *g = &a->signal;
 	struct report *r = to_report(v);
 	struct buf text = { 0 };
 	struct text_sink t;
 	char name[32];
 
-	advance_time(r, ns);
-	if (!shown)
+	advance_time(r, g->ns);
+	if (!g->shown)
 		return;
-	signal_name(info->si_signo, name, sizeof(name));
+	signal_name(g->info.si_signo, name, sizeof(name));
 	buf_addf(&text, "%s ", name);
 	init_sink(&t, &text);
-	siginfo_emit(info, &t.sink);
-	add_activity_row(r, ROW_SIGNAL, tid, ns, buf_str(&text));
+	siginfo_emit(&g->info, &t.sink);
+	add_activity_row(r, ROW_SIGNAL, g->tid, g->ns, buf_str(&text));
 	buf_free(&text);
 }
 
-static void report_on_exec(struct view *v, pid_t tid, pid_t former, uint64_t ns, const char *exe,
-			   bool shown)
+static void report_on_exec(struct view *v, const struct activity *a)
 {
+	const struct activity_exec *x = &a->exec;
 	struct report *r = to_report(v);
-	struct pending *displaced = views_move_pending(&r->pending, former, tid);
+	struct pending *displaced = views_move_pending(&r->pending, x->former, x->tid);
 	struct buf text = { 0 };
 
-	advance_time(r, ns);
-	if (former != tid) {
-		map_set(&r->by_tid, (uint64_t)tid,
-			(void *)((uintptr_t)task_index(r, former, ns) + 1));
-		map_del(&r->by_tid, (uint64_t)former);
+	advance_time(r, x->ns);
+	if (x->former != x->tid) {
+		map_set(&r->by_tid, (uint64_t)x->tid,
+			(void *)((uintptr_t)task_index(r, x->former, x->ns) + 1));
+		map_del(&r->by_tid, (uint64_t)x->former);
 	}
 	if (displaced) /* of the former leader */
 		finish_unreturned(r, displaced);
-	life_execed(r, ns);
-	if (exe)
-		name_task_by_path(v, tid, exe);
-	if (!shown || !exe)
+	life_execed(r, x->ns);
+	if (x->exe)
+		name_task_by_path(r, x->tid, x->exe);
+	if (!x->shown || !x->exe)
 		return;
 	buf_adds(&text, "now runs ");
-	text_escaped(&text, exe);
-	add_activity_row(r, ROW_EXEC, tid, ns, buf_str(&text));
+	text_escaped(&text, x->exe);
+	add_activity_row(r, ROW_EXEC, x->tid, x->ns, buf_str(&text));
 	buf_free(&text);
 }
 
-static void report_on_gone(struct view *v, pid_t tid, uint64_t ns, enum view_end how, int status,
-			   bool shown)
+static void report_on_gone(struct view *v, const struct activity *a)
 {
+	const struct activity_gone *g = &a->gone;
 	struct report *r = to_report(v);
 	char text[80];
 
-	advance_time(r, ns);
-	task_at(r, tid, ns)->gone_ns = ns;
-	life_execed(r, ns); /* its descriptors and rings may have ended */
-	text_task_end(how, status, text, sizeof(text));
-	if (shown)
-		add_activity_row(r, ROW_END, tid, ns, text);
+	advance_time(r, g->ns);
+	task_at(r, g->tid, g->ns)->gone_ns = g->ns;
+	life_execed(r, g->ns); /* its descriptors and rings may have ended */
+	text_task_end(g->how, g->status, text, sizeof(text));
+	if (g->shown)
+		add_activity_row(r, ROW_END, g->tid, g->ns, text);
 }
 
-static void report_on_record(struct view *v, pid_t tid, uint64_t ns, const struct view_record *rec)
+static void report_on_record(struct view *v, const struct activity *a)
 {
-	(void)tid;
-	advance_time(to_report(v), ns);
-	life_record(to_report(v), ns, rec);
+	const struct activity_record *rec = &a->record;
+
+	advance_time(to_report(v), rec->ns);
+	life_record(to_report(v), rec->ns, rec);
 }
 
-static void report_on_looked(struct view *v, pid_t tid, uint64_t ns, const struct view_look *l)
+static void report_on_looked(struct view *v, const struct activity *a)
 {
-	(void)tid;
-	advance_time(to_report(v), ns);
+	const struct activity_look *l = &a->look;
+
+	advance_time(to_report(v), l->ns);
 	life_looked(to_report(v), l);
 }
 
@@ -459,17 +466,17 @@ static void report_free(struct view *v)
 }
 
 static const struct view_ops report_ops = {
-	.born = report_on_born,
-	.comm = report_on_comm,
-	.described = report_on_described,
+	.on[ACTIVITY_TASK] = report_on_born,
+	.on[ACTIVITY_COMM] = report_on_comm,
+	.on[ACTIVITY_DESCRIBED] = report_on_described,
 	.enter = report_on_enter,
 	.exit = report_on_exit,
-	.abandon = report_on_abandon,
-	.record = report_on_record,
-	.looked = report_on_looked,
-	.signalled = report_on_signal,
-	.execed = report_on_exec,
-	.gone = report_on_gone,
+	.on[ACTIVITY_ABANDONED] = report_on_abandon,
+	.on[ACTIVITY_RECORD] = report_on_record,
+	.on[ACTIVITY_LOOK] = report_on_looked,
+	.on[ACTIVITY_SIGNAL] = report_on_signal,
+	.on[ACTIVITY_EXEC] = report_on_exec,
+	.on[ACTIVITY_GONE] = report_on_gone,
 	.free = report_free,
 };
 

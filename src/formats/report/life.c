@@ -153,7 +153,7 @@ static uint16_t record_clock(struct report *r, const struct event *e)
  * The offset of that clock is the least difference between the time of a record and of the
  * look that found it.
  */
-void life_record(struct report *r, uint64_t ns, const struct view_record *rec)
+void life_record(struct report *r, uint64_t ns, const struct activity_record *rec)
 {
 	struct report_record *new;
 	struct record_id id;
@@ -178,7 +178,7 @@ void life_record(struct report *r, uint64_t ns, const struct view_record *rec)
 		r->clocks[new->clock - 1].offset = off;
 }
 
-void life_looked(struct report *r, const struct view_look *l)
+void life_looked(struct report *r, const struct activity_look *l)
 {
 	struct report_ring *ring = life_ring(r, l->ring->number);
 	uint64_t bytes;

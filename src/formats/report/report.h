@@ -129,8 +129,8 @@ struct report_event *life_event(struct report *r, unsigned int number);
 void life_after(struct report *r, const struct call *c);
 void life_execed(struct report *r, uint64_t ns);
 void life_tick(struct report *r);
-void life_record(struct report *r, uint64_t ns, const struct view_record *rec);
-void life_looked(struct report *r, const struct view_look *l);
+void life_record(struct report *r, uint64_t ns, const struct activity_record *rec);
+void life_looked(struct report *r, const struct activity_look *l);
 void life_end(struct report *r);
 void life_free(struct report *r);
 

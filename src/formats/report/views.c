@@ -12,7 +12,7 @@ void *views_move_pending(struct map *by_tid, pid_t former, pid_t tid)
 	return moved ? map_set(by_tid, (uint64_t)tid, moved) : NULL;
 }
 
-bool views_ring_fill(const struct view_look *l, uint64_t *bytes)
+bool views_ring_fill(const struct activity_look *l, uint64_t *bytes)
 {
 	const struct layout *page = &layout_perf_event_mmap_page;
 	uint64_t head, tail;

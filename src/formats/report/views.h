@@ -15,4 +15,4 @@ void *views_move_pending(struct map *by_tid, pid_t former, pid_t tid);
  * Set *bytes to what waits in the ring for its reader.  Return false if that is unknown: the
  * look has no struct perf_event_mmap_page, or the ring is overwritable.
  */
-bool views_ring_fill(const struct view_look *l, uint64_t *bytes);
+bool views_ring_fill(const struct activity_look *l, uint64_t *bytes);

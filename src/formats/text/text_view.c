@@ -51,12 +51,11 @@ static void text_free(struct view *view)
 }
 
 /* Lines have a pid once there is more than one task. */
-static void text_on_born(struct view *view, const struct birth *b, uint64_t ns)
+static void text_on_born(struct view *view, const struct activity *a)
 {
+	(void)a;
 	struct text_view *v = text_self(view);
 
-	(void)b;
-	(void)ns;
 	if (v->tasks++)
 		v->many = true;
 }
@@ -208,18 +207,19 @@ static void text_on_exit(struct view *view, const struct call *c)
 	pending_done(v, p);
 }
 
-static void text_on_abandon(struct view *view, const struct call *c, bool detached, uint64_t ns)
+static void text_on_abandon(struct view *view, const struct activity *a)
 {
+	const struct activity_abandoned *b = &a->abandoned;
 	struct text_view *v = text_self(view);
-	struct pending *p = pending_take(v, c->tid);
+	struct pending *p = pending_take(v, b->call->tid);
 	bool ends;
 
 	if (!p)
 		return;
 	ends = !strncmp(p->desc->name, "exit", 4);
-	if (v->o->status & (detached ? STATUS_DETACHED : STATUS_UNFINISHED)) {
-		begin_last_line(v, p, ns);
-		if (detached) {
+	if (v->o->status & (b->detached ? STATUS_DETACHED : STATUS_UNFINISHED)) {
+		begin_last_line(v, p, b->ns);
+		if (b->detached) {
 			buf_adds(&v->line, " <detached ...>");
 		} else {
 			buf_adds(&v->line, ends ? ") " : " <unfinished ...>) ");
@@ -278,8 +278,10 @@ static void event_line(struct text_view *v, pid_t tid, uint64_t ns, const char *
 }
 
 /* Show an event from before, with its attr as an open would. */
-static void text_on_described(struct view *view, pid_t tid, uint64_t ns, const struct event *e)
+static void text_on_described(struct view *view, const struct activity *a)
 {
+	const struct activity_described *k = &a->described;
+	const struct event *e = k->event;
 	struct text_view *v = text_self(view);
 	const struct walk w = {
 		.layout = &layout_perf_event_attr, .bytes = e->attr, .len = e->attr_len,
@@ -289,8 +291,8 @@ static void text_on_described(struct view *view, pid_t tid, uint64_t ns, const s
 
 	if (v->o->quiet & QUIET_EXIT)
 		return;
-	text_split_older(v, ns, 0);
-	text_start_line(v, tid, ns);
+	text_split_older(v, k->ns, 0);
+	text_start_line(v, k->tid, k->ns);
 	text_init_sink(v, &t, &v->line);
 	buf_addf(&v->line, "--- %d<", e->fd);
 	text_escaped(&v->line, e->name);
@@ -312,63 +314,65 @@ static void text_on_described(struct view *view, pid_t tid, uint64_t ns, const s
 		buf_addc(&v->line, '>');
 	}
 	buf_addf(&v->line, ", %s ---", e->enabled ? "enabled" : "disabled");
-	text_end_line(v, tid);
+	text_end_line(v, k->tid);
 }
 
-static void text_on_signal(struct view *view, pid_t tid, uint64_t ns,
-			   const siginfo_t *info, bool shown)
+static void text_on_signal(struct view *view, const struct activity *a)
 {
+	const struct activity_signal *g = &a->signal;
 	struct text_view *v = text_self(view);
 	struct text_sink t;
 	char name[32];
 
-	if (!shown)
+	if (!g->shown)
 		return;
-	text_split_older(v, ns, 0);
-	text_start_line(v, tid, ns);
+	text_split_older(v, g->ns, 0);
+	text_start_line(v, g->tid, g->ns);
 	text_init_sink(v, &t, &v->line);
-	signal_name(info->si_signo, name, sizeof(name));
+	signal_name(g->info.si_signo, name, sizeof(name));
 	buf_addf(&v->line, "--- %s ", name);
-	siginfo_emit(info, &t.sink);
+	siginfo_emit(&g->info, &t.sink);
 	buf_adds(&v->line, " ---");
-	text_end_line(v, tid);
+	text_end_line(v, g->tid);
 }
 
-static void text_on_comm(struct view *view, pid_t tid, const char *comm)
+static void text_on_comm(struct view *view, const struct activity *a)
 {
 	struct text_view *v = text_self(view);
 
 	if (v->o->comms)
-		free(map_set(&v->comms, (uint64_t)tid, xstrdup(comm)));
+		free(map_set(&v->comms, (uint64_t)a->comm.tid, xstrdup(a->comm.comm)));
 }
 
-static void text_on_exec(struct view *view, pid_t tid, pid_t former, uint64_t ns,
-			 const char *exe, bool shown)
+static void text_on_exec(struct view *view, const struct activity *a)
 {
+	const struct activity_exec *x = &a->exec;
 	struct text_view *v = text_self(view);
-	bool in_call = inflight_get(&v->pending, former);
-	struct inflight *stale = inflight_rename(&v->pending, former, tid);
+	bool in_call = inflight_get(&v->pending, x->former);
+	struct inflight *stale = inflight_rename(&v->pending, x->former, x->tid);
 	char text[4200];
 
 	if (stale)
 		pending_done(v, (struct pending *)stale);
-	if (shown && v->o->pid_never && former != tid && !(v->o->quiet & QUIET_SUPERSEDED)) {
-		snprintf(text, sizeof(text), "pid changed to %d", (int)tid);
-		event_line(v, former, ns, text);
-		output_done(v->out, former);
+	if (x->shown && v->o->pid_never && x->former != x->tid &&
+	    !(v->o->quiet & QUIET_SUPERSEDED)) {
+		snprintf(text, sizeof(text), "pid changed to %d", (int)x->tid);
+		event_line(v, x->former, x->ns, text);
+		output_done(v->out, x->former);
 	}
-	if (!shown || in_call || !exe)
+	if (!x->shown || in_call || !x->exe)
 		return; /* the execve's own line shows it, or it is not to be shown */
-	snprintf(text, sizeof(text), "now runs %s", exe);
-	event_line(v, tid, ns, text);
+	snprintf(text, sizeof(text), "now runs %s", x->exe);
+	event_line(v, x->tid, x->ns, text);
 }
 
-static void text_on_lost(struct view *view, uint64_t ns, uint64_t n)
+static void text_on_lost(struct view *view, const struct activity *a)
 {
 	char text[64];
 
-	snprintf(text, sizeof(text), "%llu messages lost: calls are missing", (unsigned long long)n);
-	event_line(text_self(view), getpid(), ns, text);
+	snprintf(text, sizeof(text), "%llu messages lost: calls are missing",
+		 (unsigned long long)a->lost.messages);
+	event_line(text_self(view), getpid(), a->lost.ns, text);
 }
 
 void text_task_end(enum view_end how, int status, char *text, size_t size)
@@ -383,39 +387,39 @@ void text_task_end(enum view_end how, int status, char *text, size_t size)
 		snprintf(text, size, "superseded by another thread's exec");
 }
 
-static void text_on_gone(struct view *view, pid_t tid, uint64_t ns, enum view_end how,
-			 int status, bool shown)
+static void text_on_gone(struct view *view, const struct activity *a)
 {
+	const struct activity_gone *g = &a->gone;
 	struct text_view *v = text_self(view);
 	char text[80];
 
-	if (!shown || how == END_DETACHED ||
-	    v->o->quiet & (how == END_SUPERSEDED ? QUIET_SUPERSEDED : QUIET_EXIT)) {
-		output_done(v->out, tid);
+	if (!g->shown || g->how == END_DETACHED ||
+	    v->o->quiet & (g->how == END_SUPERSEDED ? QUIET_SUPERSEDED : QUIET_EXIT)) {
+		output_done(v->out, g->tid);
 		return;
 	}
-	text_task_end(how, status, text, sizeof(text));
-	event_line(v, tid, ns, text);
-	output_done(v->out, tid);
-	free(map_del(&v->comms, (uint64_t)tid));
+	text_task_end(g->how, g->status, text, sizeof(text));
+	event_line(v, g->tid, g->ns, text);
+	output_done(v->out, g->tid);
+	free(map_del(&v->comms, (uint64_t)g->tid));
 }
 
 /* The view ------------------------------------------------------------------- */
 
 static const struct view_ops ops = {
-	.born = text_on_born,
+	.on[ACTIVITY_TASK] = text_on_born,
 	.enter = text_on_enter,
 	.exit = text_on_exit,
-	.comm = text_on_comm,
-	.abandon = text_on_abandon,
+	.on[ACTIVITY_COMM] = text_on_comm,
+	.on[ACTIVITY_ABANDONED] = text_on_abandon,
 	.stack = text_on_stack,
-	.record = text_on_record,
-	.looked = text_on_looked,
-	.described = text_on_described,
-	.signalled = text_on_signal,
-	.execed = text_on_exec,
-	.gone = text_on_gone,
-	.lost = text_on_lost,
+	.on[ACTIVITY_RECORD] = text_on_record,
+	.on[ACTIVITY_LOOK] = text_on_looked,
+	.on[ACTIVITY_DESCRIBED] = text_on_described,
+	.on[ACTIVITY_SIGNAL] = text_on_signal,
+	.on[ACTIVITY_EXEC] = text_on_exec,
+	.on[ACTIVITY_GONE] = text_on_gone,
+	.on[ACTIVITY_LOST] = text_on_lost,
 	.idle = text_on_idle,
 	.free = text_free,
 };

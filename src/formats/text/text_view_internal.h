@@ -83,5 +83,5 @@ static inline unsigned int text_width(const struct text_view *v)
 }
 
 /* Rings (text_rings.c). */
-void text_on_record(struct view *view, pid_t tid, uint64_t ns, const struct view_record *r);
-void text_on_looked(struct view *view, pid_t tid, uint64_t ns, const struct view_look *l);
+void text_on_record(struct view *view, const struct activity *a);
+void text_on_looked(struct view *view, const struct activity *a);

@@ -96,18 +96,20 @@ static void show_record(void *ctx, const struct stream_ring *from, const uint8_t
 	struct ring *ring = model_ring_at(s->model, gettid(), at, at + from->length);
 	struct learn_record record = { .bytes = bytes, .len = len };
 	struct record_format format;
-	struct view_record shown;
+	struct activity shown = { .kind = ACTIVITY_RECORD };
 
 	if (!ring)
 		return;
-	writer_find(s->model, ring, bytes, len, &format, &shown);
-	record.event = shown.event;
+	writer_find(s->model, ring, bytes, len, &format, &shown.record);
+	record.event = shown.record.event;
 	record.format = &format;
 	record.type = (uint32_t)load_uint(bytes, 4);
+	shown.record.tid = gettid();
+	shown.record.ns = clock_ns();
 	if (!l->each || l->each(l->each_ctx, &record))
-		session_record(s, gettid(), clock_ns(), &shown);
+		session_feed(s, &shown);
 	else
-		model_recorded(ring, shown.event, bytes, len);
+		model_recorded(ring, shown.record.event, bytes, len);
 }
 
 static const struct stream_ops stream_ops = { .record = show_record };

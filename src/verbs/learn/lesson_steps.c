@@ -245,9 +245,12 @@ static bool run_apart(struct learn *l, const char *lines)
 	if (!pid) {
 		alarm(TIMEOUT);
 		l->own_session.options.text.pid_never = false;
-		session_born(&l->own_session.session, &(const struct birth){
-			.tid = getpid(), .pid = getpid(), .parent = getppid(),
-		}, clock_ns());
+		session_feed(&l->own_session.session, &(struct activity){
+			ACTIVITY_TASK, .task = {
+				.tid = getpid(), .pid = getpid(), .parent = getppid(),
+				.ns = clock_ns(),
+			},
+		});
 		ok = run_steps(l, lines);
 		output_flush(l->own_session.views.text);
 		send_values(l, values);

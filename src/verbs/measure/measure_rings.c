@@ -47,13 +47,15 @@ static void on_aux_piece(void *ctx, const struct stream_ring *r, const uint8_t *
 			 uint64_t position)
 {
 	struct measure *m = ctx;
-	const struct view_aux aux = {
-		.ring = m->rings[ring_index(m, r)], .position = position, .bytes = bytes,
-		.len = len,
-	};
 
 	if (m->own_session.options.perf_data)
-		session_aux(&m->own_session.session, gettid(), clock_ns(), &aux);
+		session_feed(&m->own_session.session, &(struct activity){
+			ACTIVITY_AUX, .aux = {
+				.tid = gettid(), .ns = clock_ns(),
+				.ring = m->rings[ring_index(m, r)], .position = position,
+				.bytes = bytes, .len = len,
+			},
+		});
 }
 
 /* The event of the lost records does not matter. */
@@ -79,29 +81,32 @@ static void rings_on_record(void *ctx, const struct stream_ring *from, const uin
 	struct session *s = &m->own_session.session;
 	struct ring *ring = m->rings[ring_index(m, from)];
 	struct record_format format;
-	struct view_record record;
+	struct activity a = { .kind = ACTIVITY_RECORD };
 
 	count_lost(m, bytes, len);
 	if (m->wanted && !m->wanted(m, record_type(bytes)))
 		return;
-	writer_find(s->model, ring, bytes, len, &format, &record);
+	writer_find(s->model, ring, bytes, len, &format, &a.record);
 	if (m->own_session.machine.symbols)
 		symbols_record(m->own_session.machine.symbols, bytes, len);
-	session_record(s, gettid(), clock_ns(), &record);
+	a.record.tid = gettid();
+	a.record.ns = clock_ns();
+	session_feed(s, &a);
 }
 
 static void on_looked(void *ctx, const struct stream_ring *from,
 		      const struct ring_result *result)
 {
 	struct measure *m = ctx;
-	struct ring *ring = m->rings[ring_index(m, from)];
-	const struct view_look look = {
-		.ring = ring, .page = result->page.bytes,
-		.page_len = sizeof(result->page.bytes),
-		.missed = result->missed, .torn = result->torn,
-	};
 
-	session_looked(&m->own_session.session, gettid(), clock_ns(), &look);
+	session_feed(&m->own_session.session, &(struct activity){
+		ACTIVITY_LOOK, .look = {
+			.tid = gettid(), .ns = clock_ns(),
+			.ring = m->rings[ring_index(m, from)], .page = result->page.bytes,
+			.page_len = sizeof(result->page.bytes),
+			.missed = result->missed, .torn = result->torn,
+		},
+	});
 }
 
 static const struct stream_ops stream_ops = {

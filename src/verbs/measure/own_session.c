@@ -8,8 +8,6 @@
 
 bool own_session_start(struct own_session *o)
 {
-	const struct birth birth = { .tid = gettid(), .pid = getpid(), .attached = true };
-
 	mounts_warn();
 	machine_live(&o->machine, o->options.symbols);
 	if (!views_start_here(&o->views, &o->session, &o->options, &o->machine.names)) {
@@ -17,7 +15,11 @@ bool own_session_start(struct own_session *o)
 		return false;
 	}
 	own_calls_init(&o->own_calls, &o->session);
-	session_born(&o->session, &birth, clock_ns());
+	session_feed(&o->session, &(struct activity){
+		ACTIVITY_TASK, .task = {
+			.tid = gettid(), .pid = getpid(), .ns = clock_ns(), .attached = true,
+		},
+	});
 	return true;
 }
 
@@ -25,7 +27,11 @@ bool own_session_end(struct own_session *o)
 {
 	bool written;
 
-	session_gone(&o->session, gettid(), clock_ns(), END_DETACHED, 0, NULL);
+	session_feed(&o->session, &(struct activity){
+		ACTIVITY_GONE, .gone = {
+			.tid = gettid(), .ns = clock_ns(), .how = END_DETACHED,
+		},
+	});
 	own_calls_free(&o->own_calls);
 	written = views_end(&o->views, &o->session);
 	machine_close(&o->machine);

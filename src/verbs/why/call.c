@@ -197,9 +197,9 @@ static struct picking *picking_of(struct view *v)
 	return (struct picking *)v; /* view is its first member */
 }
 
-static void pick_on_born(struct view *v, const struct birth *b, uint64_t ns)
+static void pick_on_born(struct view *v, const struct activity *a)
 {
-	(void)b, (void)ns;
+	(void)a;
 	picking_of(v)->born = true;
 }
 
@@ -290,7 +290,9 @@ static void pick_before_exit(struct view *v, const struct call *c)
 }
 
 static const struct view_ops picking_ops = {
-	.born = pick_on_born, .enter = pick_on_enter, .before_exit = pick_before_exit,
+	.on[ACTIVITY_TASK] = pick_on_born,
+	.enter = pick_on_enter,
+	.before_exit = pick_before_exit,
 };
 
 /* Read the dump into p->session, which the caller ends; false after a warn(). */
