@@ -16,7 +16,6 @@ import tempfile
 from programs import objects
 import straceparse as sp
 
-HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 try:
 	import jsonschema
 except ImportError:
