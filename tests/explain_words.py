@@ -17,7 +17,7 @@ import straceparse as sp
 # Sections whose rows describe names defined in other sections.
 ABOUT_OTHERS = ("%terms", "%refusals", "%takers", "%claims", "%parts", "%cause_words", "%undocumented",
 		"%requirements", "%defaults", "%purposes", "%exceptions", "%amendments",
-		"%misstatements", "%topics", "%commits", "%commit_titles", "%example_output",
+		"%misstatements", "%commits", "%example_output",
 		"%example_events", "%uncheckable", "%activity", "%object")
 
 def names_of_tables():

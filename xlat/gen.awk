@@ -209,7 +209,7 @@ function is_perf_header(header)
 
 BEGIN {
 	FS = "\t+"
-	ntables = nlayouts = nrows = nioctls = ncalls = npmus = nrules = nclaims = namendments = nmisstatements = ntopics = nfiles = 0
+	ntables = nlayouts = nrows = nioctls = ncalls = npmus = nrules = nclaims = namendments = nmisstatements = nfiles = 0
 	since_column["table"] = since_column["pmus"] = since_column["rules"] = 3
 	since_column["takers"] = 3
 	since_column["calls"] = 4
@@ -219,7 +219,7 @@ BEGIN {
 	release = "0"
 	section = ""
 	failed = 0
-	pair_sections = "parts|cause_words|undocumented|exceptions|uncheckable|commits|commit_titles|example_output|example_events|requirements|defaults|purposes"
+	pair_sections = "parts|cause_words|undocumented|exceptions|uncheckable|commits|example_output|example_events|requirements|defaults|purposes"
 
 	allow("table_kind", "XLAT_", "enum flags bits")
 	allow("trait", "XLAT_", "nonabi alias c")
@@ -288,8 +288,6 @@ FNR == 1 {
 		section = "amendments"
 	else if (word[1] == "%misstatements" && n == 1)
 		section = "misstatements"
-	else if (word[1] == "%topics" && n == 1)
-		section = "topics"
 	else if (word[1] == "%steps" && n == 1)
 		section = "steps"
 	else if (word[1] == "%terms" && n == 1)
@@ -375,24 +373,6 @@ section == "amendments" && /^\t/ {
 section == "amendments" {
 	if (columns(4))
 		amendment_row()
-	next
-}
-
-section == "topics" && /^\t/ {
-	if (!ntopics)
-		fail(at, "a reason without a topic")
-	topic_reason[ntopics] = topic_reason[ntopics] (topic_reason[ntopics] == "" ? "" : \
-				topic_reason[ntopics] ~ /\.$/ ? "  " : " ") substr($0, 2)
-	next
-}
-
-section == "topics" {
-	if (columns(2)) {
-		topic_findings[++ntopics] = $1
-		topic_subject[ntopics] = $2
-		topic_at[ntopics] = at
-		topic_reason[ntopics] = ""
-	}
 	next
 }
 
@@ -795,19 +775,12 @@ function misstatement_row(	i)
 	misstatement_text[i] = ""
 }
 
-function check_series(	i)
+function check_commits(	i)
 {
-	for (i = 1; i <= ntopics; i++)
-		if (topic_reason[i] == "")
-			fail(topic_at[i], "topic without a reason: " topic_subject[i])
 	for (i = 1; i <= npairs["commits"]; i++)
 		if (pair_text["commits", i] !~ /^[0-9a-f]+$/ ||
 		    length(pair_text["commits", i]) !~ /^(12|40)$/)
 			fail(pair_at["commits", i], "not a commit: " pair_text["commits", i])
-	for (i = 1; i <= npairs["commit_titles"]; i++)
-		if (pair_name["commit_titles", i] !~ /^[0-9a-f]+$/ ||
-		    length(pair_name["commit_titles", i]) != 12)
-			fail(pair_at["commit_titles", i], "not a short commit: " pair_name["commit_titles", i])
 }
 
 function check_claims(	c)
@@ -910,7 +883,7 @@ END {
 		check_rules()
 	if (!failed)
 		check_claims()
-		check_series()
+		check_commits()
 	if (!failed)
 		check_terms()
 	if (!failed)
@@ -1457,7 +1430,6 @@ function write_tables_c(f,	t, i, r, l, c, h, n)
 	write_pairs(f, "exceptions", "exception_descs")
 	write_pairs(f, "uncheckable", "uncheckable_descs")
 	write_pairs(f, "commits", "commit_descs")
-	write_pairs(f, "commit_titles", "commit_title_descs")
 	write_pairs(f, "example_output", "example_output_descs")
 	write_pairs(f, "example_events", "example_event_descs")
 	write_pairs(f, "requirements", "requirement_descs")
@@ -1534,12 +1506,6 @@ function write_claims(f,	c, i)
 		      quoted(amendment_section[i]) ",\n\t  " quoted(amendment_place[i]) ",\n\t  " \
 		      quoted_lines(amendment_text[i]) " }," > f
 	print "\t{ .finding = NULL }\n};" > f
-
-	print "\nconst struct topic_desc topic_descs[] = {" > f
-	for (i = 1; i <= ntopics; i++)
-		print "\t{ " quoted(topic_findings[i]) ",\n\t  " quoted(topic_subject[i]) ",\n\t  " \
-		      quoted(topic_reason[i]) " }," > f
-	print "\t{ .findings = NULL }\n};" > f
 
 	print "\nconst struct misstatement_desc misstatement_descs[] = {" > f
 	for (i = 1; i <= nmisstatements; i++)

@@ -8,7 +8,7 @@
 
 #include "conform/claims.h"
 #include "conform/compare_internal.h"
-#include "conform/patch_place.h"
+#include "conform/patch_doc.h"
 #include "core/lib/die.h"
 #include "xlat/tables.h"
 

@@ -1,30 +1,57 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A series of patches for perf_event_open(2) that removes what was found. */
+/* The correction of a page; all but patch_write() is for the files patch_*.c. */
 #pragma once
 
 #include "conform/compare.h"
+#include "conform/patch_doc.h"
 
-/* One commit. */
-struct patch_commit {
-	char *subject;		/* "perf_event_open.2: Fix names" */
-	struct buf message;	/* its further paragraphs, with the evidence */
-	struct buf diff;
-	size_t nfindings;	/* that it removes */
+/*
+ * Append a unified diff that removes the findings of c: those of its page, and the claims and
+ * undocumented behaviour that were tried.
+ */
+void patch_write(const struct conform *c, struct buf *diff);
+
+/* What is removed before what: each may change which of the next there are, and their places. */
+enum patch_stage {
+	PATCH_NAMES,	/* wrong names, which would be missing as well */
+	PATCH_TEXTS,	/* sentences with a place of their own */
+	PATCH_LAYOUTS,	/* members in layouts, in whose order their entries are */
+	PATCH_ENTRIES,	/* whose place depends on their neighbours */
+	PATCH_TRIED,	/* claims, which by now may be documented */
+	PATCH_STAGES,
 };
 
-/* Zero-initialised is empty. */
-struct patch {
-	char *file;		/* the page's path in its repository */
-	struct patch_commit *commits;
-	size_t ncommits;
-	struct buf diff;	/* of all commits together */
-	struct buf text;	/* the page with all commits */
+enum patch_stage patch_stage(const struct finding *f);
+
+struct patch_edits {
+	struct patch_edit *all;
+	size_t n;
 };
 
 /*
- * Write the patches for the findings of c: those of its page, and the claims and
- * undocumented behaviour that were tried.  kernel is the release that they were tried on.
+ * Add the edits that remove a finding of c, whose page is the text of d: by %amendments, by
+ * the correction of a claim, or by the tables.  Return false if nothing can be said.
  */
-void patch_make(const struct conform *c, const char *kernel, struct patch *out);
+bool patch_fix(const struct conform *c, const struct finding *f, const struct patch_doc *d,
+	       struct patch_edits *out);
+void patch_edits_free(struct patch_edits *e);
 
-void patch_free(struct patch *p);
+/*
+ * Append the entry of a constant, an ioctl, or a member ("perf_event_attr.config3"), with the
+ * constants that a member may have.  Return false if the tables do not have the name.
+ */
+bool patch_add_entry(const struct conform *c, const char *name, struct buf *out);
+
+/* Append the causes of an error, or errors of a call, that a finding lists line by line. */
+void patch_add_errors(const struct conform *c, const char *detail, struct buf *out);
+
+/* Append an entry of the list of errors with such causes. */
+void patch_add_errno(const struct conform *c, const char *name, const char *detail,
+		     struct buf *out);
+
+/* Append the line of a member in the layout of a structure, in the form of a line there. */
+void patch_add_member(const char *structure, const struct api_member *m, const char *like,
+		      struct buf *out);
+
+/* Append a tag: "" or " (since Linux X)" after the name, in that font ('B' or 'I'). */
+void patch_add_tag(char font, const char *name, uint32_t since, struct buf *out);

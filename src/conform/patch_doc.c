@@ -1,91 +1,53 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "conform/patch_doc.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "conform/page.h"
 #include "core/lib/die.h"
 
 enum { CONTEXT = 3 };		/* lines around a change in a unified diff */
 
 /* Lines ---------------------------------------------------------------------------------- */
 
-static size_t count_lines(const char *text, size_t len)
-{
-	size_t n = len && text[len - 1] != '\n';
-
-	for (size_t i = 0; i < len; i++)
-		n += text[i] == '\n';
-	return n;
-}
-
 /* Split text into lines that are owned by the caller. */
 static struct patch_line *split_lines(const char *text, size_t len, size_t *n)
 {
-	struct patch_line *lines;
-	size_t at = 0;
+	struct patch_line *lines = NULL;
 
-	*n = count_lines(text, len);
-	lines = xrealloc(NULL, (*n + 1) * sizeof(*lines));
-	for (size_t i = 0; i < *n; i++) {
-		const char *end = memchr(text + at, '\n', len - at);
-		size_t size = end ? (size_t)(end - text) - at : len - at;
+	*n = 0;
+	for (const char *s = text, *end = text + len; s < end;) {
+		const char *stop = memchr(s, '\n', (size_t)(end - s));
 
-		lines[i] = (struct patch_line){ .text = xrealloc(NULL, size + 1) };
-		memcpy(lines[i].text, text + at, size);
-		lines[i].text[size] = '\0';
-		at += size + 1;
+		stop = stop ? stop : end;
+		lines = page_grow(lines, *n, sizeof(*lines));
+		lines[(*n)++] = (struct patch_line){ .text = xstrndup(s, (size_t)(stop - s)) };
+		s = stop + 1;
 	}
 	return lines;
 }
 
-static void forget_state(struct patch_doc *d, enum patch_state state)
-{
-	for (size_t i = 0; i < d->nold[state]; i++)
-		free(d->old[state][i]);
-	free(d->old[state]);
-	d->old[state] = NULL;
-	d->nold[state] = 0;
-}
-
-static void keep_state(struct patch_doc *d, enum patch_state state)
-{
-	forget_state(d, state);
-	d->old[state] = xrealloc(NULL, (d->n + 1) * sizeof(*d->old[state]));
-	d->nold[state] = d->n;
-	for (size_t i = 0; i < d->n; i++) {
-		d->old[state][i] = xstrdup(d->lines[i].text);
-		d->lines[i].old[state] = i + 1;
-	}
-}
-
 void patch_doc_open(struct patch_doc *d, const char *text, size_t len)
 {
-	*d = (struct patch_doc){ 0 };
+	d->given = split_lines(text, len, &d->ngiven);
 	d->lines = split_lines(text, len, &d->n);
-	keep_state(d, PATCH_GIVEN);
-	keep_state(d, PATCH_COMMIT);
-}
-
-void patch_doc_commit(struct patch_doc *d)
-{
-	keep_state(d, PATCH_COMMIT);
-}
-
-void patch_doc_text(const struct patch_doc *d, struct buf *out)
-{
 	for (size_t i = 0; i < d->n; i++)
-		buf_addf(out, "%s\n", d->lines[i].text);
+		d->lines[i].old = i + 1;
+}
+
+static void free_lines(struct patch_line *lines, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		free(lines[i].text);
+	free(lines);
 }
 
 void patch_doc_free(struct patch_doc *d)
 {
-	for (size_t i = 0; i < d->n; i++)
-		free(d->lines[i].text);
-	free(d->lines);
-	for (int s = 0; s < PATCH_STATES; s++)
-		forget_state(d, (enum patch_state)s);
-	*d = (struct patch_doc){ 0 };
+	free_lines(d->lines, d->n);
+	free_lines(d->given, d->ngiven);
 }
 
 /* Edits ---------------------------------------------------------------------------------- */
@@ -110,7 +72,7 @@ static void keep_numbers(const struct patch_line *old, size_t n, struct patch_li
 		}
 	for (size_t i = 0, j = 0; i < n && j < m;) {
 		if (!strcmp(old[i].text, new[j].text)) {
-			memcpy(new[j].old, old[i].old, sizeof(old[i].old));
+			new[j].old = old[i].old;
 			i++;
 			j++;
 		} else if (common[(i + 1) * w + j] >= common[i * w + j + 1]) {
@@ -144,95 +106,172 @@ struct diff_line {
 	const char *text;
 };
 
-struct diff {
-	struct diff_line *lines;
-	size_t n;
-	bool any;
-};
-
-static void diff_add(struct diff *f, char mark, const char *text)
+/* List all lines: what was removed, before what was added in its place.  Return their number. */
+static size_t list_diff(const struct patch_doc *d, struct diff_line *out)
 {
-	f->lines[f->n++] = (struct diff_line){ mark, text };
-	f->any |= mark != ' ';
-}
+	size_t old = 0, added = 0, n = 0;
 
-/* List all lines: what was removed, before what was added in its place. */
-static void diff_lines(const struct patch_doc *d, enum patch_state from, struct diff *f)
-{
-	size_t old = 0, added = 0;
-
-	f->lines = xrealloc(NULL, (d->n + d->nold[from] + 1) * sizeof(*f->lines));
 	for (size_t i = 0; i <= d->n; i++) {
-		size_t number = i < d->n ? d->lines[i].old[from] : d->nold[from] + 1;
+		size_t number = i < d->n ? d->lines[i].old : d->ngiven + 1;
 
 		if (!number)
 			continue;
 		for (; old + 1 < number; old++)
-			diff_add(f, '-', d->old[from][old]);
+			out[n++] = (struct diff_line){ '-', d->given[old].text };
 		for (; added < i; added++)
-			diff_add(f, '+', d->lines[added].text);
+			out[n++] = (struct diff_line){ '+', d->lines[added].text };
 		if (i < d->n)
-			diff_add(f, ' ', d->lines[i].text);
+			out[n++] = (struct diff_line){ ' ', d->lines[i].text };
 		old = number;
 		added = i + 1;
 	}
+	return n;
 }
 
-/* Return the end of the hunk that begins at first: no change for twice the context. */
-static size_t hunk_end(const struct diff *f, size_t first)
-{
-	size_t last = first;
-
-	for (size_t i = first; i < f->n && i <= last + 2 * CONTEXT + 1; i++)
-		if (f->lines[i].mark != ' ')
-			last = i;
-	return last + CONTEXT + 1 < f->n ? last + CONTEXT + 1 : f->n;
-}
-
-/* Write the hunk of lines from first to end; old and new are the numbers before it. */
-static void write_hunk(const struct diff *f, size_t first, size_t end, size_t old, size_t new,
-		       struct buf *out)
+/* Write the hunk of lines from first to end; old and new are the numbers of lines before it. */
+static void add_hunk(const struct diff_line *lines, size_t first, size_t end, size_t *old,
+		     size_t *new, struct buf *out)
 {
 	size_t nold = 0, nnew = 0;
 
 	for (size_t i = first; i < end; i++) {
-		nold += f->lines[i].mark != '+';
-		nnew += f->lines[i].mark != '-';
+		nold += lines[i].mark != '+';
+		nnew += lines[i].mark != '-';
 	}
-	buf_addf(out, "@@ -%zu,%zu +%zu,%zu @@\n", nold ? old + 1 : old, nold,
-		 nnew ? new + 1 : new, nnew);
+	buf_addf(out, "@@ -%zu,%zu +%zu,%zu @@\n", nold ? *old + 1 : *old, nold,
+		 nnew ? *new + 1 : *new, nnew);
 	for (size_t i = first; i < end; i++)
-		buf_addf(out, "%c%s\n", f->lines[i].mark, f->lines[i].text);
+		buf_addf(out, "%c%s\n", lines[i].mark, lines[i].text);
+	*old += nold;
+	*new += nnew;
 }
 
-void patch_doc_diff(const struct patch_doc *d, enum patch_state from, const char *file,
-		    struct buf *out)
+void patch_doc_diff(const struct patch_doc *d, const char *file, struct buf *out)
 {
-	struct diff f = { 0 };
-	size_t old = 0, new = 0, at = 0;
+	struct diff_line *lines = xmalloc((d->n + d->ngiven + 1) * sizeof(*lines));
+	size_t n = list_diff(d, lines), old = 0, new = 0, at = 0;
 
-	diff_lines(d, from, &f);
-	if (f.any)
-		buf_addf(out, "--- a/%s\n+++ b/%s\n", file, file);
-	for (size_t i = 0; i < f.n;) {
-		size_t first, end;
+	for (size_t i = 0; i < n; i++) {
+		size_t first = i > at + CONTEXT ? i - CONTEXT : at, last = i;
 
-		if (f.lines[i].mark == ' ') {
-			i++;
+		if (lines[i].mark == ' ')
+			continue;
+		if (!old && !new)
+			buf_addf(out, "--- a/%s\n+++ b/%s\n", file, file);
+		old += first - at;
+		new += first - at;
+		/* a hunk ends where no change follows for twice the context */
+		for (size_t j = i; j < n && j <= last + 2 * CONTEXT + 1; j++)
+			if (lines[j].mark != ' ')
+				last = j;
+		at = last + CONTEXT + 1 < n ? last + CONTEXT + 1 : n;
+		add_hunk(lines, first, at, &old, &new, out);
+		i = at - 1;
+	}
+	free(lines);
+}
+
+/* Sentences and entries ------------------------------------------------------------------ */
+
+static const char *line_at(const struct patch_doc *d, size_t line)
+{
+	return line && line <= d->n ? d->lines[line - 1].text : ".SH";
+}
+
+static bool has_macro(const char *line, const char *const *macros)
+{
+	for (; *macros; macros++) {
+		size_t n = strlen(*macros);
+
+		if (!strncmp(line, *macros, n) && (!line[n] || isspace((unsigned char)line[n])))
+			return true;
+	}
+	return false;
+}
+
+static bool is_comment(const char *line)
+{
+	return !strncmp(line, ".\\\"", 3);
+}
+
+/* Return true for a macro that ends a sentence: all but fonts and comments. */
+static bool ends_paragraph(const char *line)
+{
+	static const char *const fonts[] = {
+		".B", ".I", ".BR", ".IR", ".RB", ".RI", ".BI", ".IB", NULL,
+	};
+
+	return *line == '.' && !is_comment(line) && !has_macro(line, fonts);
+}
+
+static bool is_tag(const struct patch_doc *d, size_t line)
+{
+	static const char *const tags[] = { ".TP", ".TQ", NULL };
+
+	return has_macro(line_at(d, line - 1), tags);
+}
+
+/* Return true if a sentence ends with the line. */
+static bool ends_sentence(const char *line)
+{
+	size_t n = strlen(line);
+
+	if (is_comment(line))
+		return false;
+	while (n && strchr("\")] ", line[n - 1]))
+		n--;
+	return n && strchr(".?!:", line[n - 1]);
+}
+
+struct patch_span patch_sentence(const struct patch_doc *d, size_t line)
+{
+	size_t first = line, last = line;
+
+	if (is_tag(d, line))
+		return (struct patch_span){ line, 1 };
+	while (first > 1 && !ends_paragraph(line_at(d, first - 1)) && !is_tag(d, first - 1) &&
+	       !ends_sentence(line_at(d, first - 1)))
+		first--;
+	while (first < line && is_comment(line_at(d, first)))
+		first++;
+	while (!ends_sentence(line_at(d, last)) && last < d->n &&
+	       !ends_paragraph(line_at(d, last + 1)))
+		last++;
+	return (struct patch_span){ first, last - first + 1 };
+}
+
+size_t patch_after_comments(const struct patch_doc *d, size_t line)
+{
+	while (!strncmp(line_at(d, line), ".\\\" ", 4))
+		line++;
+	return line;
+}
+
+size_t patch_entry_end(const struct patch_doc *d, size_t line)
+{
+	static const char *const ends[] = {
+		".TP", ".SH", ".SS", ".PP", ".P", ".LP", NULL,
+	};
+	static const char *const tags[] = { ".TQ", NULL };
+	size_t depth = 0;
+
+	for (line++; line <= d->n; line++) {
+		const char *text = line_at(d, line);
+
+		if (has_macro(text, tags)) {
+			line++;
 			continue;
 		}
-		first = i > at + CONTEXT ? i - CONTEXT : at;
-		for (; at < first; at++) {
-			old++;
-			new++;
-		}
-		end = hunk_end(&f, i);
-		write_hunk(&f, first, end, old, new, out);
-		for (; at < end; at++) {
-			old += f.lines[at].mark != '+';
-			new += f.lines[at].mark != '-';
-		}
-		i = end;
+		if (!strncmp(text, ".SH", 3) || !strncmp(text, ".SS", 3))
+			break;
+		if (!strncmp(text, ".RS", 3))
+			depth++;
+		else if (!depth && (!strncmp(text, ".RE", 3) || has_macro(text, ends)))
+			break;
+		else if (!strncmp(text, ".RE", 3))
+			depth--;
 	}
-	free(f.lines);
+	while (!strcmp(line_at(d, line - 1), ".\\\""))
+		line--;
+	return line;
 }

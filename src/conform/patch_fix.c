@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "conform/patch_fix.h"
+#include "conform/patch.h"
 
 #include <ctype.h>
 #include <fnmatch.h>
@@ -8,9 +8,6 @@
 
 #include "conform/claims.h"
 #include "conform/compare_internal.h"
-#include "conform/patch_place.h"
-#include "conform/patch_prose.h"
-#include "conform/patch_write.h"
 #include "conform/tables.h"
 #include "core/lib/die.h"
 #include "xlat/tables.h"
@@ -19,7 +16,6 @@
 struct fixing {
 	const struct conform *c;
 	const struct finding *f;
-	const char *part;
 	const struct patch_doc *d;
 	struct patch_edits *out;
 };
@@ -188,7 +184,7 @@ static bool fix_undated(struct fixing *x)
 	if (!since || (strncmp(text, ".B ", 3) && strncmp(text, ".I ", 3)) ||
 	    strcmp(text + 3, name))
 		return false;
-	patch_tag(text[1], name, release_read(&since), &b);
+	patch_add_tag(text[1], name, release_read(&since), &b);
 	add_edit(x, line, 1, buf_str(&b));
 	buf_free(&b);
 	return true;
@@ -224,7 +220,7 @@ static bool fix_add_entry(struct fixing *x)
 	unsigned int line = fix_page_line(x->f);
 	struct buf text = { 0 };
 	bool ok = line && entry_on(&x->c->page, line) &&
-		  patch_write_entry(x->c, fix_subject(x->f), &text);
+		  patch_add_entry(x->c, fix_subject(x->f), &text);
 
 	if (ok)
 		add_edit(x, patch_entry_end(x->d, line), 0, buf_str(&text));
@@ -240,7 +236,7 @@ static bool fix_add_errors(struct fixing *x)
 
 	if (!line || !x->f->detail)
 		return false;
-	patch_write_errors(x->c, x->f->detail, &text);
+	patch_add_errors(x->c, x->f->detail, &text);
 	add_edit(x, patch_entry_end(x->d, line), 0, buf_str(&text));
 	buf_free(&text);
 	return true;
@@ -260,7 +256,7 @@ static bool fix_add_errno(struct fixing *x)
 			before = &p->entries[i];
 	if (!before || !x->f->detail)
 		return false;
-	patch_write_errno(x->c, fix_subject(x->f), x->f->detail, &text);
+	patch_add_errno(x->c, fix_subject(x->f), x->f->detail, &text);
 	add_edit(x, patch_entry_end(x->d, before->line), 0, buf_str(&text));
 	buf_free(&text);
 	return true;
@@ -340,7 +336,7 @@ static bool fix_add_member(struct fixing *x)
 	m = known ? api_member(known, dot + 1) : NULL;
 	before = m && stated ? member_before(known, stated, dot + 1) : NULL;
 	if (before && before->line <= x->d->n && before->bitfield == m->bitfield) {
-		patch_write_member(known->name, m, x->d->lines[before->line - 1].text, &text);
+		patch_add_member(known->name, m, x->d->lines[before->line - 1].text, &text);
 		add_edit(x, after_comment(x->d, before->line), 0, buf_str(&text));
 		if (m->bitfield)
 			shrink_reserved(x, stated, m->start, m->bits);
@@ -392,19 +388,6 @@ static bool put_text(struct fixing *x, enum amendment_how how, unsigned int line
 	return true;
 }
 
-/* Compare a finding with the pattern of a text; *part: "/NAME" in the pattern, or "". */
-static bool amendment_matches(const struct amendment_desc *a, const struct finding *f,
-			      const char **part)
-{
-	size_t n = strcspn(a->finding, "/");
-	char *pattern = xstrndup(a->finding, n);
-	bool same = !fnmatch(pattern, f->id, 0);
-
-	*part = a->finding + n;
-	free(pattern);
-	return same;
-}
-
 /* Return 1 if a text of %amendments was put, 0 if its place is not there, -1 without one. */
 static int amend(struct fixing *x)
 {
@@ -412,25 +395,33 @@ static int amend(struct fixing *x)
 
 	for (const struct amendment_desc *a = amendment_descs; a->finding; a++) {
 		struct buf text = { 0 };
-		const char *part;
+		bool put;
 
-		if (!amendment_matches(a, x->f, &part))
+		if (fnmatch(a->finding, x->f->id, 0))
 			continue;
-		/* the finding is there until the page has all parts */
-		if (strcmp(part, x->part) ||
-		    (*part && strstr(buf_str(&x->c->page.source), a->text))) {
-			result = result > 0 ? result : 0;
-			continue;
-		}
 		if (*a->text)
 			buf_adds(&text, a->text);
 		else
-			patch_write_entry(x->c, fix_subject(x->f), &text);
-		result = text.len && put_text(x, a->how, fix_place_line(x, a->section, a->place),
-					      buf_str(&text)) ? 1 : result == 1;
+			patch_add_entry(x->c, fix_subject(x->f), &text);
+		put = text.len && put_text(x, a->how, fix_place_line(x, a->section, a->place),
+					   buf_str(&text));
+		result = put || result == 1;
 		buf_free(&text);
 	}
 	return result;
+}
+
+enum patch_stage patch_stage(const struct finding *f)
+{
+	if (is_kind(f, "claim") || is_kind(f, "unsaid"))
+		return PATCH_TRIED;
+	if (is_kind(f, "page-unknown") || is_kind(f, "page-member-old"))
+		return PATCH_NAMES;
+	for (const struct amendment_desc *a = amendment_descs; a->finding; a++)
+		if (!fnmatch(a->finding, f->id, 0))
+			return PATCH_TEXTS;
+	return is_kind(f, "page-said") ? PATCH_TEXTS :
+	       is_kind(f, "page-member-missing") ? PATCH_LAYOUTS : PATCH_ENTRIES;
 }
 
 /* Return true if the page documents it by now: an entry may have come with its errors. */
@@ -463,8 +454,8 @@ static bool correct_misstatement(struct fixing *x)
 	return false;
 }
 
-bool patch_fix(const struct conform *c, const struct finding *f, const char *part,
-	       const struct patch_doc *d, struct patch_edits *out)
+bool patch_fix(const struct conform *c, const struct finding *f, const struct patch_doc *d,
+	       struct patch_edits *out)
 {
 	static const struct {
 		const char *kind;
@@ -485,7 +476,7 @@ bool patch_fix(const struct conform *c, const struct finding *f, const char *par
 		{ "claim", correct_claim },
 		{ "unsaid", correct_claim },
 	};
-	struct fixing x = { c, f, part, d, out };
+	struct fixing x = { c, f, d, out };
 	int amended = amend(&x);
 
 	/* a text may change a sentence beside the one that the claim corrects */

@@ -1,15 +1,132 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "conform/patch_write.h"
+/* Parts of a page, as man(7) source, written from the tables. */
+#include "conform/patch.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "conform/patch_prose.h"
+#include "conform/compare_internal.h"
 #include "conform/tables.h"
 #include "xlat/tables.h"
 
-enum { COLUMNS = 72 };
+enum { COLUMNS = 72, CLAUSE = 40, SHORT = 12 };
+
+/* Prose ---------------------------------------------------------------------------------- */
+
+/* A line that is being written. */
+struct prose {
+	const struct conform *c;
+	struct buf line;
+	struct buf *out;
+};
+
+static void end_line(struct prose *p)
+{
+	if (p->line.len)
+		buf_addf(p->out, "%s%s\n", strchr(".'", *p->line.data) ? "\\&" : "",
+			 p->line.data);
+	buf_reset(&p->line);
+}
+
+/* End the line after its last clause, if that is not too short, or after its last word. */
+static void break_line(struct prose *p)
+{
+	size_t at = p->line.len;
+	struct buf rest = { 0 };
+
+	while (at > SHORT && !(p->line.data[at - 1] == ' ' && strchr(",;:", p->line.data[at - 2])))
+		at--;
+	if (at > SHORT) {
+		buf_adds(&rest, p->line.data + at);
+		p->line.data[at - 1] = '\0';
+	}
+	end_line(p);
+	buf_adds(&p->line, buf_str(&rest));
+	buf_free(&rest);
+}
+
+/* Return the font of a word, or '\0' for that of the text. */
+static char font_of(const struct conform *c, const char *word)
+{
+	if (compare_knows(c, word) || page_is_errno(word) || page_is_constant(word))
+		return 'B';
+	return strchr(word, '_') && compare_knows_member(c, word) ? 'I' : '\0';
+}
+
+static void add_escaped(const char *s, size_t n, struct buf *out)
+{
+	for (size_t i = 0; i < n; i++)
+		if (s[i] == '\\')
+			buf_adds(out, "\\e");
+		else if (s[i] == '-' && isdigit((unsigned char)s[i + 1]))
+			buf_adds(out, "\\-");
+		else
+			buf_addc(out, s[i]);
+}
+
+/* Add a word with punctuation around it as a line of a font macro; false: it has no font. */
+static bool marked_word(struct prose *p, const char *s, size_t n)
+{
+	size_t head = strspn(s, "("), tail = n;
+	char word[128], font;
+
+	if (head >= n)
+		return false;
+	while (tail > head && strchr(",.;:)", s[tail - 1]))
+		tail--;
+	if (tail - head >= sizeof(word) || tail <= head)
+		return false;
+	memcpy(word, s + head, tail - head);
+	word[tail - head] = '\0';
+	font = font_of(p->c, word);
+	if (!font)
+		return false;
+	end_line(p);
+	if (head)
+		buf_addf(p->out, ".R%c %.*s %s%s", font, (int)head, s, word,
+			 tail < n ? " " : "");
+	else
+		buf_addf(p->out, ".%c%s %s%s", font, tail < n ? "R" : "", word,
+			 tail < n ? " " : "");
+	buf_addf(p->out, "%.*s\n", (int)(n - tail), s + tail);
+	return true;
+}
+
+static void add_prose(const struct conform *c, const char *text, struct buf *out)
+{
+	struct prose p = { .c = c, .out = out };
+
+	while (*text) {
+		size_t n = strcspn(text, " ");
+
+		if (n && !marked_word(&p, text, n)) {
+			if (p.line.len + n + 1 > COLUMNS)
+				break_line(&p);
+			if (p.line.len)
+				buf_addc(&p.line, ' ');
+			add_escaped(text, n, &p.line);
+			if (strchr(".?!", text[n - 1]) ||
+			    (p.line.len > CLAUSE && strchr(",;:", text[n - 1])))
+				end_line(&p);
+		}
+		text += n;
+		text += strspn(text, " ");
+	}
+	end_line(&p);
+	buf_free(&p.line);
+}
+
+void patch_add_tag(char font, const char *name, uint32_t since, struct buf *out)
+{
+	char release[16];
+
+	if (since)
+		buf_addf(out, ".%cR %s \" (since Linux %s)\"\n", font, name,
+			 tables_release(since, release));
+	else
+		buf_addf(out, ".%c %s\n", font, name);
+}
 
 /* Constants ------------------------------------------------------------------------------ */
 
@@ -29,9 +146,9 @@ static void entry_constant(const struct conform *c, const struct xlat_entry *e, 
 	struct buf text = { 0 };
 
 	buf_adds(out, ".TP\n");
-	patch_tag('B', e->name, e->since > known ? e->since : 0, out);
+	patch_add_tag('B', e->name, e->since > known ? e->since : 0, out);
 	buf_addf(&text, "%s%s", e->meaning, stop);
-	patch_prose(c, text.data, out);
+	add_prose(c, text.data, out);
 	buf_free(&text);
 }
 
@@ -69,9 +186,9 @@ static bool entry_name(const struct conform *c, const char *name, struct buf *ou
 		if (strcmp(ioctl_descs[i].name, name))
 			continue;
 		buf_adds(out, ".TP\n");
-		patch_tag('B', name, ioctl_descs[i].since, out);
+		patch_add_tag('B', name, ioctl_descs[i].since, out);
 		buf_addf(&text, "%s.", ioctl_descs[i].meaning);
-		patch_prose(c, text.data, out);
+		add_prose(c, text.data, out);
 		buf_free(&text);
 		return true;
 	}
@@ -153,7 +270,7 @@ static bool write_field(const struct conform *c, const char *subject, struct buf
 	if (!f)
 		return false;
 	buf_adds(out, ".TP\n");
-	patch_tag('I', f->name, f->since > layout_release(subject) ? f->since : 0, out);
+	patch_add_tag('I', f->name, f->since > layout_release(subject) ? f->since : 0, out);
 	buf_adds(&text, f->meaning);
 	if (list)
 		buf_addf(&text, ", %s the following%s%s:",
@@ -161,14 +278,14 @@ static bool write_field(const struct conform *c, const char *subject, struct buf
 			 shift ? ", shifted left by " : "", shift ? shift : "");
 	else
 		buf_addc(&text, '.');
-	patch_prose(c, text.data, out);
+	add_prose(c, text.data, out);
 	if (list)
 		entry_constants(c, f->xlat, f->since, out);
 	buf_free(&text);
 	return true;
 }
 
-bool patch_write_entry(const struct conform *c, const char *name, struct buf *out)
+bool patch_add_entry(const struct conform *c, const char *name, struct buf *out)
 {
 	return strchr(name, '.') ? write_field(c, name, out) : entry_name(c, name, out);
 }
@@ -200,7 +317,7 @@ static void write_comment(const char *meaning, size_t column, struct buf *line, 
 	buf_addf(out, "%s */\n", line->data);
 }
 
-void patch_write_member(const char *structure, const struct api_member *m, const char *like,
+void patch_add_member(const char *structure, const struct api_member *m, const char *like,
 			struct buf *out)
 {
 	struct buf line = { 0 }, subject = { 0 };
@@ -243,26 +360,26 @@ static void write_causes(const struct conform *c, const char *detail, struct buf
 		}
 		buf_addf(&text, "%.*s.", (int)n, detail);
 		buf_adds(out, ".IP \\[bu] 3\n");
-		patch_prose(c, text.data, out);
+		add_prose(c, text.data, out);
 		buf_free(&text);
 		detail += n + (detail[n] == '\n');
 	}
 }
 
-void patch_write_errors(const struct conform *c, const char *detail, struct buf *out)
+void patch_add_errors(const struct conform *c, const char *detail, struct buf *out)
 {
 	buf_adds(out, ".IP\nIt fails in these cases, too:\n.RS\n");
 	write_causes(c, detail, out);
 	buf_adds(out, ".RE\n");
 }
 
-void patch_write_errno(const struct conform *c, const char *name, const char *detail,
+void patch_add_errno(const struct conform *c, const char *name, const char *detail,
 		       struct buf *out)
 {
 	struct buf text = { 0 };
 
 	buf_adds(out, ".TP\n");
-	patch_tag('B', name, 0, out);
+	patch_add_tag('B', name, 0, out);
 	if (strchr(detail, '\n')) {
 		buf_adds(out, "Returned in one of these cases:\n.RS\n");
 		write_causes(c, detail, out);
@@ -271,7 +388,7 @@ void patch_write_errno(const struct conform *c, const char *name, const char *de
 		const char *colon = strstr(detail, "): ");
 
 		buf_addf(&text, "%s.", colon ? colon + 3 : detail);
-		patch_prose(c, text.data, out);
+		add_prose(c, text.data, out);
 	}
 	buf_free(&text);
 }

@@ -11,6 +11,7 @@
 #include "conform/btf.h"
 #include "conform/examples.h"
 #include "conform/header.h"
+#include "conform/patch.h"
 #include "conform/tables.h"
 #include "core/host/mounts.h"
 #include "core/lib/die.h"
@@ -37,15 +38,6 @@ static void set_header(void *to, const char *arg, const struct verb_option *o)
 	if (cmd->nheaders == CONFORM_HEADERS)
 		die("%s: more than %d headers", o->typed, CONFORM_HEADERS);
 	cmd->headers[cmd->nheaders++] = arg;
-}
-
-static void set_patch(void *to, const char *arg, const struct verb_option *o)
-{
-	struct conform_cmd *cmd = to;
-
-	(void)o;
-	cmd->patch = true;
-	cmd->patch_dir = arg;
 }
 
 static void set_since(void *to, const char *arg, const struct verb_option *o)
@@ -107,9 +99,9 @@ static const struct verb_option output[] = {
 	  .help = "write TAP, a test for each thing that was compared" },
 	{ .name = "markdown", .set = conform_set_format, .least = 2,
 	  .help = "write a report to send to the page's authors" },
-	{ .name = "patch", .arg = "DIR", .optional = true, .set = set_patch,
-	  .help = "write a unified diff that corrects the page; with DIR, a series of commits "
-		  "for git am, each with its evidence" },
+	{ .name = "patch", .set = verb_set_true, .at = AT(patch),
+	  .help = "write a unified diff that corrects your copy of the page; man-pages accepts no "
+		  "patches whose text a program wrote" },
 	{ 0 },
 };
 
@@ -226,6 +218,17 @@ static void check_section(const struct conform_cmd *cmd)
 	die("no heading of the page contains '%s'%s", cmd->section, nearest_hint(&n));
 }
 
+static void show_patch(struct conform_cmd *cmd)
+{
+	struct buf diff = { 0 };
+
+	if (cmd->uncorrected.len)
+		warn("claims that could not be tried are not corrected: %s", cmd->uncorrected.data);
+	patch_write(&cmd->c, &diff);
+	showing_write(&cmd->out, &diff);
+	buf_free(&diff);
+}
+
 static int conform_run(void *state, const struct verb_args *args)
 {
 	struct conform_cmd *cmd = state;
@@ -255,7 +258,7 @@ static int conform_run(void *state, const struct verb_args *args)
 		conform_show_sources(cmd);
 	conform_compare(cmd);
 	if (cmd->patch)
-		conform_write_patch(cmd);
+		show_patch(cmd);
 	else if (cmd->accounting)
 		conform_accounting(cmd);
 	else

@@ -21,7 +21,6 @@ struct conform_cmd {
 	bool no_headers, no_btf, no_behaviour, self, nobody, examples;
 	const char *claim;		/* fnmatch(3) of the claims to try; NULL: all */
 	bool verbose, show_excepted, patch, accounting;
-	const char *patch_dir;		/* of the series; NULL: one diff */
 	const char *section;		/* show only sections whose heading contains it; or NULL */
 	uint32_t since;			/* show only findings of that release or later, KVER() */
 	enum conform_format format;
@@ -48,9 +47,6 @@ void conform_try_claims(struct conform_cmd *cmd);
 
 /* Write what of tables and page was compared, and what was not. */
 void conform_accounting(struct conform_cmd *cmd);
-
-/* Write patches that remove the findings. */
-void conform_write_patch(struct conform_cmd *cmd);
 
 /* Return whether results are written before the last is known: as text and JSON. */
 bool conform_streams(const struct conform_cmd *cmd);

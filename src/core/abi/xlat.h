@@ -360,7 +360,7 @@ struct pair_desc {
 /* See %parts to %example_events in xlat/README.md. */
 extern const struct pair_desc part_descs[], cause_word_descs[], undocumented_descs[],
 			      exception_descs[], uncheckable_descs[], commit_descs[],
-			      commit_title_descs[], example_output_descs[],
+			      example_output_descs[],
 			      example_event_descs[];
 
 /* What holds of opens; the names are conditions of core/abi/when.h (src/explain/story.in). */
@@ -391,15 +391,6 @@ struct misstatement_desc {
 };
 
 extern const struct misstatement_desc misstatement_descs[]; /* the last has no name */
-
-/* A commit of a series of patches for the page: what it removes, in this order. */
-struct topic_desc {
-	const char *findings;	/* fnmatch(3) patterns of ids, separated by blanks */
-	const char *subject;	/* of the commit */
-	const char *reason;	/* sentences: why the page should change, with the source */
-};
-
-extern const struct topic_desc topic_descs[]; /* the last has no findings */
 
 /* Where a text of %amendments goes. */
 enum amendment_how {
