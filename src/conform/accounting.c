@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "conform/claims.h"
-#include "conform/compare_internal.h"
 #include "conform/patch_doc.h"
 #include "core/lib/die.h"
 #include "xlat/tables.h"
@@ -34,11 +33,11 @@ struct accounts {
 static const struct finding *finding_about(const struct findings *fs, const char *subject)
 {
 	for (size_t i = 0; i < fs->n; i++) {
-		const char *colon = strchr(fs->all[i].id, ':');
+		const struct finding *f = &fs->all[i];
 
-		if (colon && !strcmp(colon + 1, subject) && strncmp(fs->all[i].id, "header", 6) &&
-		    strncmp(fs->all[i].id, "btf", 3))
-			return &fs->all[i];
+		if ((f->source == FINDING_PAGE || f->source == FINDING_KERNEL) &&
+		    !strcmp(f->subject, subject))
+			return f;
 	}
 	return NULL;
 }
@@ -121,9 +120,8 @@ static bool is_listed(const struct conform *c, const char *subject, const char *
 {
 	for (size_t i = 0; i < c->found.n; i++) {
 		const struct finding *f = &c->found.all[i];
-		const char *colon = strchr(f->id, ':');
 
-		if (colon && !strcmp(colon + 1, subject) && f->detail && strstr(f->detail, row))
+		if (!strcmp(f->subject, subject) && f->detail && strstr(f->detail, row))
 			return true;
 	}
 	return false;

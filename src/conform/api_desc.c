@@ -60,7 +60,7 @@ const struct api_struct *api_struct(const struct api_desc *s, const char *name)
 
 const struct api_member *api_member(const struct api_struct *st, const char *name)
 {
-	for (size_t i = 0; i < st->n; i++)
+	for (size_t i = 0; st && i < st->n; i++)
 		if (!strcmp(st->members[i].name, name))
 			return &st->members[i];
 	return NULL;
@@ -97,10 +97,23 @@ bool api_desc_phrase(const char *text, size_t len, const char *phrase, size_t n)
 	return false;
 }
 
+const char *text_item(const char **list, char by, size_t *len)
+{
+	const char *item = *list;
+
+	if (!*item)
+		return NULL;
+	*len = (size_t)(strchrnul(item, by) - item);
+	*list += *len + (item[*len] == by);
+	return item;
+}
+
 bool api_desc_any(const char *text, size_t len, const char *words)
 {
-	for (const char *s = words; *s; s += strcspn(s, ","), s += *s == ',')
-		if (api_desc_phrase(text, len, s, strcspn(s, ",")))
+	size_t n;
+
+	for (const char *s; (s = text_item(&words, ',', &n));)
+		if (api_desc_phrase(text, len, s, n))
 			return true;
 	return false;
 }

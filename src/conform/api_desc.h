@@ -64,7 +64,7 @@ struct api_name *api_desc_add_name(struct api_desc *s, const char *name, const c
 struct api_struct *api_desc_add_struct(struct api_desc *s, const char *name);
 struct api_member *api_desc_add_member(struct api_struct *st, const char *name);
 
-/* Return the first element with that name, or NULL. */
+/* Return the first element with that name, or NULL; also if there is no structure. */
 const struct api_name *api_name(const struct api_desc *s, const char *name);
 const struct api_struct *api_struct(const struct api_desc *s, const char *name);
 const struct api_member *api_member(const struct api_struct *st, const char *name);
@@ -74,6 +74,9 @@ bool api_desc_has_member(const struct api_desc *s, const char *name);
 
 /* Return true for names of reserved members: "__reserved_1", "res", "cap_____res". */
 bool api_desc_reserved(const char *name);
+
+/* Return the next of a list's items, whose separator is by, and its length; NULL: no more. */
+const char *text_item(const char **list, char by, size_t *len);
 
 /*
  * Return true if text has a phrase, or any of the phrases in words, which are separated by

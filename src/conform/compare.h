@@ -32,19 +32,49 @@ void compare_source(struct conform *c, const struct api_desc *s);
 
 void conform_free(struct conform *c);
 
-/* Begin a check named "what: name"; later findings belong to it. */
-void compare_begin(struct conform *c, const char *what, const char *name);
+/* Begin a check, named "SOURCE: NAME"; later findings belong to it. */
+void compare_begin(struct conform *c, const char *what, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Record why the present check could not be made; reason is owned by it. */
+void compare_untried(struct conform *c, char *reason);
 
 /*
- * Add a finding with the id "kind:subject" to found, or to excepted if src/conform/conform.in has
- * an exception for it.  The pointer is valid until the next call.
+ * Add a finding (see finding_add()) to found, or to excepted if src/conform/conform.in has an
+ * exception for its id.  The pointer is valid until the next call.
  */
-struct finding *compare_add(struct conform *c, const char *kind, const char *subject,
-			    enum finding_severity severity, const char *section,
-			    const char *text, ...) __attribute__((format(printf, 6, 7)));
+struct finding *compare_add(struct conform *c, enum finding_source source,
+			    enum finding_kind kind, const char *owner, const char *name,
+			    const char *section, const char *text, ...)
+	__attribute__((format(printf, 7, 8)));
 
-/* Set the release that a finding concerns, KVER(); 0: none. */
-void compare_since(struct finding *f, uint32_t since);
+/* Add one about the page: in a section, by index, and with a line of it; 0: none. */
+struct finding *compare_add_page(struct conform *c, enum finding_kind kind, const char *owner,
+				 const char *name, size_t section, unsigned int line,
+				 const char *text, ...) __attribute__((format(printf, 7, 8)));
 
-/* Add a line of the page to a finding's places. */
+/*
+ * Add places to a finding: a line of the page; the comment after it, if that names a commit;
+ * the first lines of the page with a word; the header, BTF and table that have a name, or a
+ * member of a structure.
+ */
 void place_page(struct conform *c, struct finding *f, unsigned int line);
+void place_commit(struct conform *c, struct finding *f, unsigned int line);
+void place_words(struct conform *c, struct finding *f, const char *name);
+void place_name(struct conform *c, struct finding *f, const char *name);
+void place_member(struct conform *c, struct finding *f, const char *structure,
+		  const char *member);
+
+/* Return the known constant, or member, most similar to an unknown word, or NULL. */
+const char *compare_nearest(const struct conform *c, const char *word, bool member);
+
+/* Return true if a table, header or BTF has the constant, or a member of any structure. */
+bool compare_knows(const struct conform *c, const char *name);
+bool compare_knows_member(const struct conform *c, const char *name);
+
+/* The parts of compare_page(). */
+void compare_page_names(struct conform *c);
+void compare_page_structs(struct conform *c);
+void compare_page_records(struct conform *c);
+void compare_page_errors(struct conform *c);
+void compare_page_examples(struct conform *c);

@@ -5,41 +5,37 @@
 #include <string.h>
 
 #include "core/abi/strings.h"
-#include "conform/compare_internal.h"
+#include "conform/compare.h"
 #include "conform/tables.h"
 #include "core/lib/buf.h"
 #include "xlat/tables.h"
 
+enum { RULE_PLACES = 8 };	/* rules among the places of a finding */
+
 /* Words of an entry --------------------------------------------------------------------- */
-
-static bool entry_has_word(const struct conform *c, size_t entry, const char *word, size_t len)
-{
-	for (size_t i = 0; i < c->page.nwords; i++) {
-		const struct page_word *w = &c->page.words[i];
-
-		if (w->entry == entry && strlen(w->name) == len && !memcmp(w->name, word, len))
-			return true;
-	}
-	return false;
-}
 
 /* Search a list of words that are separated by commas. */
 static bool list_has_word(const char *fields, const char *word, size_t len)
 {
-	for (const char *s = fields; *s; s += strcspn(s, ","), s += *s == ',')
-		if (strcspn(s, ",") == len && !memcmp(s, word, len))
+	size_t n;
+
+	for (const char *s; (s = text_item(&fields, ',', &n));)
+		if (n == len && !memcmp(s, word, len))
 			return true;
 	return false;
 }
 
 static bool entry_has_any(const struct conform *c, const struct page_entry *e, const char *words)
 {
-	for (const char *s = words; *s; s += strcspn(s, ","), s += *s == ',') {
-		size_t len = strcspn(s, ",");
+	size_t len, entry = (size_t)(e - c->page.entries);
 
-		if (entry_has_word(c, (size_t)(e - c->page.entries), s, len) ||
-		    api_desc_phrase(buf_str(&c->page.prose) + e->text, e->text_len, s, len))
+	for (const char *s; (s = text_item(&words, ',', &len));) {
+		if (api_desc_phrase(buf_str(&c->page.prose) + e->text, e->text_len, s, len))
 			return true;
+		for (size_t i = 0; i < c->page.nwords; i++)
+			if (c->page.words[i].entry == entry && strlen(c->page.words[i].name) == len &&
+			    !memcmp(c->page.words[i].name, s, len))
+				return true;
 	}
 	return false;
 }
@@ -47,12 +43,11 @@ static bool entry_has_any(const struct conform *c, const struct page_entry *e, c
 /* Return true if one of the words is English: no "_" in it, and no field of the rule. */
 static bool has_prose(const char *words, const struct rule_desc *rule)
 {
-	for (const char *s = words; *s; s += strcspn(s, ","), s += *s == ',') {
-		size_t len = strcspn(s, ",");
+	size_t len;
 
+	for (const char *s; (s = text_item(&words, ',', &len));)
 		if (!memchr(s, '_', len) && !list_has_word(rule->fields, s, len))
 			return true;
-	}
 	return false;
 }
 
@@ -68,124 +63,93 @@ static bool entry_covers(const struct conform *c, const struct page_entry *e,
 	return entry_has_any(c, e, words ? words : rule->fields);
 }
 
+static bool is_uncovered(const struct conform *c, const struct xlat_entry *error,
+			 const struct page_entry *e, const struct rule_desc *rule)
+{
+	return rule->error == (int)error->value && rule->error && !rule->until &&
+	       !(e && entry_covers(c, e, rule));
+}
+
 /* Rules --------------------------------------------------------------------------------- */
 
-static bool is_current(const struct rule_desc *rule)
+/* Add the present rules of an error, but those that its entry, if there is one, covers. */
+static void add_error_rules(struct conform *c, struct finding *f, const struct xlat_entry *error,
+			    const struct page_entry *e)
 {
-	return !rule->until && rule->error;
-}
-
-static void add_error_rule(struct finding *f, struct buf *detail, const struct rule_desc *rule)
-{
+	struct buf detail = { 0 };
 	char since[16];
 
-	buf_addf(detail, "%s%s (since %s): %s", detail->len ? "\n" : "", rule->name,
-		 tables_release(rule->since, since), rule->meaning);
-	if (f->nplaces < 8)
-		finding_place(f, FINDING_XLAT, rule->name, 0, rule->meaning);
+	for (size_t i = 0; i < RULE_COUNT; i++) {
+		const struct rule_desc *rule = &rule_descs[i];
+
+		if (!is_uncovered(c, error, e, rule))
+			continue;
+		buf_addf(&detail, "%s%s (since %s): %s", detail.len ? "\n" : "", rule->name,
+			 tables_release(rule->since, since), rule->meaning);
+		if (f->nplaces < RULE_PLACES)
+			finding_place(f, FINDING_XLAT, rule->name, 0, rule->meaning);
+	}
+	if (!detail.len)
+		buf_adds(&detail, error->meaning);
+	finding_detail(f, &detail);
 }
 
-static void set_detail(struct finding *f, struct buf *detail)
-{
-	if (f->detail)
-		buf_free(detail);
-	else
-		f->detail = detail->data;
-}
-
-static const char *errors_section(const struct conform *c)
+static size_t errors_section(const struct conform *c)
 {
 	for (size_t i = 0; i < c->page.nentries; i++)
 		if (page_is_errno(c->page.entries[i].name))
-			return page_section(&c->page, c->page.entries[i].section);
-	return "ERRORS";
+			return c->page.entries[i].section;
+	return SIZE_MAX;
 }
 
 static void missing_error(struct conform *c, const struct xlat_entry *error)
 {
-	struct buf detail = { 0 };
-	struct finding *f;
+	size_t section = errors_section(c);
+	struct finding *f = compare_add(c, FINDING_PAGE, FINDING_ERRNO_MISSING, NULL, error->name,
+					section == SIZE_MAX ? "ERRORS" : page_section(&c->page, section),
+					"The list of errors lacks %s", error->name);
 
-	f = compare_add(c, "page-errno-missing", error->name, FINDING_MISSING,
-			errors_section(c), "The list of errors lacks %s", error->name);
-	for (size_t i = 0; i < RULE_COUNT; i++)
-		if (rule_descs[i].error == (int)error->value && is_current(&rule_descs[i]))
-			add_error_rule(f, &detail, &rule_descs[i]);
-	if (!detail.len)
-		buf_adds(&detail, error->meaning);
-	set_detail(f, &detail);
+	add_error_rules(c, f, error, NULL);
 }
 
 /* Report the rules of an error that its entry does not mention. */
 static void missing_causes(struct conform *c, const struct xlat_entry *error,
 			   const struct page_entry *e)
 {
-	struct buf detail = { 0 };
-	struct finding *f = NULL;
-	size_t n = 0;
+	for (size_t i = 0; i < RULE_COUNT; i++)
+		if (is_uncovered(c, error, e, &rule_descs[i])) {
+			struct finding *f = compare_add_page(c, FINDING_ERRNO_CASES, NULL,
+							     error->name, e->section, e->line,
+							     "The entry of %s omits causes of the error",
+							     error->name);
 
-	for (size_t i = 0; i < RULE_COUNT; i++) {
-		const struct rule_desc *rule = &rule_descs[i];
-
-		if (rule->error != (int)error->value || !is_current(rule) ||
-		    entry_covers(c, e, rule))
-			continue;
-		if (!f) {
-			f = compare_add(c, "page-errno-cases", error->name, FINDING_MISSING,
-					page_section(&c->page, e->section),
-					"The entry of %s omits causes of the error",
-					error->name);
-			place_page(c, f, e->line);
+			add_error_rules(c, f, error, e);
+			return;
 		}
-		add_error_rule(f, &detail, rule);
-		n++;
-	}
-	if (n)
-		set_detail(f, &detail);
 }
 
 /* Report a member in an error's entry if only other errors have rules about it. */
 static void wrong_member(struct conform *c, const struct xlat_entry *error,
 			 const struct page_word *w)
 {
-	struct buf detail = { 0 }, subject = { 0 };
-	struct finding *f;
-	size_t others = 0;
+	struct buf detail = { 0 };
 
 	for (size_t i = 0; i < RULE_COUNT; i++) {
-		if (!list_has_word(rule_descs[i].fields, w->name, strlen(w->name)))
+		const struct rule_desc *rule = &rule_descs[i];
+
+		if (!list_has_word(rule->fields, w->name, strlen(w->name)))
 			continue;
-		others++;
-		if (rule_descs[i].error == (int)error->value || !rule_descs[i].error)
+		if (rule->error == (int)error->value || !rule->error) {
+			buf_free(&detail);
 			return;
+		}
+		buf_addf(&detail, "%s%s: %s: %s", detail.len ? "\n" : "", rule->name,
+			 error_name(rule->error), rule->meaning);
 	}
-	if (!others)
-		return;
-	buf_addf(&subject, "%s.%s", error->name, w->name);
-	f = compare_add(c, "page-errno-wrong", subject.data, FINDING_ERROR,
-			page_section(&c->page, w->section),
-			"%s never causes %s", w->name, error->name);
-	place_page(c, f, w->line);
-	for (size_t i = 0; i < RULE_COUNT; i++)
-		if (list_has_word(rule_descs[i].fields, w->name, strlen(w->name)))
-			buf_addf(&detail, "%s%s: %s: %s", detail.len ? "\n" : "",
-				 rule_descs[i].name, error_name(rule_descs[i].error),
-				 rule_descs[i].meaning);
-	set_detail(f, &detail);
-	buf_free(&subject);
-}
-
-static void wrong_members(struct conform *c, const struct xlat_entry *error,
-			  const struct page_entry *e)
-{
-	size_t entry = (size_t)(e - c->page.entries);
-
-	for (size_t i = 0; i < c->page.nwords; i++) {
-		const struct page_word *w = &c->page.words[i];
-
-		if (w->entry == entry && !w->constant && !w->code)
-			wrong_member(c, error, w);
-	}
+	if (detail.len)
+		finding_detail(compare_add_page(c, FINDING_ERRNO_WRONG, error->name, w->name,
+						w->section, w->line, "%s never causes %s", w->name,
+						error->name), &detail);
 }
 
 /* Return the first release with a rule of that error, or 0. */
@@ -200,35 +164,29 @@ static uint32_t error_release(int error)
 	return first;
 }
 
-static void wrong_error_since(struct conform *c, const struct xlat_entry *error,
-			      const struct page_entry *e)
-{
-	uint32_t first = error_release((int)error->value);
-	char a[16], b[16];
-	struct finding *f;
-
-	if (!e->since || !first || e->since == first)
-		return;
-	f = compare_add(c, "page-since", error->name, FINDING_ERROR,
-			page_section(&c->page, e->section),
-			"%s was added in Linux %s, not %s", error->name,
-			tables_release(first, a), tables_release(e->since, b));
-	compare_since(f, first);
-	place_page(c, f, e->line);
-}
-
 static void compare_error(struct conform *c, const struct xlat_entry *error)
 {
 	const struct page_entry *e = page_entry(&c->page, error->name);
+	uint32_t first = error_release((int)error->value);
+	char a[16], b[16];
 
-	compare_begin(c, "page", error->name);
+	compare_begin(c, "page: %s", error->name);
 	if (!e) {
 		missing_error(c, error);
 		return;
 	}
 	missing_causes(c, error, e);
-	wrong_members(c, error, e);
-	wrong_error_since(c, error, e);
+	for (size_t i = 0; i < c->page.nwords; i++) {
+		const struct page_word *w = &c->page.words[i];
+
+		if (w->entry == (size_t)(e - c->page.entries) && !w->constant && !w->code)
+			wrong_member(c, error, w);
+	}
+	if (e->since && first && e->since != first)
+		finding_since(compare_add_page(c, FINDING_SINCE, NULL, error->name, e->section,
+					       e->line, "%s was added in Linux %s, not %s",
+					       error->name, tables_release(first, a),
+					       tables_release(e->since, b)), first);
 }
 
 /* Other calls --------------------------------------------------------------------------- */
@@ -264,7 +222,6 @@ static size_t compare_call(struct conform *c, const struct refusal_desc *first)
 	const struct page_entry *e = first->request ? page_entry(&c->page, name) : NULL;
 	const struct refusal_desc *r = first;
 	struct buf detail = { 0 };
-	struct finding *f;
 
 	for (; r->call && !strcmp(r->call, first->call) &&
 	     (first->request ? r->request && !strcmp(r->request, name) : !r->request); r++)
@@ -272,29 +229,13 @@ static size_t compare_call(struct conform *c, const struct refusal_desc *first)
 			buf_addf(&detail, "%s%s: %s", detail.len ? "\n" : "", r->errno_name,
 				 r->meaning);
 	if (e || !first->request)
-		compare_begin(c, "page", name);
-	if (detail.len) {
-		f = compare_add(c, "page-call-errors", name, FINDING_MISSING,
-				e ? page_section(&c->page, e->section) : "", e ?
-				"The entry of %s omits errors" :
-				"Undocumented: errors of %s(2)", name);
-		if (e)
-			place_page(c, f, e->line);
-		set_detail(f, &detail);
-	}
+		compare_begin(c, "page: %s", name);
+	if (detail.len)
+		finding_detail(compare_add_page(c, FINDING_CALL_ERRORS, NULL, name,
+						e ? e->section : SIZE_MAX, e ? e->line : 0,
+						e ? "The entry of %s omits errors" :
+						    "Undocumented: errors of %s(2)", name), &detail);
 	return (size_t)(r - first);
-}
-
-/* Report an entry of the list that no check of perf_event_open fails with. */
-static void unknown_error(struct conform *c, const struct page_entry *e)
-{
-	struct finding *f;
-
-	compare_begin(c, "page", e->name);
-	f = compare_add(c, "page-errno-unknown", e->name, FINDING_ERROR,
-			page_section(&c->page, e->section),
-			"No known check fails with %s", e->name);
-	place_page(c, f, e->line);
 }
 
 void compare_page_errors(struct conform *c)
@@ -306,8 +247,11 @@ void compare_page_errors(struct conform *c)
 	for (size_t i = 0; i < c->page.nentries; i++) {
 		const struct page_entry *e = &c->page.entries[i];
 
-		if (page_is_errno(e->name) && !xlat_by_name(errors, e->name))
-			unknown_error(c, e);
+		if (!page_is_errno(e->name) || xlat_by_name(errors, e->name))
+			continue;
+		compare_begin(c, "page: %s", e->name);
+		compare_add_page(c, FINDING_ERRNO_UNKNOWN, NULL, e->name, e->section, e->line,
+				 "No known check fails with %s", e->name);
 	}
 	for (const struct refusal_desc *r = refusal_descs; r->call;)
 		r += compare_call(c, r);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conform/compare_internal.h"
+#include "conform/compare.h"
 #include "conform/tables.h"
 #include "core/lib/buf.h"
 #include "core/lib/die.h"
@@ -96,10 +96,10 @@ static void add_unknown_name(struct conform *c, const struct page_word *w, const
 {
 	struct finding *f;
 
-	compare_begin(c, "page", w->name);
-	f = compare_add(c, "page-unknown", w->name, FINDING_ERROR,
-			page_section(&c->page, w->section), "No such name: %s%s%s", w->name,
-			near ? "; probably " : "", near ? near : "");
+	compare_begin(c, "page: %s", w->name);
+	f = compare_add_page(c, FINDING_UNKNOWN, NULL, w->name, w->section, 0, "No such name: %s%s%s",
+			     w->name, near ? "; probably " : "", near ? near : "");
+	f->instead = near ? xstrdup(near) : NULL;
 	place_words(c, f, w->name);
 	if (near && w->constant)
 		place_name(c, f, near);
@@ -150,11 +150,10 @@ static void wrong_since(struct conform *c, const char *name, uint32_t known, uin
 	char a[16], b[16];
 	struct finding *f;
 
-	f = compare_add(c, "page-since", name, FINDING_ERROR, page_section(&c->page, section),
-			"%s was added in Linux %s, not %s", name, tables_release(known, a),
-			tables_release(stated, b));
-	compare_since(f, known);
-	place_page(c, f, line);
+	f = compare_add_page(c, FINDING_SINCE, NULL, name, section, line,
+			     "%s was added in Linux %s, not %s", name, tables_release(known, a),
+			     tables_release(stated, b));
+	finding_since(f, known);
 	place_commit(c, f, line);
 	place_name(c, f, name);
 }
@@ -180,46 +179,33 @@ static void compare_entry(struct conform *c, const struct api_name *n,
 	if (e->since && n->since && e->since != n->since) {
 		wrong_since(c, n->name, n->since, e->since, e->section, e->line);
 	} else if (!e->since && n->since > table_release(c, n->set)) {
-		f = compare_add(c, "page-undated", n->name, FINDING_NOTE,
-				page_section(&c->page, e->section),
-				"No release: %s was added in Linux %s", n->name,
-				tables_release(n->since, since));
-		compare_since(f, n->since);
-		place_page(c, f, e->line);
+		f = compare_add_page(c, FINDING_UNDATED, NULL, n->name, e->section, e->line,
+				     "No release: %s was added in Linux %s", n->name,
+				     tables_release(n->since, since));
+		finding_since(f, n->since);
 		place_name(c, f, n->name);
 	}
-	if (e->since && has_font_of_name(&c->page, e)) {
-		f = compare_add(c, "page-markup", n->name, FINDING_NOTE,
-				page_section(&c->page, e->section),
-				"The release of %s has the font of the name", n->name);
-		place_page(c, f, e->line);
-	}
-	if (e->untagged) {
-		f = compare_add(c, "page-markup", n->name, FINDING_NOTE,
-				page_section(&c->page, e->section),
-				"The entry of %s lacks its .TP, so it continues the one before",
-				n->name);
-		place_page(c, f, e->line);
-	}
+	if (e->since && has_font_of_name(&c->page, e))
+		compare_add_page(c, FINDING_MARKUP, NULL, n->name, e->section, e->line,
+				 "The release of %s has the font of the name", n->name);
+	if (e->untagged)
+		compare_add_page(c, FINDING_MARKUP, NULL, n->name, e->section, e->line,
+				 "The entry of %s lacks its .TP, so it continues the one before",
+				 n->name);
 }
 
 static void compare_values(struct conform *c, const struct api_name *n)
 {
 	for (size_t i = 0; i < c->page.nclaims; i++) {
 		const struct page_claim *p = &c->page.claims[i];
-		struct finding *f;
 
 		if (strcmp(p->name, n->name))
 			continue;
-		if (p->value != n->value) {
-			f = compare_add(c, "page-value", n->name, FINDING_ERROR,
-					page_section(&c->page, p->section),
-					"%s is %llu, not %llu", n->name,
-					(unsigned long long)n->value,
-					(unsigned long long)p->value);
-			place_page(c, f, p->line);
-			place_name(c, f, n->name);
-		}
+		if (p->value != n->value)
+			place_name(c, compare_add_page(c, FINDING_VALUE, NULL, n->name, p->section,
+						       p->line, "%s is %llu, not %llu", n->name,
+						       (unsigned long long)n->value,
+						       (unsigned long long)p->value), n->name);
 		if (p->since && n->since && p->since != n->since)
 			wrong_since(c, n->name, n->since, p->since, p->section, p->line);
 	}
@@ -233,13 +219,11 @@ static void add_missing_name(struct conform *c, const struct api_name *n)
 	const struct page_word *w = !e && after ? page_word(&c->page, after) : NULL;
 	struct finding *f;
 
-	f = compare_add(c, "page-missing", n->name, FINDING_MISSING,
-			page_section(&c->page, e ? e->section : w ? w->section : SIZE_MAX),
-			"Undocumented: %s%s%s", n->name, after ? "; add it after " : "",
-			after ? after : "");
-	compare_since(f, n->since);
-	if (after)
-		place_page(c, f, e ? e->line : w->line);
+	f = compare_add_page(c, FINDING_LACKING, NULL, n->name,
+			     e ? e->section : w ? w->section : SIZE_MAX, e ? e->line : w ? w->line : 0,
+			     "Undocumented: %s%s%s", n->name, after ? "; add it after " : "",
+			     after ? after : "");
+	finding_since(f, n->since);
 	place_name(c, f, n->name);
 }
 
@@ -251,18 +235,17 @@ static void compare_name(struct conform *c, const struct misnames *m,
 	const char *other;
 	struct finding *f;
 
-	compare_begin(c, "page", n->name);
+	compare_begin(c, "page: %s", n->name);
 	compare_values(c, n);
 	if (e) {
 		compare_entry(c, n, e);
 	} else if (!w && !is_misspelt(m, n->name)) {
 		add_missing_name(c, n);
 	} else if (w && (other = sibling(c, n, true))) {
-		f = compare_add(c, "page-undescribed", n->name, FINDING_MISSING,
-				page_section(&c->page, page_entry(&c->page, other)->section),
-				"%s is mentioned, but has no entry",
-				n->name);
-		compare_since(f, n->since);
+		f = compare_add_page(c, FINDING_UNDESCRIBED, NULL, n->name,
+				     page_entry(&c->page, other)->section, 0,
+				     "%s is mentioned, but has no entry", n->name);
+		finding_since(f, n->since);
 		place_words(c, f, n->name);
 		place_name(c, f, n->name);
 	}
@@ -286,54 +269,48 @@ static bool is_limit_name(const char *name)
 	return strstr(name, "_MAX") || !strncmp(name, "NR_", 3);
 }
 
-/* Return true for masks of perf's own header, but not limits, and not those of registers. */
-static bool is_for_programs(const struct api_name *n)
-{
-	return !is_limit_name(n->name) && n->file && !strcmp(n->file, "linux/perf_event.h");
-}
-
-/* Return true if n is a name of the table for programs, or, with any, no limit. */
-static bool is_in_table(const struct api_name *n, const char *set, bool any)
-{
-	return !strcmp(n->set, set) && (any ? !is_limit_name(n->name) : !n->traits);
-}
-
-static void table_names(const struct conform *c, const char *set, bool any, struct buf *out,
-			const struct api_name **first, const struct api_name **last)
-{
-	*first = *last = NULL;
-	for (size_t i = 0; i < c->tables.nnames; i++) {
-		const struct api_name *n = &c->tables.names[i];
-
-		if (!is_in_table(n, set, any))
-			continue;
-		*first = *first ? *first : n;
-		*last = n;
-		buf_addf(out, "%s%s", out->len ? "\n" : "", n->name);
-	}
-}
-
+/* Add a whole table: its names for programs or, without any, all but limits. */
 static void add_missing_table(struct conform *c, const char *set)
 {
-	const struct api_name *first, *last;
+	const struct api_name *first = NULL, *last = NULL;
 	struct buf names = { 0 };
 	struct finding *f;
 
-	table_names(c, set, false, &names, &first, &last);
-	if (!first)
-		table_names(c, set, true, &names, &first, &last);
+	for (int any = 0; any < 2 && !first; any++)
+		for (size_t i = 0; i < c->tables.nnames; i++) {
+			const struct api_name *n = &c->tables.names[i];
+
+			if (strcmp(n->set, set) || (any ? is_limit_name(n->name) : n->traits))
+				continue;
+			first = first ? first : n;
+			last = n;
+			buf_addf(&names, "%s%s", names.len ? "\n" : "", n->name);
+		}
 	if (first) {
-		compare_begin(c, "page", set);
-		f = compare_add(c, "page-missing", set, FINDING_MISSING, "",
-				"Undocumented: %s%s%s", first->name,
-				last == first ? "" : last == first + 1 ? " and " : " to ",
-				last == first ? "" : last->name);
-		compare_since(f, first->since);
+		compare_begin(c, "page: %s", set);
+		f = compare_add_page(c, FINDING_LACKING, NULL, set, SIZE_MAX, 0,
+				     "Undocumented: %s%s%s", first->name,
+				     last == first ? "" : last == first + 1 ? " and " : " to ",
+				     last == first ? "" : last->name);
+		finding_since(f, first->since);
 		place_name(c, f, first->name);
-		if (!f->detail && last != first)
-			f->detail = xstrdup(names.data);
+		if (last != first)
+			finding_detail(f, &names);
 	}
 	buf_free(&names);
+}
+
+/* Compare a name that is no value: of those that the page lacks, it should have perf's masks. */
+static void compare_mask(struct conform *c, const struct api_name *n)
+{
+	if (page_word(&c->page, n->name)) {
+		compare_begin(c, "page: %s", n->name);
+		compare_values(c, n);
+	} else if (n->traits & XLAT_NONABI && !is_limit_name(n->name) && n->file &&
+		   !strcmp(n->file, "linux/perf_event.h")) {
+		compare_begin(c, "page: %s", n->name);
+		add_missing_name(c, n);
+	}
 }
 
 /* Report names that another source has, and neither tables nor page. */
@@ -345,7 +322,7 @@ static void newer_names(struct conform *c, const struct api_desc *s)
 		if (api_name(&c->tables, n->name) || page_word(&c->page, n->name) ||
 		    (s == &c->btf && api_name(&c->header, n->name)))
 			continue;
-		compare_begin(c, "page", n->name);
+		compare_begin(c, "page: %s", n->name);
 		add_missing_name(c, n);
 	}
 }
@@ -362,7 +339,7 @@ static void compare_other_values(struct conform *c)
 			if (!e || api_name(&c->tables, p->name) || strcmp(e->name, p->name))
 				continue;
 			n = (struct api_name){ .name = p->name, .value = e->value };
-			compare_begin(c, "page", p->name);
+			compare_begin(c, "page: %s", p->name);
 			compare_values(c, &n);
 		}
 }
@@ -383,12 +360,8 @@ void compare_page_names(struct conform *c)
 			if (!mentioned)
 				add_missing_table(c, set);
 		}
-		if (mentioned && !n->traits)
-			compare_name(c, &m, n);
-		else if (mentioned && page_word(&c->page, n->name))
-			compare_begin(c, "page", n->name), compare_values(c, n);
-		else if (mentioned && n->traits & XLAT_NONABI && is_for_programs(n))
-			compare_begin(c, "page", n->name), add_missing_name(c, n);
+		if (mentioned)
+			n->traits ? compare_mask(c, n) : compare_name(c, &m, n);
 	}
 	newer_names(c, &c->header);
 	newer_names(c, &c->btf);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conform/compare_internal.h"
+#include "conform/compare.h"
 #include "conform/member_diff.h"
 #include "conform/tables.h"
 #include "core/lib/buf.h"
@@ -14,20 +14,8 @@ struct sources {
 	const struct api_desc *s;
 	const char *kind;	/* "header", "btf" */
 	uint32_t release;	/* newest release with a feature in the source */
-	const struct api_struct *ours, *theirs; /* in the tables, in the source */
+	const struct api_struct *ours;	/* structure of the tables that is being compared */
 };
-
-static struct finding *source_add(struct sources *x, const char *what, const char *subject,
-				  enum finding_severity severity, const char *text)
-{
-	struct buf kind = { 0 };
-	struct finding *f;
-
-	buf_addf(&kind, "%s-%s", x->kind, what);
-	f = compare_add(x->c, kind.data, subject, severity, "", "%s", text);
-	buf_free(&kind);
-	return f;
-}
 
 /* Return the release of the newest name or member that both have. */
 static uint32_t source_release(const struct conform *c, const struct api_desc *s)
@@ -61,35 +49,6 @@ static bool is_growing_limit(const struct api_name *n)
 	return n->traits & XLAT_NONABI &&
 	       ((len > 4 && !strcmp(n->name + len - 4, "_MAX")) || strstr(n->name, "_MAX_SHIFT") ||
 		!strncmp(n->name, "NR_", 3));
-}
-
-static void add_wrong_value(struct sources *x, const struct api_name *ours,
-			    const struct api_name *theirs)
-{
-	struct buf text = { 0 };
-	struct finding *f;
-
-	buf_addf(&text, "%s is 0x%llx in the %s, but 0x%llx in the tables", ours->name,
-		 (unsigned long long)theirs->value, x->kind, (unsigned long long)ours->value);
-	f = source_add(x, "value", ours->name, FINDING_ERROR, text.data);
-	compare_since(f, ours->since);
-	place_name(x->c, f, ours->name);
-	buf_free(&text);
-}
-
-static void add_lacking_name(struct sources *x, const struct api_name *ours)
-{
-	struct buf text = { 0 };
-	struct finding *f;
-	char a[16], b[16];
-
-	buf_addf(&text, "The %s lacks %s of Linux %s, but has names of Linux %s", x->kind,
-		 ours->name, tables_release(ours->since, a), tables_release(x->release, b));
-	f = source_add(x, "missing", ours->name, FINDING_MISSING, text.data);
-	compare_since(f, ours->since);
-	finding_place(f, x->s->source, x->s->file, 0, NULL);
-	place_name(x->c, f, ours->name);
-	buf_free(&text);
 }
 
 static const char *header_base_name(const char *path)
@@ -127,36 +86,52 @@ static bool is_expected(const struct sources *x, const struct api_name *n)
 	return false;
 }
 
+/* Compare a name of the tables, which the source has (theirs) or should have (NULL). */
+static void compare_source_name(struct sources *x, const struct api_name *ours,
+				const struct api_name *theirs)
+{
+	struct finding *f;
+	char a[16], b[16];
+
+	compare_begin(x->c, "%s: %s", x->kind, ours->name);
+	if (!theirs) {
+		f = compare_add(x->c, x->s->source, FINDING_LACKING, NULL, ours->name, "",
+				"The %s lacks %s of Linux %s, but has names of Linux %s", x->kind,
+				ours->name, tables_release(ours->since, a),
+				tables_release(x->release, b));
+		finding_place(f, x->s->source, x->s->file, 0, NULL);
+	} else if (theirs->valued && theirs->value != ours->value && !is_growing_limit(ours)) {
+		f = compare_add(x->c, x->s->source, FINDING_VALUE, NULL, ours->name, "",
+				"%s is 0x%llx in the %s, but 0x%llx in the tables", ours->name,
+				(unsigned long long)theirs->value, x->kind,
+				(unsigned long long)ours->value);
+	} else {
+		return;
+	}
+	finding_since(f, ours->since);
+	place_name(x->c, f, ours->name);
+}
+
 static void compare_names(struct sources *x)
 {
 	for (size_t i = 0; i < x->c->tables.nnames; i++) {
 		const struct api_name *ours = &x->c->tables.names[i];
 		const struct api_name *theirs = api_name(x->s, ours->name);
 
-		if (!theirs && !(is_expected(x, ours) && !ours->traits))
-			continue;
-		compare_begin(x->c, x->kind, ours->name);
-		if (!theirs)
-			add_lacking_name(x, ours);
-		else if (theirs->valued && theirs->value != ours->value && !is_growing_limit(ours))
-			add_wrong_value(x, ours, theirs);
+		if (theirs || (is_expected(x, ours) && !ours->traits))
+			compare_source_name(x, ours, theirs);
 	}
-}
-
-static void compare_new_names(struct sources *x)
-{
 	for (size_t i = 0; i < x->s->nnames; i++) {
 		const struct api_name *n = &x->s->names[i];
-		struct buf text = { 0 };
 		struct finding *f;
 
 		if (api_name(&x->c->tables, n->name))
 			continue;
-		compare_begin(x->c, x->kind, n->name);
-		buf_addf(&text, "The tables lack %s", n->name);
-		f = source_add(x, "unknown", n->name, FINDING_MISSING, text.data);
+		compare_begin(x->c, "%s: %s", x->kind, n->name);
+		f = compare_add(x->c, x->s->source, FINDING_UNKNOWN, NULL, n->name, "",
+				"The tables lack %s", n->name);
+		f->severity = FINDING_MISSING;
 		place_name(x->c, f, n->name);
-		buf_free(&text);
 	}
 }
 
@@ -175,62 +150,56 @@ static bool is_divided(const struct api_struct *st, const struct api_member *m)
 	return false;
 }
 
-static void source_member_differs(void *ctx, enum member_diff_kind kind,
+static void source_member_differs(void *ctx, enum finding_kind kind,
 				  const struct api_member *ours, const struct api_member *theirs)
 {
-	struct sources *x = ctx;
-	static const char *const kinds[] = {
-		[MEMBER_MISSING] = "member-missing", [MEMBER_EXTRA] = "member-unknown",
-		[MEMBER_WIDTH] = "member-width", [MEMBER_SIGN] = "member-sign",
-		[MEMBER_NAME] = "member-name",
-		[MEMBER_ORDER] = "member-order", [MEMBER_PLACE] = "member-place",
-	};
 	static const char *const sign_names[] = {
 		[SIGN_UNSIGNED] = "unsigned", [SIGN_SIGNED] = "signed",
 	};
+	struct sources *x = ctx;
 	const struct api_member *m = ours ? ours : theirs;
-	struct buf subject = { 0 }, text = { 0 };
+	const char *of = x->ours->name;
+	struct buf text = { 0 };
 	struct finding *f;
 
-	/* MEMBER_LEFT_OVER has no member */
-	if (!m || kind == MEMBER_WHEN || m->reserved ||
+	/* FINDING_BITS has no member */
+	if (!m || kind == FINDING_MEMBER_WHEN || m->reserved ||
 	    (!theirs && m->since > x->release) ||
 	    (!ours && (m->array || is_divided(x->ours, m))))
 		return;
-	buf_addf(&subject, "%s.%s", x->ours->name, m->name);
 	if (!theirs)
-		buf_addf(&text, "The %s lacks %s of %s", x->kind, m->name, x->ours->name);
+		buf_addf(&text, "The %s lacks %s of %s", x->kind, m->name, of);
 	else if (!ours)
-		buf_addf(&text, "The tables lack %s of %s", m->name, x->ours->name);
-	else if (kind == MEMBER_SIGN)
-		buf_addf(&text, "%s of %s is %s, but %s in the tables", m->name, x->ours->name,
+		buf_addf(&text, "The tables lack %s of %s", m->name, of);
+	else if (kind == FINDING_MEMBER_SIGN)
+		buf_addf(&text, "%s of %s is %s, but %s in the tables", m->name, of,
 			 sign_names[theirs->sign], sign_names[ours->sign]);
-	else if (kind == MEMBER_NAME)
-		buf_addf(&text, "%s of %s is named %s in the tables", theirs->name,
-			 x->ours->name, ours->name);
+	else if (kind == FINDING_MEMBER_NAME)
+		buf_addf(&text, "%s of %s is named %s in the tables", theirs->name, of, ours->name);
 	else
 		buf_addf(&text, "%s of %s has %u bits at bit %u, but %u bits at bit %u in the "
-			 "tables", m->name, x->ours->name, theirs->bits, theirs->start,
-			 ours->bits, ours->start);
-	f = source_add(x, kinds[kind], subject.data,
-		       ours && theirs ? FINDING_ERROR : FINDING_MISSING, text.data);
-	compare_since(f, m->since);
-	place_member(x->c, f, x->ours->name, m->name);
+			 "tables", m->name, of, theirs->bits, theirs->start, ours->bits,
+			 ours->start);
+	f = compare_add(x->c, x->s->source, ours ? kind : FINDING_MEMBER_UNKNOWN, of, m->name, "",
+			"%s", text.data);
+	finding_since(f, m->since);
+	place_member(x->c, f, of, m->name);
 	if (theirs && ours && strcmp(theirs->name, ours->name))
-		place_member(x->c, f, x->ours->name, theirs->name);
-	buf_free(&subject);
+		place_member(x->c, f, of, theirs->name);
 	buf_free(&text);
 }
 
 static void compare_structs(struct sources *x)
 {
+	const struct api_struct *theirs;
+
 	for (size_t i = 0; i < x->c->tables.nstructs; i++) {
 		x->ours = &x->c->tables.structs[i];
-		x->theirs = api_struct(x->s, x->ours->name);
-		if (!x->theirs)
+		theirs = api_struct(x->s, x->ours->name);
+		if (!theirs)
 			continue;
-		compare_begin(x->c, x->kind, x->ours->name);
-		member_diff(x->ours, x->theirs, source_member_differs, x);
+		compare_begin(x->c, "%s: %s", x->kind, x->ours->name);
+		member_diff(x->ours, theirs, source_member_differs, x);
 	}
 }
 
@@ -239,7 +208,7 @@ static void compare_structs(struct sources *x)
 /* Report all names newer than the source as one finding. */
 static void compare_age(struct sources *x)
 {
-	struct buf names = { 0 }, text = { 0 };
+	struct buf names = { 0 };
 	struct finding *f;
 	char a[16], b[16];
 	size_t n = 0;
@@ -252,18 +221,16 @@ static void compare_age(struct sources *x)
 		buf_addf(&names, "%s%s, since %s", n++ ? "\n" : "", m->name,
 			 tables_release(m->since, a));
 	}
-	compare_begin(x->c, x->kind, "age");
+	compare_begin(x->c, "%s: age", x->kind);
 	if (n) {
-		buf_addf(&text, "The newest names of the %s are of Linux %s; %zu names are newer, up to Linux %s",
-			 x->kind, tables_release(x->release, a), n,
-			 tables_release(x->c->tables.release, b));
-		f = source_add(x, "older", a, FINDING_NOTE, text.data);
+		tables_release(x->release, a);
+		f = compare_add(x->c, x->s->source, FINDING_OLDER, NULL, a, "",
+				"The newest names of the %s are of Linux %s; %zu names are newer, "
+				"up to Linux %s", x->kind, a, n,
+				tables_release(x->c->tables.release, b));
 		finding_place(f, x->s->source, x->s->file, 0, NULL);
-		if (!f->detail)
-			f->detail = xstrdup(buf_str(&names));
+		finding_detail(f, &names);
 	}
-	buf_free(&names);
-	buf_free(&text);
 }
 
 void compare_source(struct conform *c, const struct api_desc *s)
@@ -273,7 +240,6 @@ void compare_source(struct conform *c, const struct api_desc *s)
 	};
 
 	compare_names(&x);
-	compare_new_names(&x);
 	compare_structs(&x);
 	compare_age(&x);
 }

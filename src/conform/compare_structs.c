@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conform/compare_internal.h"
+#include "conform/compare.h"
 #include "conform/member_diff.h"
 #include "conform/tables.h"
 #include "core/lib/buf.h"
@@ -22,7 +22,7 @@ struct differing {
 	const char *what;	/* "perf_event_attr", "PERF_RECORD_MMAP" */
 };
 
-static void width_text(const struct api_member *m, struct buf *out)
+static void add_width(const struct api_member *m, struct buf *out)
 {
 	if (m->type && (strchr(m->type, ' ') || !m->bits))
 		buf_adds(out, m->type);
@@ -32,30 +32,6 @@ static void width_text(const struct api_member *m, struct buf *out)
 		buf_addf(out, "%u byte%s", m->bits / 8, m->bits == 8 ? "" : "s");
 	if (m->array)
 		buf_addf(out, " [%s]", m->array);
-}
-
-/* Return true if a header or BTF has the member: the tables lack it. */
-static bool is_elsewhere(const struct differing *d, const struct api_member *m)
-{
-	const struct api_struct *h = api_struct(&d->c->header, d->what);
-	const struct api_struct *b = api_struct(&d->c->btf, d->what);
-
-	return (h && api_member(h, m->name)) || (b && api_member(b, m->name));
-}
-
-static struct finding *add_missing_member(struct differing *d, const char *subject,
-					  const struct api_member *known)
-{
-	struct finding *f;
-
-	f = compare_add(d->c, "page-member-missing", subject,
-			known->reserved ? FINDING_NOTE : FINDING_MISSING,
-			page_section(&d->c->page, d->section), "%s lacks %s%s%s", d->what,
-			known->name, known->when ? ", present with " : "",
-			known->when ? known->when : "");
-	compare_since(f, known->since);
-	place_page(d->c, f, d->stated->line);
-	return f;
 }
 
 /* Return true if the page states m as an old name of a member. */
@@ -98,10 +74,9 @@ static bool is_history(const struct page *p, const struct page_word *w, const ch
 
 /*
  * Report uses of an old name, but not the layout, the name's own entry, and text that
- * explains the change.  Return NULL if there are none.
+ * explains the change.
  */
-static struct finding *add_old_name(struct differing *d, const char *subject,
-				    const struct api_member *stated)
+static void add_old_name(struct differing *d, const struct api_member *stated)
 {
 	const char *now = compare_nearest(d->c, stated->name, true);
 	const struct page *p = &d->c->page;
@@ -114,98 +89,76 @@ static struct finding *add_old_name(struct differing *d, const char *subject,
 		    in_own_entry(p, w) || (now && is_history(p, w, now)))
 			continue;
 		if (!f)
-			f = compare_add(d->c, "page-member-old", subject, FINDING_ERROR,
-					page_section(p, d->section),
-					"%s no longer has %s, but the page uses it", d->what,
-					stated->name);
+			f = compare_add_page(d->c, FINDING_MEMBER_OLD, d->what, stated->name,
+					     d->section, 0, "%s no longer has %s, but the page uses it",
+					     d->what, stated->name);
 		place_page(d->c, f, w->line);
 	}
-	return f;
 }
 
-static struct finding *add_extra_member(struct differing *d, const char *subject,
-					const struct api_member *stated)
+/* Write how a member that both have differs. */
+static void difference_text(const struct differing *d, enum finding_kind kind,
+			    const struct api_member *known, const struct api_member *stated,
+			    struct buf *out)
 {
-	if (is_old_name(d, stated))
-		return add_old_name(d, subject, stated);
-	return compare_add(d->c, "page-member-extra", subject, FINDING_ERROR,
-			   page_section(&d->c->page, d->section), "%s has no %s", d->what,
-			   stated->name);
+	const char *name = known->name, *what = d->what;
+
+	if (kind == FINDING_MEMBER_WIDTH) {
+		buf_addf(out, "%s of %s is ", name, what);
+		add_width(known, out);
+		buf_adds(out, ", not ");
+		add_width(stated, out);
+	} else if (kind == FINDING_MEMBER_SIGN) {
+		buf_addf(out, "%s of %s is %s", name, what,
+			 known->sign == SIGN_SIGNED ? "signed" : "unsigned");
+	} else if (kind == FINDING_MEMBER_NAME) {
+		buf_addf(out, "%s of %s is named %s", stated->name, what, name);
+	} else if (kind == FINDING_MEMBER_WHEN) {
+		buf_addf(out, "%s of %s is present with %s, not %s%s", name, what, known->when,
+			 stated->when ? "with " : "always", stated->when ? stated->when : "");
+	} else if (kind == FINDING_MEMBER_ORDER) {
+		buf_addf(out, "%s has another position in %s", name, what);
+	} else {
+		buf_addf(out, "%s is at bit %u of %s; the members before it place it at bit %u",
+			 name, known->start, what, stated->start);
+	}
 }
 
-static struct finding *add_difference(struct differing *d, enum member_diff_kind kind,
-				      const char *subject, const struct api_member *known,
-				      const struct api_member *stated)
-{
-	const char *section = page_section(&d->c->page, d->section);
-	struct buf a = { 0 }, b = { 0 };
-	struct finding *f;
-
-	width_text(known, &a);
-	width_text(stated, &b);
-	if (kind == MEMBER_WIDTH)
-		f = compare_add(d->c, "page-member-width", subject, FINDING_ERROR, section,
-				"%s of %s is %s, not %s", known->name, d->what, buf_str(&a),
-				buf_str(&b));
-	else if (kind == MEMBER_SIGN)
-		f = compare_add(d->c, "page-member-sign", subject, FINDING_ERROR, section,
-				"%s of %s is %s", known->name, d->what,
-				known->sign == SIGN_SIGNED ? "signed" : "unsigned");
-	else if (kind == MEMBER_NAME)
-		f = compare_add(d->c, "page-member-name", subject, FINDING_ERROR, section,
-				"%s of %s is named %s", stated->name, d->what, known->name);
-	else if (kind == MEMBER_WHEN)
-		f = compare_add(d->c, "page-member-when", subject, FINDING_ERROR, section,
-				"%s of %s is present with %s, not %s%s", known->name, d->what,
-				known->when, stated->when ? "with " : "always",
-				stated->when ? stated->when : "");
-	else if (kind == MEMBER_ORDER)
-		f = compare_add(d->c, "page-member-order", subject, FINDING_ERROR, section,
-				"%s has another position in %s", known->name, d->what);
-	else
-		f = compare_add(d->c, "page-member-place", subject, FINDING_ERROR, section,
-				"%s is at bit %u of %s; the members before it place it at bit %u",
-				known->name, known->start, d->what, stated->start);
-	buf_free(&a);
-	buf_free(&b);
-	return f;
-}
-
-static void page_member_differs(void *ctx, enum member_diff_kind kind,
+static void page_member_differs(void *ctx, enum finding_kind kind,
 				const struct api_member *known, const struct api_member *stated)
 {
-	/* MEMBER_LEFT_OVER has no member */
-	const struct api_member *m = stated && (!known || kind == MEMBER_NAME) ? stated : known;
 	struct differing *d = ctx;
-	struct buf subject = { 0 };
+	struct buf text = { 0 };
 	struct finding *f;
 
-	if (stated && !known && is_elsewhere(d, stated))
-		return;
-	buf_addf(&subject, "%s", d->what);
-	if (m)
-		buf_addf(&subject, ".%s", m->name);
-	if (!m)
-		f = compare_add(d->c, "page-bits", subject.data, FINDING_ERROR,
-				page_section(&d->c->page, d->section),
-				"The bit-fields of %s leave %u bits of their word unaccounted for",
-				d->what, d->stated->left_over);
-	else if (!stated)
-		f = add_missing_member(d, subject.data, known);
-	else if (!known)
-		f = add_extra_member(d, subject.data, stated);
-	else
-		f = add_difference(d, kind, subject.data, known, stated);
-	if (!f)
-		goto out;
-	if (!m)
-		place_page(d->c, f, d->stated->left_line);
-	else if (stated && (known || !is_old_name(d, stated)))
-		place_page(d->c, f, stated->line);
-	if (known)
+	if (kind == FINDING_BITS) {
+		compare_add_page(d->c, kind, NULL, d->what, d->section, d->stated->left_line,
+				 "The bit-fields of %s leave %u bits of their word unaccounted for",
+				 d->what, d->stated->left_over);
+	} else if (!stated) {
+		f = compare_add_page(d->c, kind, d->what, known->name, d->section, d->stated->line,
+				     "%s lacks %s%s%s", d->what, known->name,
+				     known->when ? ", present with " : "",
+				     known->when ? known->when : "");
+		f->severity = known->reserved ? FINDING_NOTE : FINDING_MISSING;
+		finding_since(f, known->since);
 		place_member(d->c, f, d->what, known->name);
-out:
-	buf_free(&subject);
+	} else if (known) {
+		difference_text(d, kind, known, stated, &text);
+		f = compare_add_page(d->c, kind, d->what,
+				     (kind == FINDING_MEMBER_NAME ? stated : known)->name, d->section,
+				     stated->line, "%s", text.data);
+		place_member(d->c, f, d->what, known->name);
+		buf_free(&text);
+	} else if (api_member(api_struct(&d->c->header, d->what), stated->name) ||
+		   api_member(api_struct(&d->c->btf, d->what), stated->name)) {
+		return;		/* the tables lack it */
+	} else if (is_old_name(d, stated)) {
+		add_old_name(d, stated);
+	} else {
+		compare_add_page(d->c, kind, d->what, stated->name, d->section, stated->line,
+				 "%s has no %s", d->what, stated->name);
+	}
 }
 
 static void compare_struct(struct conform *c, const struct api_struct *known,
@@ -213,7 +166,7 @@ static void compare_struct(struct conform *c, const struct api_struct *known,
 {
 	struct differing d = { c, stated, section, what };
 
-	compare_begin(c, "page", what);
+	compare_begin(c, "page: %s", what);
 	member_diff(known, stated, page_member_differs, &d);
 }
 
@@ -279,44 +232,21 @@ static void member_release(struct conform *c, const struct page_entry *e,
 			   const struct api_struct *st, const struct api_member *m)
 {
 	char a[16], b[16];
-	struct buf subject = { 0 };
 	struct finding *f;
 
 	if (!m->since || e->since == m->since || (!e->since && m->since <= struct_release(st)))
 		return;
-	buf_addf(&subject, "%s.%s", st->name, m->name);
 	if (e->since)
-		f = compare_add(c, "page-since", subject.data, FINDING_ERROR,
-				page_section(&c->page, e->section),
-				"%s of %s was added in Linux %s, not %s", m->name, st->name,
-				tables_release(m->since, a), tables_release(e->since, b));
+		f = compare_add_page(c, FINDING_SINCE, st->name, m->name, e->section, e->line,
+				     "%s of %s was added in Linux %s, not %s", m->name, st->name,
+				     tables_release(m->since, a), tables_release(e->since, b));
 	else
-		f = compare_add(c, "page-undated", subject.data, FINDING_NOTE,
-				page_section(&c->page, e->section),
-				"No release: %s of %s was added in Linux %s", m->name,
-				st->name, tables_release(m->since, a));
-	compare_since(f, m->since);
-	place_page(c, f, e->line);
+		f = compare_add_page(c, FINDING_UNDATED, st->name, m->name, e->section, e->line,
+				     "No release: %s of %s was added in Linux %s", m->name,
+				     st->name, tables_release(m->since, a));
+	finding_since(f, m->since);
 	place_commit(c, f, e->line);
 	place_member(c, f, st->name, m->name);
-	buf_free(&subject);
-}
-
-static void add_undescribed(struct conform *c, const struct api_struct *known,
-			    const struct api_member *m, size_t section, unsigned int line)
-{
-	struct buf subject = { 0 };
-	struct finding *f;
-
-	buf_addf(&subject, "%s.%s", known->name, m->name);
-	f = compare_add(c, "page-undescribed", subject.data, FINDING_MISSING,
-			page_section(&c->page, section), "%s of %s has no entry", m->name,
-			known->name);
-	compare_since(f, m->since);
-	if (line)
-		place_page(c, f, line);
-	place_member(c, f, known->name, m->name);
-	buf_free(&subject);
 }
 
 /* Return the line of the entry that a new member's entry would follow, or 0. */
@@ -340,20 +270,22 @@ static void compare_entries(struct conform *c, const struct api_struct *known,
 	for (size_t i = 0; i < known->n; i++) {
 		const struct api_member *m = &known->members[i];
 		const struct page_entry *e = member_entry(c, known, m->name, section);
-		const struct api_member *there = stated ? api_member(stated, m->name) : NULL;
+		const struct api_member *there = api_member(stated, m->name);
 		unsigned int line = line_before(c, known, m, section);
-		struct buf what = { 0 };
+		struct finding *f;
 
 		if (m->reserved)
 			continue;
-		buf_addf(&what, "%s.%s", known->name, m->name);
-		compare_begin(c, "page", what.data);
-		if (e)
+		compare_begin(c, "page: %s.%s", known->name, m->name);
+		if (e) {
 			member_release(c, e, known, m);
-		else if (!stated || there)
-			add_undescribed(c, known, m, section,
-					line ? line : there ? there->line : 0);
-		buf_free(&what);
+		} else if (!stated || there) {
+			f = compare_add_page(c, FINDING_UNDESCRIBED, known->name, m->name, section,
+					     line ? line : there ? there->line : 0,
+					     "%s of %s has no entry", m->name, known->name);
+			finding_since(f, m->since);
+			place_member(c, f, known->name, m->name);
+		}
 	}
 }
 
@@ -431,25 +363,13 @@ static const struct api_member *tagged_member(const struct conform *c, const str
 {
 	for (size_t i = 0; i < c->page.nentries; i++) {
 		const struct page_entry *e = &c->page.entries[i];
-		const struct api_struct *st = e->text == tag->text ?
-					      layout_before(c, e->name, e->line) : NULL;
-		const struct api_member *m = st ? api_member(st, e->name) : NULL;
+		const struct api_member *m = e->text != tag->text ? NULL :
+					     api_member(layout_before(c, e->name, e->line), e->name);
 
 		if (m && element_bits(m) && (!bits || element_bits(m) == bits))
 			return m;
 	}
 	return NULL;
-}
-
-static void add_wrong_bits(struct conform *c, const struct page_entry *e, uint32_t bits,
-			   const struct api_member *m)
-{
-	struct finding *f = compare_add(c, "page-bits-said", m->name, FINDING_ERROR,
-					page_section(&c->page, e->section),
-					"%s has %u bits, not %u", m->name, element_bits(m), bits);
-
-	place_page(c, f, e->line);
-	place_page(c, f, m->line);
 }
 
 /* Compare "64-bit" in the text of an entry with the members that its tag names. */
@@ -465,7 +385,7 @@ static void compare_said_bits(struct conform *c, const struct page_entry *e)
 	m = tagged_member(c, e, 0);
 	if (!m)
 		return;
-	compare_begin(c, "bits", e->name);
+	compare_begin(c, "bits: %s", e->name);
 	for (const char *s = text; s < end; s++) {
 		uint32_t bits = (uint32_t)strtoul(s, NULL, 10);
 		size_t digits = strspn(s, "0123456789");
@@ -473,38 +393,32 @@ static void compare_said_bits(struct conform *c, const struct page_entry *e)
 		s += digits;
 		if (digits && s + 4 <= end && !strncmp(s, "-bit", 4) &&
 		    strncmp(s + 4, " align", 6) && !tagged_member(c, e, bits))
-			add_wrong_bits(c, e, bits, m);
+			place_page(c, compare_add_page(c, FINDING_BITS_SAID, NULL, m->name,
+						       e->section, e->line, "%s has %u bits, not %u",
+						       m->name, element_bits(m), bits), m->line);
 	}
 }
 
-static enum api_sign sign_in(const struct api_desc *s, const char *structure, const char *member)
-{
-	const struct api_struct *st = api_struct(s, structure);
-	const struct api_member *m = st ? api_member(st, member) : NULL;
-
-	return m ? m->sign : SIGN_UNKNOWN;
-}
-
 /* Complete the signs of members in the tables, whose kinds do not decide all. */
-static void complete_signs(struct conform *c)
+static void complete_signs(struct conform *c, const struct api_desc *by)
 {
 	for (size_t i = 0; i < c->tables.nstructs; i++) {
 		struct api_struct *st = &c->tables.structs[i];
 
 		for (size_t j = 0; j < st->n; j++) {
-			struct api_member *m = &st->members[j];
+			const struct api_member *m = api_member(api_struct(by, st->name),
+								st->members[j].name);
 
-			if (!m->sign)
-				m->sign = sign_in(&c->header, st->name, m->name);
-			if (!m->sign)
-				m->sign = sign_in(&c->btf, st->name, m->name);
+			if (m && !st->members[j].sign)
+				st->members[j].sign = m->sign;
 		}
 	}
 }
 
 void compare_page_structs(struct conform *c)
 {
-	complete_signs(c);
+	complete_signs(c, &c->header);
+	complete_signs(c, &c->btf);
 	for (size_t i = 0; i < c->page.desc.nstructs; i++)
 		compare_layout(c, &c->page.desc.structs[i], c->page.structs[i].section);
 	compare_without_layout(c);
@@ -514,16 +428,6 @@ void compare_page_structs(struct conform *c)
 }
 
 /* Records ------------------------------------------------------------------------------- */
-
-static void compare_record(struct conform *c, const struct xlat_entry *type,
-			   const struct api_struct *stated, size_t section)
-{
-	struct api_struct known;
-
-	tables_record((uint32_t)type->value, &known);
-	compare_struct(c, &known, stated, section, type->name);
-	api_desc_struct_free(&known);
-}
 
 /* Return the first layout after the tag that names the record, or NULL. */
 static const struct api_struct *record_layout_of(const struct conform *c,
@@ -547,19 +451,19 @@ void compare_page_records(struct conform *c)
 		const struct xlat_entry *type = &xlat_perf_event_type.entries[i];
 		const struct page_entry *e = page_entry(&c->page, type->name);
 		const struct api_struct *st;
-		struct finding *f;
+		struct api_struct known;
 
 		if (type->traits || !e)
 			continue;
 		st = record_layout_of(c, e);
-		if (st) {
-			compare_record(c, type, st, e->section);
+		if (!st) {
+			compare_begin(c, "page: %s", type->name);
+			compare_add_page(c, FINDING_LAYOUT, NULL, type->name, e->section, e->line,
+					 "The layout of %s is not shown", type->name);
 			continue;
 		}
-		compare_begin(c, "page", type->name);
-		f = compare_add(c, "page-layout", type->name, FINDING_MISSING,
-				page_section(&c->page, e->section),
-				"The layout of %s is not shown", type->name);
-		place_page(c, f, e->line);
+		tables_record((uint32_t)type->value, &known);
+		compare_struct(c, &known, st, e->section, type->name);
+		api_desc_struct_free(&known);
 	}
 }

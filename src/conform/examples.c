@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "core/abi/strings.h"
-#include "conform/compare_internal.h"
+#include "conform/compare.h"
 #include "conform/compiler.h"
 #include "conform/tables.h"
 #include "conform/textfile.h"
@@ -181,13 +181,14 @@ static void run_example(const struct conform *c, struct compiler *compiler,
 /* Write "#define A B" for each of "A=B,...", after the header that declares them. */
 static void add_definitions(const char *names, struct buf *out)
 {
+	size_t n;
+
 	buf_adds(out, "#include <linux/perf_event.h>\n");
-	for (const char *s = names; *s; s += *s == ',') {
-		size_t n = strcspn(s, ","), equals = strcspn(s, "=");
+	for (const char *s; (s = text_item(&names, ',', &n));) {
+		size_t equals = strcspn(s, "=");
 
 		buf_addf(out, "#define %.*s %.*s\n", (int)equals, s, (int)(n - equals - 1),
 			 s + equals + 1);
-		s += n;
 	}
 }
 
@@ -216,23 +217,21 @@ static void add_untried(struct conform *c, const struct example_run *r, const ch
 		*s = ' ';
 	if (names)
 		buf_addf(&b, "; with %s, it runs as described", names);
-	c->checks[c->nchecks - 1].untried = b.data;
+	compare_untried(c, b.data);
 }
 
 static void add_example_finding(struct conform *c, const struct page_example *e, const char *kernel,
 				const char *why, const struct example_run *r)
 {
-	struct finding *f = compare_add(c, "page-example", e->name, FINDING_ERROR,
-					page_section(&c->page, e->section), "The example %s", why);
+	struct finding *f = compare_add_page(c, FINDING_EXAMPLE, NULL, e->name, e->section, e->line,
+					     "The example %s", why);
 	struct buf detail = { 0 };
 
-	place_page(c, f, e->line);
 	if (r->ran)
 		finding_place(f, FINDING_KERNEL, kernel, 0, NULL);
-	buf_adds(&detail, buf_str(&r->out));
-	buf_adds(&detail, buf_str(&r->err));
-	if (!f->detail && detail.len)
-		f->detail = xstrdup(detail.data);
+	buf_addf(&detail, "%s%s", buf_str(&r->out), buf_str(&r->err));
+	if (detail.len)
+		finding_detail(f, &detail);
 	buf_free(&detail);
 }
 
@@ -271,11 +270,11 @@ static void try_example(struct conform *c, struct compiler *compiler, const stru
 	struct example_run r;
 	struct buf why = { 0 };
 
-	compare_begin(c, "example", e->name);
+	compare_begin(c, "example: %s", e->name);
 	run_example(c, compiler, e, "", &r, &why);
 	if (r.compiled && !r.ran)
-		c->checks[c->nchecks - 1].untried =
-			xstrdup("it cannot be run: set TMPDIR to a directory where programs can");
+		compare_untried(c, xstrdup("it cannot be run: set TMPDIR to a directory where "
+					   "programs can"));
 	else if (why.len && r.ran && r.err.len)
 		try_other_event(c, compiler, e, kernel, why.data, &r);
 	else if (why.len)
@@ -287,8 +286,8 @@ static void try_example(struct conform *c, struct compiler *compiler, const stru
 void examples_skip(struct conform *c, const char *reason)
 {
 	for (size_t i = 0; i < c->page.nexamples; i++) {
-		compare_begin(c, "example", c->page.examples[i].name);
-		c->checks[c->nchecks - 1].untried = xstrdup(reason);
+		compare_begin(c, "example: %s", c->page.examples[i].name);
+		compare_untried(c, xstrdup(reason));
 	}
 }
 
@@ -352,21 +351,18 @@ void compare_page_examples(struct conform *c)
 	for (size_t i = 0; i < c->page.nexamples; i++) {
 		const struct page_example *e = &c->page.examples[i];
 
-		compare_begin(c, "messages", e->name);
+		compare_begin(c, "messages: %s", e->name);
 		for (size_t j = 0; j < sizeof(functions) / sizeof(*functions); j++) {
 			const char *at = newline_in_call(e->text, functions[j]);
 			unsigned int line = e->line;
-			struct finding *f;
 
 			if (!at)
 				continue;
 			for (const char *s = e->text; s < at; s++)
 				line += *s == '\n';
-			f = compare_add(c, "page-example-message", e->name, FINDING_ERROR,
-					page_section(&c->page, e->section), "%s(3) ends the "
-					"message; the newline before that breaks its line",
-					functions[j]);
-			place_page(c, f, line);
+			compare_add_page(c, FINDING_EXAMPLE_MESSAGE, NULL, e->name, e->section, line,
+					 "%s(3) ends the message; the newline before that breaks "
+					 "its line", functions[j]);
 		}
 	}
 }

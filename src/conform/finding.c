@@ -4,43 +4,77 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/lib/buf.h"
+#include "conform/page.h"
+#include "conform/tables.h"
 #include "core/lib/die.h"
 
 const char *const finding_severities[] = { "error", "missing", "note" };
 const char *const finding_sources[] = { "page", "header", "btf", "xlat", "kernel" };
 
-struct finding *finding_add(struct findings *fs, const char *id, enum finding_severity severity,
-			    const char *section, const char *text, ...)
-{
-	struct buf b = { 0 };
-	struct finding *f;
-	va_list ap;
+static const struct {
+	const char *name;
+	enum finding_severity severity;
+} kinds[] = {
+#define FINDING_KIND(kind, word, severity) { word, FINDING_##severity },
+	FINDING_KINDS(FINDING_KIND)
+#undef FINDING_KIND
+};
 
-	if (fs->n == fs->cap) {
-		fs->cap = fs->cap ? 2 * fs->cap : 64;
-		fs->all = xrealloc(fs->all, fs->cap * sizeof(*fs->all));
-	}
-	va_start(ap, text);
-	buf_vaddf(&b, text, ap);
-	va_end(ap);
-	f = &fs->all[fs->n++];
-	*f = (struct finding){
-		.id = xstrdup(id), .section = xstrdup(section), .severity = severity,
-		.text = xstrdup(buf_str(&b)),
+void finding_id(enum finding_source source, enum finding_kind kind, const char *owner,
+		const char *name, struct buf *out)
+{
+	if (source != FINDING_KERNEL)
+		buf_addf(out, "%s-", finding_sources[source]);
+	buf_addf(out, "%s:%s%s%s", kinds[kind].name, owner ? owner : "", owner ? "." : "", name);
+}
+
+struct finding *finding_add(struct findings *fs, enum finding_source source,
+			    enum finding_kind kind, const char *owner, const char *name)
+{
+	struct buf id = { 0 };
+
+	finding_id(source, kind, owner, name, &id);
+	fs->all = page_grow(fs->all, fs->n, sizeof(*fs->all));
+	fs->all[fs->n] = (struct finding){
+		.source = source, .kind = kind, .severity = kinds[kind].severity, .id = id.data,
+		.subject = strchr(id.data, ':') + 1, .owner = owner ? xstrdup(owner) : NULL, .name = xstrdup(name),
 	};
-	buf_free(&b);
-	return f;
+	return &fs->all[fs->n++];
 }
 
 void finding_place(struct finding *f, enum finding_source source, const char *file,
 		   unsigned int line, const char *quote)
 {
-	f->places = xrealloc(f->places, (f->nplaces + 1) * sizeof(*f->places));
+	f->places = page_grow(f->places, f->nplaces, sizeof(*f->places));
 	f->places[f->nplaces++] = (struct finding_place){
 		.source = source, .file = xstrdup(file), .line = line,
 		.quote = quote ? xstrdup(quote) : NULL,
 	};
+}
+
+void finding_since(struct finding *f, uint32_t since)
+{
+	char text[16];
+
+	if (since)
+		f->since = xstrdup(tables_release(since, text));
+}
+
+void finding_detail(struct finding *f, struct buf *text)
+{
+	if (f->detail)
+		buf_free(text);
+	else
+		f->detail = text->data;
+	*text = (struct buf){ 0 };
+}
+
+unsigned int finding_page_line(const struct finding *f)
+{
+	for (size_t i = 0; i < f->nplaces; i++)
+		if (f->places[i].source == FINDING_PAGE)
+			return f->places[i].line;
+	return 0;
 }
 
 void findings_free(struct findings *fs)
@@ -53,6 +87,9 @@ void findings_free(struct findings *fs)
 			free(f->places[j].quote);
 		}
 		free(f->places);
+		free(f->owner);
+		free(f->name);
+		free(f->instead);
 		free(f->id);
 		free(f->section);
 		free(f->since);

@@ -13,23 +13,23 @@ struct diff {
 	size_t *match_known;	/* by index in known: index in stated, SIZE_MAX: no match */
 	size_t *match_stated;	/* the reverse */
 	bool shifts;		/* a reported difference moves the members after it */
-	void (*hook)(void *ctx, enum member_diff_kind kind, const struct api_member *known,
-		     const struct api_member *stated);
+	member_diff_fn *hook;
 	void *ctx;
 };
 
 /* Return true if the lists have a common word, or both are NULL. */
 static bool when_meets(const char *a, const char *b)
 {
+	size_t n, m;
+
 	if (!a || !b)
 		return a == b;
-	while (*a) {
-		size_t n = strcspn(a, " ");
+	for (const char *s; (s = text_item(&a, ' ', &n));) {
+		const char *all = b;
 
-		for (const char *s = b; *s; s += strcspn(s, " "), s += *s == ' ')
-			if (strcspn(s, " ") == n && !memcmp(a, s, n))
+		for (const char *t; (t = text_item(&all, ' ', &m));)
+			if (m == n && !memcmp(s, t, n))
 				return true;
-		a += n + (a[n] == ' ');
 	}
 	return false;
 }
@@ -106,10 +106,10 @@ static void align_members(struct diff *d)
 	free(best);
 }
 
-static void report_diff(struct diff *d, enum member_diff_kind kind, const struct api_member *known,
+static void report_diff(struct diff *d, enum finding_kind kind, const struct api_member *known,
 			const struct api_member *stated)
 {
-	d->shifts |= kind == MEMBER_ORDER || kind == MEMBER_WIDTH;
+	d->shifts |= kind == FINDING_MEMBER_ORDER || kind == FINDING_MEMBER_WIDTH;
 	d->hook(d->ctx, kind, known, stated);
 }
 
@@ -128,7 +128,7 @@ static void match_moved(struct diff *d)
 			d->match_known[i] = j;
 			d->match_stated[j] = i;
 			if (!a->placed || !b->placed || !at_same_place(a, b))
-				report_diff(d, MEMBER_ORDER, a, b);
+				report_diff(d, FINDING_MEMBER_ORDER, a, b);
 		}
 	}
 }
@@ -171,12 +171,12 @@ static void report_unmatched(struct diff *d)
 
 		if (d->match_known[i] == SIZE_MAX &&
 		    !(m->reserved && (is_covered(d, m) || d->stated->left_over)))
-			report_diff(d, MEMBER_MISSING, m, NULL);
+			report_diff(d, FINDING_MEMBER_MISSING, m, NULL);
 	}
 	for (size_t j = 0; j < d->stated->n; j++)
 		if (d->match_stated[j] == SIZE_MAX && !d->stated->members[j].reserved &&
 		    !is_whole(d, &d->stated->members[j]))
-			report_diff(d, MEMBER_EXTRA, NULL, &d->stated->members[j]);
+			report_diff(d, FINDING_MEMBER_EXTRA, NULL, &d->stated->members[j]);
 }
 
 static void report_matched(struct diff *d)
@@ -188,13 +188,13 @@ static void report_matched(struct diff *d)
 			continue;
 		b = &d->stated->members[d->match_known[i]];
 		if (strcmp(a->name, b->name))
-			report_diff(d, MEMBER_NAME, a, b);
+			report_diff(d, FINDING_MEMBER_NAME, a, b);
 		if (!same_width(a, b))
-			report_diff(d, MEMBER_WIDTH, a, b);
+			report_diff(d, FINDING_MEMBER_WIDTH, a, b);
 		if (a->sign && b->sign && a->sign != b->sign)
-			report_diff(d, MEMBER_SIGN, a, b);
+			report_diff(d, FINDING_MEMBER_SIGN, a, b);
 		if (a->when && !when_meets(a->when, b->when))
-			report_diff(d, MEMBER_WHEN, a, b);
+			report_diff(d, FINDING_MEMBER_WHEN, a, b);
 	}
 }
 
@@ -208,16 +208,14 @@ static void report_place(struct diff *d)
 			continue;
 		b = &d->stated->members[d->match_known[i]];
 		if (a->placed && b->placed && a->start != b->start) {
-			report_diff(d, MEMBER_PLACE, a, b);
+			report_diff(d, FINDING_MEMBER_PLACE, a, b);
 			return;
 		}
 	}
 }
 
 void member_diff(const struct api_struct *known, const struct api_struct *stated,
-		 void (*hook)(void *ctx, enum member_diff_kind kind,
-			      const struct api_member *known, const struct api_member *stated),
-		 void *ctx)
+		 member_diff_fn *hook, void *ctx)
 {
 	struct diff d = {
 		.known = known, .stated = stated, .hook = hook, .ctx = ctx,
@@ -234,7 +232,7 @@ void member_diff(const struct api_struct *known, const struct api_struct *stated
 	if (!d.shifts)
 		report_place(&d);
 	if (stated->left_over)
-		report_diff(&d, MEMBER_LEFT_OVER, NULL, NULL);
+		report_diff(&d, FINDING_BITS, NULL, NULL);
 	free(d.match_known);
 	free(d.match_stated);
 }

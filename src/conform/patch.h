@@ -37,10 +37,11 @@ bool patch_fix(const struct conform *c, const struct finding *f, const struct pa
 void patch_edits_free(struct patch_edits *e);
 
 /*
- * Append the entry of a constant, an ioctl, or a member ("perf_event_attr.config3"), with the
+ * Append the entry of a constant, an ioctl, or a member of a structure (or NULL), with the
  * constants that a member may have.  Return false if the tables do not have the name.
  */
-bool patch_add_entry(const struct conform *c, const char *name, struct buf *out);
+bool patch_add_entry(const struct conform *c, const char *structure, const char *name,
+		     struct buf *out);
 
 /* Append the causes of an error, or errors of a call, that a finding lists line by line. */
 void patch_add_errors(const struct conform *c, const char *detail, struct buf *out);

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "conform/claims.h"
-#include "conform/compare_internal.h"
 #include "conform/tables.h"
 #include "core/lib/die.h"
 #include "xlat/tables.h"
@@ -71,28 +70,6 @@ void patch_edits_free(struct patch_edits *e)
 	*e = (struct patch_edits){ 0 };
 }
 
-static const char *fix_subject(const struct finding *f)
-{
-	const char *colon = strchr(f->id, ':');
-
-	return colon ? colon + 1 : "";
-}
-
-static bool is_kind(const struct finding *f, const char *kind)
-{
-	size_t n = strlen(kind);
-
-	return !strncmp(f->id, kind, n) && f->id[n] == ':';
-}
-
-static unsigned int fix_page_line(const struct finding *f)
-{
-	for (size_t i = 0; i < f->nplaces; i++)
-		if (f->places[i].source == FINDING_PAGE)
-			return f->places[i].line;
-	return 0;
-}
-
 /* Words in lines ------------------------------------------------------------------------- */
 
 static bool is_name(char c)
@@ -140,25 +117,22 @@ static bool rename_word(struct fixing *x, const char *word, const char *by)
 
 static bool fix_name(struct fixing *x)
 {
-	const char *near = strstr(x->f->text, "; probably ");
-
-	return near && rename_word(x, fix_subject(x->f), near + strlen("; probably "));
+	return x->f->instead && rename_word(x, x->f->name, x->f->instead);
 }
 
 /* Replace an old name of a member by the present one, which has its width and meaning. */
 static bool fix_old_member(struct fixing *x)
 {
-	const char *dot = strchr(fix_subject(x->f), '.');
-	const char *now = dot ? compare_nearest(x->c, dot + 1, true) : NULL;
+	const char *now = compare_nearest(x->c, x->f->name, true);
 
-	return now && rename_word(x, dot + 1, now);
+	return now && rename_word(x, x->f->name, now);
 }
 
 /* Releases ------------------------------------------------------------------------------- */
 
 static bool fix_since(struct fixing *x)
 {
-	unsigned int line = fix_page_line(x->f);
+	unsigned int line = finding_page_line(x->f);
 	const char *text = line ? x->d->lines[line - 1].text : "";
 	const char *at = strstr(text, "Linux ");
 	struct buf b = { 0 };
@@ -175,16 +149,14 @@ static bool fix_since(struct fixing *x)
 
 static bool fix_undated(struct fixing *x)
 {
-	const char *dot = strchr(fix_subject(x->f), '.');
-	const char *name = dot ? dot + 1 : fix_subject(x->f);
-	unsigned int line = fix_page_line(x->f);
+	unsigned int line = finding_page_line(x->f);
 	const char *since = x->f->since, *text = line ? x->d->lines[line - 1].text : "";
 	struct buf b = { 0 };
 
 	if (!since || (strncmp(text, ".B ", 3) && strncmp(text, ".I ", 3)) ||
-	    strcmp(text + 3, name))
+	    strcmp(text + 3, x->f->name))
 		return false;
-	patch_add_tag(text[1], name, release_read(&since), &b);
+	patch_add_tag(text[1], x->f->name, release_read(&since), &b);
 	add_edit(x, line, 1, buf_str(&b));
 	buf_free(&b);
 	return true;
@@ -192,7 +164,7 @@ static bool fix_undated(struct fixing *x)
 
 static bool fix_markup(struct fixing *x)
 {
-	unsigned int line = fix_page_line(x->f);
+	unsigned int line = finding_page_line(x->f);
 	const char *text = line ? x->d->lines[line - 1].text : "";
 	struct buf b = { 0 };
 
@@ -217,10 +189,10 @@ static const struct page_entry *entry_on(const struct page *p, unsigned int line
 /* Insert the entry that the tables give after the one on the finding's line. */
 static bool fix_add_entry(struct fixing *x)
 {
-	unsigned int line = fix_page_line(x->f);
+	unsigned int line = finding_page_line(x->f);
 	struct buf text = { 0 };
 	bool ok = line && entry_on(&x->c->page, line) &&
-		  patch_add_entry(x->c, fix_subject(x->f), &text);
+		  patch_add_entry(x->c, x->f->owner, x->f->name, &text);
 
 	if (ok)
 		add_edit(x, patch_entry_end(x->d, line), 0, buf_str(&text));
@@ -231,7 +203,7 @@ static bool fix_add_entry(struct fixing *x)
 /* Insert a list of errors at the end of the entry on the finding's line. */
 static bool fix_add_errors(struct fixing *x)
 {
-	unsigned int line = fix_page_line(x->f);
+	unsigned int line = finding_page_line(x->f);
 	struct buf text = { 0 };
 
 	if (!line || !x->f->detail)
@@ -251,12 +223,12 @@ static bool fix_add_errno(struct fixing *x)
 
 	for (size_t i = 0; i < p->nentries; i++)
 		if (page_is_errno(p->entries[i].name) &&
-		    strcmp(p->entries[i].name, fix_subject(x->f)) < 0 &&
+		    strcmp(p->entries[i].name, x->f->name) < 0 &&
 		    (!before || strcmp(p->entries[i].name, before->name) > 0))
 			before = &p->entries[i];
 	if (!before || !x->f->detail)
 		return false;
-	patch_add_errno(x->c, fix_subject(x->f), x->f->detail, &text);
+	patch_add_errno(x->c, x->f->name, x->f->detail, &text);
 	add_edit(x, patch_entry_end(x->d, before->line), 0, buf_str(&text));
 	buf_free(&text);
 	return true;
@@ -322,29 +294,21 @@ static size_t after_comment(const struct patch_doc *d, size_t line)
 
 static bool fix_add_member(struct fixing *x)
 {
-	const char *subject = fix_subject(x->f), *dot = strchr(subject, '.');
-	const struct api_struct *known, *stated;
-	const struct api_member *m, *before;
-	struct buf structure = { 0 }, text = { 0 };
-	bool ok = false;
+	const char *structure = x->f->owner ? x->f->owner : "";
+	const struct api_struct *known = api_struct(&x->c->tables, structure);
+	const struct api_struct *stated = api_struct(&x->c->page.desc, structure);
+	const struct api_member *m = api_member(known, x->f->name), *before;
+	struct buf text = { 0 };
 
-	if (!dot)
+	before = m && stated ? member_before(known, stated, m->name) : NULL;
+	if (!before || before->line > x->d->n || before->bitfield != m->bitfield)
 		return false;
-	buf_add(&structure, subject, (size_t)(dot - subject));
-	known = api_struct(&x->c->tables, buf_str(&structure));
-	stated = api_struct(&x->c->page.desc, buf_str(&structure));
-	m = known ? api_member(known, dot + 1) : NULL;
-	before = m && stated ? member_before(known, stated, dot + 1) : NULL;
-	if (before && before->line <= x->d->n && before->bitfield == m->bitfield) {
-		patch_add_member(known->name, m, x->d->lines[before->line - 1].text, &text);
-		add_edit(x, after_comment(x->d, before->line), 0, buf_str(&text));
-		if (m->bitfield)
-			shrink_reserved(x, stated, m->start, m->bits);
-		ok = true;
-	}
-	buf_free(&structure);
+	patch_add_member(structure, m, x->d->lines[before->line - 1].text, &text);
+	add_edit(x, after_comment(x->d, before->line), 0, buf_str(&text));
+	if (m->bitfield)
+		shrink_reserved(x, stated, m->start, m->bits);
 	buf_free(&text);
-	return ok;
+	return true;
 }
 
 /* Texts ---------------------------------------------------------------------------------- */
@@ -402,7 +366,7 @@ static int amend(struct fixing *x)
 		if (*a->text)
 			buf_adds(&text, a->text);
 		else
-			patch_add_entry(x->c, fix_subject(x->f), &text);
+			patch_add_entry(x->c, x->f->owner, x->f->name, &text);
 		put = text.len && put_text(x, a->how, fix_place_line(x, a->section, a->place),
 					   buf_str(&text));
 		result = put || result == 1;
@@ -413,15 +377,15 @@ static int amend(struct fixing *x)
 
 enum patch_stage patch_stage(const struct finding *f)
 {
-	if (is_kind(f, "claim") || is_kind(f, "unsaid"))
+	if (f->source == FINDING_KERNEL)
 		return PATCH_TRIED;
-	if (is_kind(f, "page-unknown") || is_kind(f, "page-member-old"))
+	if (f->kind == FINDING_UNKNOWN || f->kind == FINDING_MEMBER_OLD)
 		return PATCH_NAMES;
 	for (const struct amendment_desc *a = amendment_descs; a->finding; a++)
 		if (!fnmatch(a->finding, f->id, 0))
 			return PATCH_TEXTS;
-	return is_kind(f, "page-said") ? PATCH_TEXTS :
-	       is_kind(f, "page-member-missing") ? PATCH_LAYOUTS : PATCH_ENTRIES;
+	return f->kind == FINDING_SAID ? PATCH_TEXTS :
+	       f->kind == FINDING_MEMBER_MISSING ? PATCH_LAYOUTS : PATCH_ENTRIES;
 }
 
 /* Return true if the page documents it by now: an entry may have come with its errors. */
@@ -435,10 +399,10 @@ static bool documents(const struct fixing *x, const struct claim_desc *d)
 
 static bool correct_claim(struct fixing *x)
 {
-	bool unsaid = is_kind(x->f, "unsaid");
+	bool unsaid = x->f->kind == FINDING_UNSAID;
 
 	for (const struct claim_desc *c = claim_descs; c->name; c++)
-		if (c->correction && !strcmp(c->name, fix_subject(x->f)))
+		if (c->correction && !strcmp(c->name, x->f->name))
 			return !(unsaid && documents(x, c)) &&
 			       put_text(x, unsaid ? AMEND_AFTER : AMEND_SENTENCE,
 					fix_place_line(x, c->section, c->place), c->correction);
@@ -448,7 +412,7 @@ static bool correct_claim(struct fixing *x)
 static bool correct_misstatement(struct fixing *x)
 {
 	for (const struct misstatement_desc *m = misstatement_descs; m->name; m++)
-		if (!strcmp(m->name, fix_subject(x->f)))
+		if (!strcmp(m->name, x->f->name))
 			return put_text(x, AMEND_SENTENCE,
 					fix_place_line(x, m->section, m->place), m->text);
 	return false;
@@ -457,33 +421,27 @@ static bool correct_misstatement(struct fixing *x)
 bool patch_fix(const struct conform *c, const struct finding *f, const struct patch_doc *d,
 	       struct patch_edits *out)
 {
-	static const struct {
-		const char *kind;
-		bool (*fix)(struct fixing *x);
-	} fixes[] = {
-		{ "page-unknown", fix_name },
-		{ "page-member-old", fix_old_member },
-		{ "page-since", fix_since },
-		{ "page-undated", fix_undated },
-		{ "page-markup", fix_markup },
-		{ "page-missing", fix_add_entry },
-		{ "page-undescribed", fix_add_entry },
-		{ "page-member-missing", fix_add_member },
-		{ "page-errno-missing", fix_add_errno },
-		{ "page-errno-cases", fix_add_errors },
-		{ "page-call-errors", fix_add_errors },
-		{ "page-said", correct_misstatement },
-		{ "claim", correct_claim },
-		{ "unsaid", correct_claim },
+	static bool (*const fixes[])(struct fixing *x) = {
+		[FINDING_UNKNOWN] = fix_name,
+		[FINDING_MEMBER_OLD] = fix_old_member,
+		[FINDING_SINCE] = fix_since,
+		[FINDING_UNDATED] = fix_undated,
+		[FINDING_MARKUP] = fix_markup,
+		[FINDING_LACKING] = fix_add_entry,
+		[FINDING_UNDESCRIBED] = fix_add_entry,
+		[FINDING_MEMBER_MISSING] = fix_add_member,
+		[FINDING_ERRNO_MISSING] = fix_add_errno,
+		[FINDING_ERRNO_CASES] = fix_add_errors,
+		[FINDING_CALL_ERRORS] = fix_add_errors,
+		[FINDING_SAID] = correct_misstatement,
+		[FINDING_CLAIM] = correct_claim,
+		[FINDING_UNSAID] = correct_claim,
 	};
 	struct fixing x = { c, f, d, out };
 	int amended = amend(&x);
 
 	/* a text may change a sentence beside the one that the claim corrects */
 	if (amended >= 0)
-		return (is_kind(f, "claim") && correct_claim(&x)) || amended;
-	for (size_t i = 0; i < sizeof(fixes) / sizeof(*fixes); i++)
-		if (is_kind(f, fixes[i].kind))
-			return fixes[i].fix(&x);
-	return false;
+		return (f->kind == FINDING_CLAIM && correct_claim(&x)) || amended;
+	return f->kind < sizeof(fixes) / sizeof(*fixes) && fixes[f->kind] && fixes[f->kind](&x);
 }

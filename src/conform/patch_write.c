@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "conform/compare_internal.h"
 #include "conform/tables.h"
 #include "xlat/tables.h"
 
@@ -205,46 +204,28 @@ static const struct field *field_in(const struct layout *l, const char *name)
 	return NULL;
 }
 
-/* Find a member by "STRUCTURE.NAME", also in the word of bits at the structure's end. */
-static const struct field *find_field(const char *subject)
+/*
+ * Find a member, also in the word of bits at the structure's end.  Set first to the release
+ * of the structure's oldest member.
+ */
+static const struct field *find_field(const char *structure, const char *name, uint32_t *first)
 {
-	const char *dot = strchr(subject, '.');
+	const struct field *found = NULL;
 
-	if (!dot)
-		return NULL;
+	*first = UINT32_MAX;
 	for (size_t i = 0; layouts[i]; i++) {
 		const struct layout *l = layouts[i];
-		const char *name = l->btf ? l->btf : l->name;
-		size_t n = strlen(name);
 		char flags[80];
-		const struct field *f;
 
-		if (strncmp(name, subject, n) || subject + n != dot)
-			continue;
-		snprintf(flags, sizeof(flags), "%s_flags", l->name);
-		f = field_in(l, dot + 1);
-		f = f ? f : field_in(layout_by_name(flags), dot + 1);
-		if (f)
-			return f;
-	}
-	return NULL;
-}
-
-static uint32_t layout_release(const char *subject)
-{
-	const char *dot = strchr(subject, '.');
-	uint32_t first = UINT32_MAX;
-
-	for (size_t i = 0; layouts[i]; i++) {
-		const struct layout *l = layouts[i];
-		const char *name = l->btf ? l->btf : l->name;
-
-		if (strncmp(name, subject, (size_t)(dot - subject)) || name[dot - subject])
+		if (strcmp(l->btf ? l->btf : l->name, structure))
 			continue;
 		for (size_t j = 0; j < l->n; j++)
-			first = l->fields[j].since < first ? l->fields[j].since : first;
+			*first = l->fields[j].since < *first ? l->fields[j].since : *first;
+		snprintf(flags, sizeof(flags), "%s_flags", l->name);
+		found = found ? found : field_in(l, name);
+		found = found ? found : field_in(layout_by_name(flags), name);
 	}
-	return first;
+	return found;
 }
 
 /* Return the constant that is the bit number of a member, or NULL. */
@@ -260,9 +241,11 @@ static const char *shift_of(const char *name)
 	return NULL;
 }
 
-static bool write_field(const struct conform *c, const char *subject, struct buf *out)
+static bool add_field(const struct conform *c, const char *structure, const char *name,
+		      struct buf *out)
 {
-	const struct field *f = find_field(subject);
+	uint32_t first;
+	const struct field *f = find_field(structure, name, &first);
 	bool list = f && (f->kind == FIELD_ENUM || f->kind == FIELD_FLAGS) && f->xlat;
 	const char *shift = f ? shift_of(f->name) : NULL;
 	struct buf text = { 0 };
@@ -270,7 +253,7 @@ static bool write_field(const struct conform *c, const char *subject, struct buf
 	if (!f)
 		return false;
 	buf_adds(out, ".TP\n");
-	patch_add_tag('I', f->name, f->since > layout_release(subject) ? f->since : 0, out);
+	patch_add_tag('I', f->name, f->since > first ? f->since : 0, out);
 	buf_adds(&text, f->meaning);
 	if (list)
 		buf_addf(&text, ", %s the following%s%s:",
@@ -285,9 +268,10 @@ static bool write_field(const struct conform *c, const char *subject, struct buf
 	return true;
 }
 
-bool patch_add_entry(const struct conform *c, const char *name, struct buf *out)
+bool patch_add_entry(const struct conform *c, const char *structure, const char *name,
+		     struct buf *out)
 {
-	return strchr(name, '.') ? write_field(c, name, out) : entry_name(c, name, out);
+	return structure ? add_field(c, structure, name, out) : entry_name(c, name, out);
 }
 
 /* Append "/" "* meaning *" "/" from that column on, in as many lines as needed. */
@@ -320,13 +304,12 @@ static void write_comment(const char *meaning, size_t column, struct buf *line, 
 void patch_add_member(const char *structure, const struct api_member *m, const char *like,
 			struct buf *out)
 {
-	struct buf line = { 0 }, subject = { 0 };
-	const struct field *f;
+	uint32_t first;
+	const struct field *f = find_field(structure, m->name, &first);
+	struct buf line = { 0 };
 	const char *colon = strchr(like, ':'), *comment = strstr(like, "/*");
 	size_t indent = strspn(like, " "), column = comment ? (size_t)(comment - like) : 32;
 
-	buf_addf(&subject, "%s.%s", structure, m->name);
-	f = find_field(subject.data);
 	if (m->bitfield && colon) {
 		/* the first one has the type, which the others line up with */
 		if (!strncmp(like + indent, "__u", 3))
@@ -341,7 +324,6 @@ void patch_add_member(const char *structure, const struct api_member *m, const c
 	else
 		buf_addf(out, "%s\n", line.data);
 	buf_free(&line);
-	buf_free(&subject);
 }
 
 /* Errors --------------------------------------------------------------------------------- */

@@ -166,10 +166,15 @@ static void conditions(void **state)
 
 /* Differences --------------------------------------------------------------------------- */
 
-static void note_diff(void *ctx, enum member_diff_kind kind, const struct api_member *right,
+static void note_diff(void *ctx, enum finding_kind kind, const struct api_member *right,
 		      const struct api_member *said)
 {
-	static const char kinds[] = "-+wncops<";
+	static const char kinds[] = {
+		[FINDING_MEMBER_MISSING] = '-', [FINDING_MEMBER_EXTRA] = '+',
+		[FINDING_MEMBER_WIDTH] = 'w', [FINDING_MEMBER_NAME] = 'n',
+		[FINDING_MEMBER_WHEN] = 'c', [FINDING_MEMBER_ORDER] = 'o',
+		[FINDING_MEMBER_PLACE] = 'p', [FINDING_MEMBER_SIGN] = 's', [FINDING_BITS] = '<',
+	};
 
 	buf_addf(ctx, "%c%s", kinds[kind], right ? right->name : said ? said->name : "");
 }

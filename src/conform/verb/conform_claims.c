@@ -8,41 +8,32 @@
 #include "core/lib/die.h"
 #include "xlat/tables.h"
 
-/* Add the expected result, the observed one, and the calls. */
-static void add_detail(struct finding *f, const struct claim_result *r)
-{
-	struct buf b = { 0 };
-
-	if (f->detail)
-		return;
-	if (*r->expected)
-		buf_addf(&b, "expected: %s\n", r->expected);
-	if (*r->seen)
-		buf_addf(&b, "seen: %s\n", r->seen);
-	buf_adds(&b, r->calls);
-	f->detail = b.data;
-}
-
 static void false_claim(struct conform_cmd *cmd, const struct claim_result *r)
 {
 	const struct claim_desc *d = r->claim;
 	struct conform *c = &cmd->c;
+	struct buf detail = { 0 };
 	struct finding *f;
 	unsigned int line = claim_line(d, buf_str(&c->page.source), c->page.source.len);
 
 	if (!line && page_is_english(&c->page)) {
-		c->checks[c->nchecks - 1].untried = xstrdup("the page does not make this claim");
+		compare_untried(c, xstrdup("the page does not make this claim"));
 		return;
 	}
-	f = compare_add(c, "claim", d->name, FINDING_ERROR, d->section,
+	f = compare_add(c, FINDING_KERNEL, FINDING_CLAIM, NULL, d->name, d->section,
 			"The page claims: %s. False here", d->meaning);
-	compare_since(f, d->since);
+	finding_since(f, d->since);
 	if (line)
 		place_page(c, f, line);
 	else
 		finding_place(f, FINDING_PAGE, c->page.desc.file, 0, d->place);
 	finding_place(f, FINDING_KERNEL, cmd->kernel, 0, *r->seen ? r->seen : NULL);
-	add_detail(f, r);
+	if (*r->expected)
+		buf_addf(&detail, "expected: %s\n", r->expected);
+	if (*r->seen)
+		buf_addf(&detail, "seen: %s\n", r->seen);
+	buf_adds(&detail, r->calls);
+	finding_detail(f, &detail);
 }
 
 /* Report a claim that the experiment did not contradict but the page does not contain. */
@@ -55,9 +46,9 @@ static void undocumented_claim(struct conform_cmd *cmd, const struct claim_resul
 
 	if (!words || !claim_undocumented(d, buf_str(source), source->len, words))
 		return;
-	f = compare_add(&cmd->c, "unsaid", d->name, FINDING_MISSING, d->section,
-			 "Undocumented: %s", d->meaning);
-	compare_since(f, d->since);
+	f = compare_add(&cmd->c, FINDING_KERNEL, FINDING_UNSAID, NULL, d->name, d->section,
+			"Undocumented: %s", d->meaning);
+	finding_since(f, d->since);
 	place_page(&cmd->c, f, claim_line(d, buf_str(source), source->len));
 	if (r->verdict == CLAIM_TRUE)
 		finding_place(f, FINDING_KERNEL, cmd->kernel, 0, "observed");
@@ -86,14 +77,14 @@ static void claims_report(void *ctx, const struct claim_result *r)
 	conform_show_before(cmd, r->claim->section);
 	if (!cmd->claim && !cmd->section)
 		progress_step(&cmd->progress, tried, claim_ndescs);
-	compare_begin(&cmd->c, "kernel", r->claim->name);
+	compare_begin(&cmd->c, "kernel: %s", r->claim->name);
 	cmd->claims[r->verdict]++;
 	if (r->verdict == CLAIM_FALSE)
 		false_claim(cmd, r);
 	else
 		undocumented_claim(cmd, r);
 	if (r->verdict == CLAIM_UNTRIED) {
-		cmd->c.checks[cmd->c.nchecks - 1].untried = xstrdup(r->reason);
+		compare_untried(&cmd->c, xstrdup(r->reason));
 		note_uncorrected(cmd, r);
 	}
 }
