@@ -202,10 +202,9 @@ static void account_examples(struct accounts *a)
 
 static void account_claims(struct accounts *a)
 {
-	const struct buf *source = &a->c->page.source;
-
 	for (size_t i = 0; i < claim_ndescs; i++) {
-		unsigned int line = claim_line(&claim_descs[i], buf_str(source), source->len);
+		unsigned int line = page_find(&a->c->page, claim_descs[i].section,
+					      claim_descs[i].place);
 		const char *why;
 		enum account account = claim_account(a->c, claim_descs[i].name, &why);
 
@@ -448,11 +447,8 @@ static void account_sentences(struct accounts *a, const struct patch_doc *d)
 
 static void find_reasons(struct accounts *a)
 {
-	const struct buf *source = &a->c->page.source;
-
 	for (const struct pair_desc *u = uncheckable_descs; u->name; u++) {
-		const struct claim_desc at = { .section = "", .place = u->name };
-		unsigned int line = claim_line(&at, buf_str(source), source->len);
+		unsigned int line = page_find(&a->c->page, "", u->name);
 
 		if (line && line <= a->nlines)
 			a->reasons[line] = u->text;

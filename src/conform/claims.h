@@ -43,17 +43,3 @@ struct claims_options {
  */
 int conform_claims(const struct claims_options *opts,
 		   void (*report)(void *ctx, const struct claim_result *r), void *ctx);
-
-/*
- * Return the line (from 1) of the page's man(7) source on which the claim's sentence
- * begins, or 0 if the page lacks it.
- */
-unsigned int claim_line(const struct claim_desc *c, const char *source, size_t len);
-
-/*
- * Return true if the paragraph of the claim's sentence has none of the words (separated by
- * commas).  The paragraph extends from its tag to the next, or is the section if it has no
- * tag.  Return false if the page lacks the sentence, as translations do.
- */
-bool claim_undocumented(const struct claim_desc *c, const char *source, size_t len,
-			const char *words);

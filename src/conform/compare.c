@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conform/claims.h"
 #include "conform/tables.h"
 #include "core/lib/buf.h"
 #include "core/lib/die.h"
@@ -284,11 +283,10 @@ const char *compare_nearest(const struct conform *c, const char *word, bool memb
 /* Report sentences that headers or the kernel's source contradict, or that the page lacks. */
 static void compare_page_said(struct conform *c)
 {
-	const struct buf *prose = &c->page.prose, *source = &c->page.source;
+	const struct buf *prose = &c->page.prose;
 
 	for (const struct misstatement_desc *m = misstatement_descs; m->name; m++) {
-		const struct claim_desc at = { .section = m->section, .place = m->place };
-		unsigned int line = claim_line(&at, buf_str(source), source->len);
+		unsigned int line = page_find(&c->page, m->section, m->place);
 		struct finding *f;
 
 		compare_begin(c, "page: %s", m->name);

@@ -7,6 +7,7 @@
 
 #include "core/lib/die.h"
 #include "core/lib/hash.h"
+#include "core/lib/scan_text.h"
 
 bool page_is_constant(const char *word)
 {
@@ -75,6 +76,89 @@ const struct page_word *page_word(const struct page *p, const char *name)
 	return w && !strcmp(w->name, name) ? w : NULL;
 }
 
+/* A part of the page's text, by its lines. */
+struct range {
+	size_t first, end;
+};
+
+/* Return the first sections whose headings begin with a text. */
+static struct range find_sections(const struct page *p, const char *heading)
+{
+	struct range r = { 0, 0 };
+	size_t n = strlen(heading);
+
+	while (r.first < p->nlines &&
+	       strncmp(page_section(p, p->lines[r.first].section), heading, n))
+		r.first++;
+	for (r.end = r.first; r.end < p->nlines; r.end++)
+		if (strncmp(page_section(p, p->lines[r.end].section), heading, n))
+			break;
+	return r;
+}
+
+static const char *text_at(const struct page *p, size_t line)
+{
+	return buf_str(&p->text) + (line < p->nlines ? p->lines[line].at : p->text.len);
+}
+
+/* Find words that do not begin inside a name. */
+static const char *find_words(const char *from, const char *end, const char *words, size_t n)
+{
+	const char *text = from;
+
+	while (from < end && (from = memmem(from, (size_t)(end - from), words, n))) {
+		if (from == text || !scan_is_word(*from) || !scan_is_word(from[-1]))
+			return from;
+		from++;
+	}
+	return NULL;
+}
+
+/* Find words as page_find() does.  Return the index of their line, or SIZE_MAX. */
+static size_t find_line(const struct page *p, struct range r, const char *words)
+{
+	static const char gap[] = " ... ";
+	const char *from = text_at(p, r.first), *end = text_at(p, r.end), *rest = strstr(words, gap);
+
+	if (rest) {
+		from = find_words(from, end, words, (size_t)(rest - words));
+		words = rest + strlen(gap);
+	}
+	from = from ? find_words(from, end, words, strlen(words)) : NULL;
+	while (from && r.first + 1 < r.end && text_at(p, r.first + 1) <= from)
+		r.first++;
+	return from ? r.first : SIZE_MAX;
+}
+
+unsigned int page_find(const struct page *p, const char *section, const char *words)
+{
+	size_t i = find_line(p, find_sections(p, section), words);
+
+	return i == SIZE_MAX ? 0 : p->lines[i].line;
+}
+
+bool page_omits(const struct page *p, const char *section, const char *words, const char *others)
+{
+	struct range r = find_sections(p, section);
+	size_t at = find_line(p, r, words), tag = at;
+	const struct page_line *l = p->lines;
+
+	if (at == SIZE_MAX)
+		return false;
+	while (tag > r.first && !(l[tag].tag && l[tag].depth <= l[at].depth))
+		tag--;
+	if (l[tag].tag && l[tag].depth <= l[at].depth) {
+		r.first = tag;
+		/* up to the next tag of the same depth, or the end of its list */
+		for (at++; at < r.end && l[at].depth >= l[tag].depth; at++)
+			if (l[at].tag && l[at].depth == l[tag].depth)
+				break;
+		r.end = at;
+	}
+	return !api_desc_any(text_at(p, r.first), (size_t)(text_at(p, r.end) - text_at(p, r.first)),
+			     others);
+}
+
 bool page_is_english(const struct page *p)
 {
 	for (size_t i = 0; i < p->nsections; i++)
@@ -103,6 +187,7 @@ void page_free(struct page *p)
 		free(p->examples[i].text);
 	}
 	free(p->sections);
+	free(p->lines);
 	free(p->entries);
 	free(p->words);
 	map_free(&p->words_by_hash);
@@ -112,6 +197,7 @@ void page_free(struct page *p)
 	free(p->title);
 	buf_free(&p->source);
 	buf_free(&p->prose);
+	buf_free(&p->text);
 	api_desc_free(&p->desc);
 	*p = (struct page){ .title = NULL };
 }

@@ -11,6 +11,15 @@ struct page_section {
 	unsigned int line;
 };
 
+/* A line of text or code. */
+struct page_line {
+	unsigned int line;
+	size_t section;
+	size_t at;		/* of the first byte in the page's text */
+	int depth;		/* of .RS */
+	bool tag;		/* of .TP: it begins a paragraph */
+};
+
 /* A name in the tag of a paragraph, which describes it. */
 struct page_entry {
 	char *name;
@@ -57,15 +66,17 @@ struct page_example {
 struct page {
 	struct buf source;	/* uncompressed */
 	struct buf prose;	/* text without markup and code */
+	struct buf text;	/* of lines, without markup, with single blanks */
 	char *title;		/* arguments of .TH */
 	struct api_desc desc;	/* its structures; desc.file is the path */
 	struct page_struct *structs;
 	struct page_section *sections;
+	struct page_line *lines;
 	struct page_entry *entries;
 	struct page_word *words;
 	struct page_claim *claims;
 	struct page_example *examples;
-	size_t nsections, nentries, nwords, nclaims, nexamples;
+	size_t nsections, nlines, nentries, nwords, nclaims, nexamples;
 	struct map words_by_hash; /* the first word of each name */
 };
 
@@ -89,6 +100,21 @@ const struct page_entry *page_entry(const struct page *p, const char *name);
 
 /* Return the first place of that word, or NULL. */
 const struct page_word *page_word(const struct page *p, const char *name);
+
+/*
+ * Return the line on which words begin, outside of names, in the first sections whose heading
+ * begins with a text; 0: nowhere.  words: as in the page without markup, and "A ... B" for the
+ * first B after A.
+ */
+unsigned int page_find(const struct page *p, const char *section, const char *words);
+
+/*
+ * Return true if the paragraph of such words has none of several others (separated by commas).
+ * The paragraph extends from its tag to the next, or is the section if it has no tag.  Return
+ * false if the page lacks the words, as translations do.
+ */
+bool page_omits(const struct page *p, const char *section, const char *words,
+		const char *others);
 
 /* Return true for a page in English, in which the sentences of claims can be found. */
 bool page_is_english(const struct page *p);

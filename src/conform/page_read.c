@@ -1,15 +1,320 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Reading a page line by line: prose to page_text.c, code to pseudo.c. */
+/* Reading a page line by line: entries, words and claims of prose; structures of code. */
 #include "conform/page.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "conform/page_text.h"
 #include "conform/pseudo.h"
 #include "conform/roff.h"
 #include "conform/textfile.h"
 #include "core/lib/die.h"
+
+enum { VALUE_STEPS = 4 };	/* words between a name and its value: "is set to" */
+
+/* A constant whose value and release may follow in the same sentence. */
+struct page_pending {
+	char *name;
+	unsigned int line, steps;
+	bool valued, after_linux;
+	uint64_t value;
+};
+
+struct page_reader {
+	struct page *page;
+	struct buf code;
+	unsigned int code_line, code_next;
+	size_t nstructs;	/* with a struct page_struct */
+	size_t entry;		/* first entry of the paragraph; SIZE_MAX: none */
+	size_t owner, nowners;	/* constants of the last tag with constants */
+	struct page_pending pending;
+};
+
+/* Return the index of the current section; SIZE_MAX: none yet. */
+static size_t section_now(const struct page *p)
+{
+	return p->nsections ? p->nsections - 1 : SIZE_MAX;
+}
+
+static bool is_letter(char c)
+{
+	/* in UTF-8, bytes of letters outside ASCII */
+	return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80;
+}
+
+/* Entries --------------------------------------------------------------------------------- */
+
+static void add_entry(struct page_reader *r, const char *name, size_t len,
+		      const struct roff_line *l, bool italic, uint32_t since)
+{
+	struct page *p = r->page;
+
+	p->entries = page_grow(p->entries, p->nentries, sizeof(*p->entries));
+	p->entries[p->nentries++] = (struct page_entry){
+		.name = xstrndup(name, len), .since = since, .line = l->line,
+		.section = section_now(p), .text = p->prose.len, .italic = italic,
+		.untagged = l->kind != ROFF_TAG,
+	};
+}
+
+/*
+ * Return the release of "(since Linux 4.1)", in any language: one word, Linux, a release.
+ * More words, as in "broken since", mean something else, except "both".
+ */
+static uint32_t since_in(const char *text)
+{
+	const char *open = strchr(text, '(');
+
+	for (; open; open = strchr(open + 1, '(')) {
+		const char *s = open + 1;
+		size_t n;
+
+		if (!strncmp(s, "both ", 5))
+			s += 5;
+		n = strcspn(s, " ()");
+		if (n && !strncmp(s + n, " Linux", 6)) {
+			s += n + 6;
+			while (*s == ' ' || !strncmp(s, "\xc2\xa0", 2))
+				s += *s == ' ' ? 1 : 2;
+			return release_read(&s);
+		}
+	}
+	return 0;
+}
+
+/* Add an entry for each name in a tag; return how many of them are constants. */
+static size_t add_entries(struct page_reader *r, const struct roff_line *l)
+{
+	uint32_t since = since_in(l->text);
+	size_t n = 0, constants = 0;
+
+	for (size_t i = 0; i < l->len; i += n + !n) {
+		char *word;
+
+		for (n = 0; i + n < l->len && is_letter(l->text[i + n]);)
+			n++;
+		if (!n || l->fonts[i] == 'R')
+			continue;
+		/* between brackets: the length of an array */
+		if (i && l->text[i - 1] == '[' && l->fonts[i] == 'I')
+			continue;
+		word = xstrndup(l->text + i, n);
+		if (page_is_constant(word) || page_is_errno(word)) {
+			add_entry(r, word, n, l, false, since);
+			constants++;
+		} else if (l->fonts[i] == 'I' && !isdigit((unsigned char)*word)) {
+			add_entry(r, word, n, l, true, since);
+		}
+		free(word);
+	}
+	return constants;
+}
+
+static void end_entry(struct page_reader *r)
+{
+	struct page *p = r->page;
+
+	for (size_t i = r->entry; i < p->nentries && r->entry != SIZE_MAX; i++)
+		p->entries[i].text_len = p->prose.len - p->entries[i].text;
+}
+
+/* Claims ---------------------------------------------------------------------------------- */
+
+static void finish_claim(struct page_reader *r)
+{
+	struct page_pending *c = &r->pending;
+	struct page *p = r->page;
+
+	if (c->name && c->valued) {
+		p->claims = page_grow(p->claims, p->nclaims, sizeof(*p->claims));
+		p->claims[p->nclaims++] = (struct page_claim){
+			.name = c->name, .line = c->line, .value = c->value,
+			.section = section_now(p),
+		};
+	} else {
+		free(c->name);
+	}
+	*c = (struct page_pending){ .name = NULL };
+}
+
+static void claim_word(struct page_reader *r, const char *word, unsigned int line)
+{
+	struct page_pending *c = &r->pending;
+
+	if (page_is_constant(word)) {
+		finish_claim(r);
+		c->name = xstrdup(word);
+		c->line = line;
+		return;
+	}
+	c->after_linux = !strcmp(word, "Linux");
+	/* "must have 0 skid" states no value */
+	if ((++c->steps > VALUE_STEPS || !strcmp(word, "have")) && !c->valued)
+		finish_claim(r);
+}
+
+/* Handle a word that begins with a digit: "72", "3.4", "64-bit". */
+static void claim_number(struct page_reader *r, const char *s)
+{
+	struct page_pending *c = &r->pending;
+	char *end;
+	uint64_t v = strtoull(s, &end, 10);
+
+	if (!c->name)
+		return;
+	if (c->valued && c->after_linux) {
+		uint32_t since = release_read(&s);
+
+		finish_claim(r);
+		r->page->claims[r->page->nclaims - 1].since = since;
+	} else if (!c->valued && *end != '-' && !is_letter(*end) &&
+		   !(*end == '.' && isdigit((unsigned char)end[1]))) {
+		c->valued = true;
+		c->value = v;
+	}
+	c->after_linux = false;
+}
+
+static void claim_punctuation(struct page_reader *r, const char *s)
+{
+	struct page_pending *c = &r->pending;
+
+	if (!c->valued && strchr(",;:.()", *s))
+		finish_claim(r);
+	else if (*s == '.' && (!s[1] || isspace((unsigned char)s[1])))
+		finish_claim(r);
+}
+
+/* Words ----------------------------------------------------------------------------------- */
+
+static void add_page_word(struct page_reader *r, char *word, const struct roff_line *l, bool code)
+{
+	struct page *p = r->page;
+
+	p->words = page_grow(p->words, p->nwords, sizeof(*p->words));
+	p->words[p->nwords++] = (struct page_word){
+		.name = word, .line = l->line, .section = section_now(p),
+		.entry = r->entry, .constant = page_is_constant(word), .code = code,
+	};
+}
+
+/* Return true if a word is no function (bold, or with arguments) and not in <>. */
+static bool is_plain_word(const struct roff_line *l, size_t i, size_t n)
+{
+	return l->fonts[i] == 'R' && (i + n == l->len || !strchr("(.", l->text[i + n])) &&
+	       (!i || l->text[i - 1] != '<');
+}
+
+/*
+ * Return true if a whole line is italic words without "_": it may be the name of a member
+ * that lost its "_".
+ */
+static bool is_phrase(const struct roff_line *l)
+{
+	bool blank = false;
+
+	for (size_t i = 0; i < l->len; i++) {
+		if (l->fonts[i] != 'I' || (!islower((unsigned char)l->text[i]) &&
+					   l->text[i] != ' '))
+			return false;
+		blank |= l->text[i] == ' ';
+	}
+	return blank && l->macro;
+}
+
+static void read_words(struct page_reader *r, const struct roff_line *l, bool code)
+{
+	const char *s = l->text;
+
+	if (!code && is_phrase(l))
+		add_page_word(r, xstrdup(s), l, false);
+	for (size_t i = 0, n; i < l->len; i += n) {
+		char *word;
+
+		n = 1;
+		if (isspace((unsigned char)s[i]))
+			continue;
+		if (!is_letter(s[i])) {
+			if (!code)
+				claim_punctuation(r, s + i);
+			continue;
+		}
+		while (i + n < l->len && is_letter(s[i + n]))
+			n++;
+		if (isdigit((unsigned char)s[i])) {
+			if (!code)
+				claim_number(r, s + i);
+			/* skip the rest of a release */
+			while (i + n < l->len && s[i + n] == '.' &&
+			       isdigit((unsigned char)s[i + n + 1]))
+				for (n++; i + n < l->len && is_letter(s[i + n]);)
+					n++;
+			continue;
+		}
+		word = xstrndup(s + i, n);
+		if (!code)
+			claim_word(r, word, l->line);
+		/* skip patterns as PERF_*, and words in paths */
+		if ((page_is_constant(word) && (i + n == l->len || s[i + n] != '*')) ||
+		    (!code && strchr(word, '_') && (l->fonts[i] == 'I' || is_plain_word(l, i, n)) &&
+		     (!i || s[i - 1] != '/') && (i + n == l->len || s[i + n] != '/')) ||
+		    (code && strchr(word, '_')))
+			add_page_word(r, word, l, code);
+		else
+			free(word);
+	}
+}
+
+/* Lines ----------------------------------------------------------------------------------- */
+
+static void end_paragraph(struct page_reader *r)
+{
+	finish_claim(r);
+	end_entry(r);
+}
+
+static void begin_entries(struct page_reader *r, const struct roff_line *l)
+{
+	size_t first = r->page->nentries, constants;
+
+	if (!l->also || r->entry == SIZE_MAX)
+		end_entry(r);
+	constants = add_entries(r, l);
+	/* tags of .TQ share the paragraph */
+	if (l->also && r->entry != SIZE_MAX)
+		first = r->entry;
+	r->entry = first < r->page->nentries ? first : SIZE_MAX;
+	if (constants) {
+		r->owner = first;
+		r->nowners = r->page->nentries - first;
+	}
+	read_words(r, l, false);
+}
+
+static void read_tag(struct page_reader *r, const struct roff_line *l)
+{
+	begin_entries(r, l);
+	finish_claim(r);
+}
+
+static void read_prose(struct page_reader *r, const struct roff_line *l)
+{
+	const char *open = strchr(l->text, '('), *bar = strchr(l->text, '_');
+
+	/* "NAME (since Linux X)" alone on a line is a tag without .TP */
+	if (l->macro && open && since_in(l->text) && l->text[l->len - 1] == ')' &&
+	    strcspn(l->text, " ") + 1 >= (size_t)(open - l->text) &&
+	    isupper((unsigned char)*l->text) && bar && bar < open) {
+		end_paragraph(r);
+		begin_entries(r, l);
+		return;
+	}
+	buf_addf(&r->page->prose, "%s\n", l->text);
+	read_words(r, l, false);
+}
+
+/* Code ------------------------------------------------------------------------------------ */
 
 static void add_code(struct page_reader *r, const struct roff_line *l)
 {
@@ -50,7 +355,7 @@ static void add_example(struct page_reader *r)
 	p->examples = page_grow(p->examples, p->nexamples, sizeof(*p->examples));
 	p->examples[p->nexamples++] = (struct page_example){
 		.name = example_name(p, r->code_line), .text = xstrdup(buf_str(&r->code)),
-		.line = r->code_line, .section = page_text_section(p),
+		.line = r->code_line, .section = section_now(p),
 	};
 }
 
@@ -66,7 +371,7 @@ static void end_code(struct page_reader *r)
 	for (; r->nstructs < p->desc.nstructs; r->nstructs++) {
 		p->structs = xrealloc(p->structs, (r->nstructs + 1) * sizeof(*p->structs));
 		p->structs[r->nstructs] = (struct page_struct){
-			.section = page_text_section(p), .entry = r->owner,
+			.section = section_now(p), .entry = r->owner,
 			.nentries = r->nowners,
 		};
 	}
@@ -82,6 +387,22 @@ static void add_section(struct page *p, const struct roff_line *l)
 	};
 }
 
+/* Add a line to the text of the page, in which page_find() looks. */
+static void add_line(struct page *p, const struct roff_line *l)
+{
+	p->lines = page_grow(p->lines, p->nlines, sizeof(*p->lines));
+	p->lines[p->nlines++] = (struct page_line){
+		.line = l->line, .section = section_now(p), .at = p->text.len,
+		.depth = l->depth, .tag = l->kind == ROFF_TAG && !l->also,
+	};
+	for (size_t i = 0; i <= l->len; i++) {
+		char c = i == l->len || isspace((unsigned char)l->text[i]) ? ' ' : l->text[i];
+
+		if (c != ' ' || (p->text.len && p->text.data[p->text.len - 1] != ' '))
+			buf_addc(&p->text, c);
+	}
+}
+
 static void read_line(void *ctx, const struct roff_line *l)
 {
 	struct page_reader *r = ctx;
@@ -89,6 +410,8 @@ static void read_line(void *ctx, const struct roff_line *l)
 
 	if (l->kind != ROFF_CODE)
 		end_code(r);
+	if (l->kind == ROFF_TAG || l->kind == ROFF_TEXT || l->kind == ROFF_CODE)
+		add_line(p, l);
 	switch (l->kind) {
 	case ROFF_TITLE:
 		if (!p->title)
@@ -96,24 +419,24 @@ static void read_line(void *ctx, const struct roff_line *l)
 		break;
 	case ROFF_SECTION:
 	case ROFF_SUBSECTION:
-		page_text_end(r);
+		end_paragraph(r);
 		r->entry = SIZE_MAX;
 		r->nowners = 0;
 		add_section(p, l);
 		break;
 	case ROFF_TAG:
-		page_text_end(r);
-		page_text_tag(r, l);
+		end_paragraph(r);
+		read_tag(r, l);
 		break;
 	case ROFF_TEXT:
-		page_text_line(r, l);
+		read_prose(r, l);
 		break;
 	case ROFF_CODE:
 		add_code(r, l);
-		page_text_words(r, l, true);
+		read_words(r, l, true);
 		break;
 	case ROFF_BREAK:
-		page_text_end(r);
+		end_paragraph(r);
 		break;
 	}
 }
@@ -126,9 +449,9 @@ void page_parse(const char *bytes, size_t len, const char *path, struct page *p)
 	buf_add(&p->source, bytes, len);
 	roff_read(bytes, len, read_line, &r);
 	end_code(&r);
-	page_text_end(&r);
+	end_paragraph(&r);
 	page_index_words(p);
-	page_text_free(&r);
+	free(r.pending.name);
 	buf_free(&r.code);
 }
 

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conform/claims.h"
 #include "conform/tables.h"
 #include "core/lib/die.h"
 #include "xlat/tables.h"
@@ -313,14 +312,6 @@ static bool fix_add_member(struct fixing *x)
 
 /* Texts ---------------------------------------------------------------------------------- */
 
-static unsigned int fix_place_line(const struct fixing *x, const char *section, const char *place)
-{
-	const struct buf *source = &x->c->page.source;
-	const struct claim_desc c = { .section = section, .place = place };
-
-	return claim_line(&c, buf_str(source), source->len);
-}
-
 static bool put_text(struct fixing *x, enum amendment_how how, unsigned int line,
 		     const char *text)
 {
@@ -367,7 +358,7 @@ static int amend(struct fixing *x)
 			buf_adds(&text, a->text);
 		else
 			patch_add_entry(x->c, x->f->owner, x->f->name, &text);
-		put = text.len && put_text(x, a->how, fix_place_line(x, a->section, a->place),
+		put = text.len && put_text(x, a->how, page_find(&x->c->page, a->section, a->place),
 					   buf_str(&text));
 		result = put || result == 1;
 		buf_free(&text);
@@ -391,10 +382,9 @@ enum patch_stage patch_stage(const struct finding *f)
 /* Return true if the page documents it by now: an entry may have come with its errors. */
 static bool documents(const struct fixing *x, const struct claim_desc *d)
 {
-	const struct buf *source = &x->c->page.source;
 	const char *words = tables_pair(undocumented_descs, d->name);
 
-	return words && !claim_undocumented(d, buf_str(source), source->len, words);
+	return words && !page_omits(&x->c->page, d->section, d->place, words);
 }
 
 static bool correct_claim(struct fixing *x)
@@ -405,7 +395,7 @@ static bool correct_claim(struct fixing *x)
 		if (c->correction && !strcmp(c->name, x->f->name))
 			return !(unsaid && documents(x, c)) &&
 			       put_text(x, unsaid ? AMEND_AFTER : AMEND_SENTENCE,
-					fix_place_line(x, c->section, c->place), c->correction);
+					page_find(&x->c->page, c->section, c->place), c->correction);
 	return false;
 }
 
@@ -414,7 +404,7 @@ static bool correct_misstatement(struct fixing *x)
 	for (const struct misstatement_desc *m = misstatement_descs; m->name; m++)
 		if (!strcmp(m->name, x->f->name))
 			return put_text(x, AMEND_SENTENCE,
-					fix_place_line(x, m->section, m->place), m->text);
+					page_find(&x->c->page, m->section, m->place), m->text);
 	return false;
 }
 

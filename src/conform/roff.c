@@ -397,7 +397,10 @@ static void read_request(struct reader *r, const char *s)
 	} else if (is_in_list(name, len, "EE fi")) {
 		break_text(r);
 		r->code = false;
-	} else if (is_in_list(name, len, "PP P LP RS RE HP br sp")) {
+	} else if (is_in_list(name, len, "RS RE")) {
+		break_text(r);
+		r->out.depth += name[1] == 'S' ? 1 : -1;
+	} else if (is_in_list(name, len, "PP P LP HP br sp")) {
 		break_text(r);
 	} else if (is_in_list(name, len, "de am de1 am1 ig dei ami")) {
 		skip_definition(r, is_in_list(name, len, "ig") ? " x" : s);

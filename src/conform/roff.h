@@ -21,6 +21,7 @@ struct roff_line {
 	const char *text;	/* without markup, NUL-terminated */
 	const char *fonts;	/* 'R', 'B' or 'I' for each byte of text */
 	size_t len;
+	int depth;		/* .RS without .RE before it */
 	bool macro;		/* from one font macro, as .BR */
 	bool also;		/* a tag of .TQ: a further one of its paragraph */
 	bool open;		/* the next line continues the last word (\c) */

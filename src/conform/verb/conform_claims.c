@@ -14,7 +14,7 @@ static void false_claim(struct conform_cmd *cmd, const struct claim_result *r)
 	struct conform *c = &cmd->c;
 	struct buf detail = { 0 };
 	struct finding *f;
-	unsigned int line = claim_line(d, buf_str(&c->page.source), c->page.source.len);
+	unsigned int line = page_find(&c->page, d->section, d->place);
 
 	if (!line && page_is_english(&c->page)) {
 		compare_untried(c, xstrdup("the page does not make this claim"));
@@ -40,16 +40,15 @@ static void false_claim(struct conform_cmd *cmd, const struct claim_result *r)
 static void undocumented_claim(struct conform_cmd *cmd, const struct claim_result *r)
 {
 	const struct claim_desc *d = r->claim;
-	const struct buf *source = &cmd->c.page.source;
 	const char *words = tables_pair(undocumented_descs, d->name);
 	struct finding *f;
 
-	if (!words || !claim_undocumented(d, buf_str(source), source->len, words))
+	if (!words || !page_omits(&cmd->c.page, d->section, d->place, words))
 		return;
 	f = compare_add(&cmd->c, FINDING_KERNEL, FINDING_UNSAID, NULL, d->name, d->section,
 			"Undocumented: %s", d->meaning);
 	finding_since(f, d->since);
-	place_page(&cmd->c, f, claim_line(d, buf_str(source), source->len));
+	place_page(&cmd->c, f, page_find(&cmd->c.page, d->section, d->place));
 	if (r->verdict == CLAIM_TRUE)
 		finding_place(f, FINDING_KERNEL, cmd->kernel, 0, "observed");
 	if (!f->detail)
@@ -60,10 +59,9 @@ static void undocumented_claim(struct conform_cmd *cmd, const struct claim_resul
 static void note_uncorrected(struct conform_cmd *cmd, const struct claim_result *r)
 {
 	const struct claim_desc *d = r->claim;
-	const struct buf *source = &cmd->c.page.source;
 
 	if (d->correction && !tables_pair(undocumented_descs, d->name) &&
-	    claim_line(d, buf_str(source), source->len))
+	    page_find(&cmd->c.page, d->section, d->place))
 		buf_addf(&cmd->uncorrected, "%s%s (%s)", cmd->uncorrected.len ? ", " : "", d->name,
 			 r->reason);
 }
