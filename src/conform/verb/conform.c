@@ -254,8 +254,7 @@ static int conform_run(void *state, const struct verb_args *args)
 	if (cmd->self && !cmd->c.header.file && !cmd->c.btf.file)
 		die("nothing to compare with: neither a header nor BTF could be read");
 	showing_open(&cmd->out, &cmd->options);
-	if (!cmd->patch && !cmd->accounting)
-		conform_show_sources(cmd);
+	conform_show_sources(cmd);
 	conform_compare(cmd);
 	if (cmd->patch)
 		show_patch(cmd);

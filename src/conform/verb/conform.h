@@ -62,9 +62,6 @@ void conform_show_before(struct conform_cmd *cmd, const char *section);
 void conform_show(struct conform_cmd *cmd);
 void conform_markdown(struct conform_cmd *cmd);
 
-/* Add a text that may be hostile and in any language: controls as \ooo. */
-void conform_printable(const char *s, struct buf *out);
-
 /* Write a line of such text. */
 void conform_line(struct conform_cmd *cmd, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -1,46 +1,43 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The findings as a report for the authors of the page. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "conform/verb/conform.h"
 #include "conform/tables.h"
+#include "core/lib/die.h"
 
 /*
- * Append a word, in backticks if it contains markup: a report may also be read as plain text,
- * where backslashes would be worse.
+ * Write a line with words in backticks if they contain markup: a report may also be read as
+ * plain text, where backslashes would be worse.
  */
-static void markdown_add_word(const char *word, size_t len, struct buf *out)
-{
-	size_t tail = len;
-	bool code = false;
-
-	while (tail && strchr(",.;:", word[tail - 1]))
-		tail--;
-	for (size_t i = 0; i < tail; i++)
-		code |= strchr("_*<>[]#|`\\", word[i]) != NULL;
-	buf_adds(out, code ? "`" : "");
-	for (size_t i = 0; i < tail; i++)
-		buf_addc(out, word[i] == '`' ? '\'' : word[i]);
-	buf_adds(out, code ? "`" : "");
-	buf_add(out, word + tail, len - tail);
-}
-
 static void marked_line(struct conform_cmd *cmd, const char *before, const char *text,
 			const char *after)
 {
 	struct buf b = { 0 };
 
 	while (*text) {
-		size_t n = strcspn(text, " ");
+		size_t n = strcspn(text, " "), tail = n, blanks = strspn(text + n, " ");
+		bool code;
 
-		markdown_add_word(text, n, &b);
-		text += n;
-		for (; *text == ' '; text++)
-			buf_addc(&b, ' ');
+		while (tail && strchr(",.;:", text[tail - 1]))
+			tail--;
+		code = strcspn(text, "_*<>[]#|`\\") < tail;
+		buf_adds(&b, code ? "`" : "");
+		for (size_t i = 0; i < tail; i++)
+			buf_addc(&b, text[i] == '`' ? '\'' : text[i]);
+		buf_adds(&b, code ? "`" : "");
+		buf_add(&b, text + tail, n + blanks - tail);
+		text += n + blanks;
 	}
 	conform_line(cmd, "%s%s%s", before, buf_str(&b), after);
 	buf_free(&b);
+}
+
+static void empty_line(struct conform_cmd *cmd)
+{
+	conform_line(cmd, "%s", "");
 }
 
 static void code_lines(struct conform_cmd *cmd, const struct finding *f)
@@ -53,12 +50,12 @@ static void code_lines(struct conform_cmd *cmd, const struct finding *f)
 		if (p->source != FINDING_PAGE || !p->quote)
 			continue;
 		if (!any)
-			conform_line(cmd, "%s", "");
+			empty_line(cmd);
 		conform_line(cmd, "      %5u: %s", p->line, p->quote);
 		any = true;
 	}
 	if (any)
-		conform_line(cmd, "%s", "");
+		empty_line(cmd);
 }
 
 static const struct finding_place *place_of(const struct finding *f, enum finding_source source)
@@ -93,23 +90,21 @@ static void details(struct conform_cmd *cmd, const struct finding *f)
 {
 	bool calls = place_of(f, FINDING_KERNEL) != NULL;
 	const char *text = f->detail;
+	size_t n;
 
 	if (calls)
-		conform_line(cmd, "%s", "");
-	while (*text) {
-		size_t n = strcspn(text, "\n");
-		struct buf line = { 0 };
+		empty_line(cmd);
+	for (const char *s; (s = text_item(&text, '\n', &n));) {
+		char *line = xstrndup(s, n);
 
-		buf_add(&line, text, n);
 		if (calls)
-			conform_line(cmd, "      %s", buf_str(&line));
+			conform_line(cmd, "      %s", line);
 		else
-			marked_line(cmd, "  - ", buf_str(&line), "");
-		buf_free(&line);
-		text += n + (text[n] == '\n');
+			marked_line(cmd, "  - ", line, "");
+		free(line);
 	}
 	if (calls)
-		conform_line(cmd, "%s", "");
+		empty_line(cmd);
 }
 
 static void finding(struct conform_cmd *cmd, const struct finding *f)
@@ -127,39 +122,35 @@ static void finding(struct conform_cmd *cmd, const struct finding *f)
 		evidence(cmd, f);
 }
 
-static bool begins_section(const struct conform_cmd *cmd, size_t i, int severity)
+static bool is_in_part(const struct conform_cmd *cmd, size_t i, enum finding_severity severity,
+		       const char *section)
 {
-	const struct findings *fs = &cmd->c.found;
+	const struct finding *f = &cmd->c.found.all[i];
 
-	if ((int)fs->all[i].severity != severity || !conform_wanted(cmd, &fs->all[i]))
-		return false;
-	for (size_t j = 0; j < i; j++)
-		if ((int)fs->all[j].severity == severity && conform_wanted(cmd, &fs->all[j]) &&
-		    !strcmp(fs->all[j].section, fs->all[i].section))
-			return false;
-	return true;
+	return f->severity == severity && conform_wanted(cmd, f) && !strcmp(f->section, section);
 }
 
-static void part(struct conform_cmd *cmd, int severity, const char *heading)
+static void part(struct conform_cmd *cmd, enum finding_severity severity, const char *heading)
 {
 	const struct findings *fs = &cmd->c.found;
 
-	if (!conform_count(cmd, (enum finding_severity)severity))
+	if (!conform_count(cmd, severity))
 		return;
-	conform_line(cmd, "%s", "");
+	empty_line(cmd);
 	conform_line(cmd, "## %s", heading);
 	for (size_t i = 0; i < fs->n; i++) {
 		const char *section = fs->all[i].section;
+		size_t first = 0;
 
-		if (!begins_section(cmd, i, severity))
+		while (first <= i && !is_in_part(cmd, first, severity, section))
+			first++;
+		if (first != i)
 			continue;
-		conform_line(cmd, "%s", "");
+		empty_line(cmd);
 		marked_line(cmd, "### ", *section ? section : "In no section yet", "");
-		conform_line(cmd, "%s", "");
+		empty_line(cmd);
 		for (size_t j = i; j < fs->n; j++)
-			if ((int)fs->all[j].severity == severity &&
-			    !strcmp(fs->all[j].section, section) &&
-			    conform_wanted(cmd, &fs->all[j]))
+			if (is_in_part(cmd, j, severity, section))
 				finding(cmd, &fs->all[j]);
 	}
 }
@@ -171,7 +162,7 @@ void conform_markdown(struct conform_cmd *cmd)
 
 	conform_line(cmd, "# %s", cmd->self ? "pevtrace's tables against kernel and headers" :
 		     "perf_event_open(2): where the page and the kernel differ");
-	conform_line(cmd, "%s", "");
+	empty_line(cmd);
 	if (c->page.title)
 		marked_line(cmd, "- Page: ", c->page.title, "");
 	if (c->header.file)
@@ -181,7 +172,7 @@ void conform_markdown(struct conform_cmd *cmd)
 	marked_line(cmd, "- Running kernel: ", cmd->kernel, "");
 	conform_line(cmd, "- Releases: the tables of pevtrace " PACKAGE_VERSION
 		     ", up to Linux %s", tables_release(c->tables.release, newest));
-	conform_line(cmd, "%s", "");
+	empty_line(cmd);
 	conform_line(cmd, "%zu statements are wrong, %zu things are missing, and %zu are worth a "
 		     "note.  Numbers are lines of the page's source.",
 		     conform_count(cmd, FINDING_ERROR), conform_count(cmd, FINDING_MISSING),

@@ -1,67 +1,118 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The findings of pevtrace conform as text, JSON and TAP. */
+/* The findings of pevtrace conform as text, JSON and TAP, and the account of what was compared. */
+#include <stdarg.h>
 #include <string.h>
 
 #include "conform/verb/conform.h"
+#include "conform/accounting.h"
+#include "core/lib/utf8.h"
+
+enum { ACCOUNT_KINDS = 8 };
 
 static const enum text_color severity_colors[] = {
 	[FINDING_ERROR] = COLOR_ERROR, [FINDING_MISSING] = COLOR_CALL, [FINDING_NOTE] = COLOR_NOTE,
 };
 
-/* Write each line of a text after the indent. */
-static void each_line(struct conform_cmd *cmd, const char *indent, const char *text)
-{
-	while (*text) {
-		int n = (int)strcspn(text, "\n");
+/* Lines --------------------------------------------------------------------------------- */
 
-		conform_line(cmd, "%s%.*s", indent, n, text);
-		text += n + (text[n] == '\n');
+bool conform_wanted(const struct conform_cmd *cmd, const struct finding *f)
+{
+	const char *since = f->since;
+
+	if (cmd->section && !strcasestr(f->section, cmd->section))
+		return false;
+	return !cmd->since || (since && release_read(&since) >= cmd->since);
+}
+
+size_t conform_count(const struct conform_cmd *cmd, enum finding_severity severity)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < cmd->c.found.n; i++)
+		n += cmd->c.found.all[i].severity == severity &&
+		     conform_wanted(cmd, &cmd->c.found.all[i]);
+	return n;
+}
+
+/* Return whether a character moves the cursor or changes the direction of text (C1, bidi). */
+static bool line_is_control(const char *s, size_t n)
+{
+	unsigned char c = (unsigned char)*s, d = n > 1 ? (unsigned char)s[1] : 0;
+
+	if (n == 1)
+		return c < ' ' || c == 0x7f;
+	if (n == 2)
+		return c == 0xc2 && d < 0xa0;
+	return n == 3 && c == 0xe2 && (d == 0x80 || d == 0x81) && (unsigned char)s[2] > 0x8d;
+}
+
+/* Add a text that may be in any language: UTF-8 as it is, all else and controls as \ooo. */
+static void conform_printable(const char *s, struct buf *out)
+{
+	size_t left = strlen(s);
+
+	while (left) {
+		size_t n = utf8_at(s, left);
+
+		if (n && !line_is_control(s, n)) {
+			buf_add(out, s, n);
+		} else {
+			n = n ? n : 1;
+			for (size_t i = 0; i < n; i++)
+				buf_addf(out, "\\%03o", (unsigned char)s[i]);
+		}
+		s += n;
+		left -= n;
 	}
 }
 
-static void place_line(struct conform_cmd *cmd, const char *indent,
-		       const struct finding_place *p)
+void conform_line(struct conform_cmd *cmd, const char *fmt, ...)
 {
-	struct buf where = { 0 };
+	struct buf text = { 0 };
+	va_list ap;
 
-	buf_addf(&where, "%s %s", finding_sources[p->source], p->file);
-	if (p->line)
-		buf_addf(&where, p->source == FINDING_BTF ? " type %u" : ":%u", p->line);
-	conform_line(cmd, "%s%s%s%s", indent, buf_str(&where), p->quote ? ": " : "",
-		     p->quote ? p->quote : "");
-	buf_free(&where);
+	va_start(ap, fmt);
+	buf_vaddf(&text, fmt, ap);
+	va_end(ap);
+	showing_begin(&cmd->out, true);
+	conform_printable(buf_str(&text), &cmd->out.line);
+	showing_end(&cmd->out);
+	buf_free(&text);
 }
 
+/* Write the places of a finding and its details, each line after the indent. */
 static void places_lines(struct conform_cmd *cmd, const char *indent, const struct finding *f)
 {
-	for (size_t i = 0; i < f->nplaces; i++)
-		place_line(cmd, indent, &f->places[i]);
-	if (f->detail)
-		each_line(cmd, indent, f->detail);
+	const char *detail = f->detail ? f->detail : "";
+	size_t n;
+
+	for (size_t i = 0; i < f->nplaces; i++) {
+		const struct finding_place *p = &f->places[i];
+		char line[32] = "";
+
+		if (p->line)
+			snprintf(line, sizeof(line), p->source == FINDING_BTF ? " type %u" : ":%u",
+				 p->line);
+		conform_line(cmd, "%s%s %s%s%s%s", indent, finding_sources[p->source], p->file, line,
+			     p->quote ? ": " : "", p->quote ? p->quote : "");
+	}
+	for (const char *s; (s = text_item(&detail, '\n', &n));)
+		conform_line(cmd, "%s%.*s", indent, (int)n, s);
 }
 
 /* Text ---------------------------------------------------------------------------------- */
 
-/* Return the line in the page, else in a header; 0: neither. */
-static unsigned int line_of(const struct finding *f)
-{
-	for (size_t i = 0; i < f->nplaces; i++)
-		if (f->places[i].source == FINDING_PAGE || f->places[i].source == FINDING_HEADER)
-			return f->places[i].line;
-	return 0;
-}
-
 static void text_finding(struct conform_cmd *cmd, const struct finding *f)
 {
 	struct buf *line = &cmd->out.line;
-	unsigned int at = line_of(f);
+	unsigned int at = f->nplaces && f->places[0].source == FINDING_PAGE ? f->places[0].line : 0;
 	const char *word = finding_severities[f->severity];
 
 	showing_begin(&cmd->out, true);
 	buf_adds(line, "  ");
 	text_colored(line, cmd->out.text.color, severity_colors[f->severity], word);
 	buf_addf(line, "%*s", 9 - (int)strlen(word), "");
-	if (at && f->places[0].source == FINDING_PAGE)
+	if (at)
 		buf_addf(line, "%5u  ", at);
 	else
 		buf_adds(line, "    -  ");
@@ -73,20 +124,6 @@ static void text_finding(struct conform_cmd *cmd, const struct finding *f)
 		places_lines(cmd, "             ", f);
 	}
 }
-
-static bool same_section(const struct finding *a, const struct finding *b)
-{
-	return !strcmp(a->section, b->section);
-}
-
-static bool was_shown(const struct conform_cmd *cmd, const char *section)
-{
-	for (size_t i = 0; i < cmd->nsections; i++)
-		if (!strcmp(cmd->sections[i], section))
-			return true;
-	return false;
-}
-
 
 static void text_section(struct conform_cmd *cmd, size_t first)
 {
@@ -102,7 +139,7 @@ static void text_section(struct conform_cmd *cmd, size_t first)
 	for (int severity = FINDING_ERROR; severity <= FINDING_NOTE; severity++)
 		for (size_t i = first; i < fs->n; i++)
 			if ((int)fs->all[i].severity == severity &&
-			    same_section(&fs->all[i], &fs->all[first]) &&
+			    !strcmp(fs->all[i].section, name) &&
 			    conform_wanted(cmd, &fs->all[i]))
 				text_finding(cmd, &fs->all[i]);
 }
@@ -112,45 +149,6 @@ static size_t claims_of(const struct conform_cmd *cmd)
 	return cmd->claims[CLAIM_TRUE] + cmd->claims[CLAIM_FALSE] + cmd->claims[CLAIM_UNTRIED];
 }
 
-static void text_sources(struct conform_cmd *cmd)
-{
-	const struct conform *c = &cmd->c;
-
-	if (c->page.desc.file)
-		conform_line(cmd, "page    %s: %s", c->page.desc.file,
-			     c->page.title ? c->page.title : "");
-	if (c->header.file)
-		conform_line(cmd, "header  %s: %zu names", c->header.file, c->header.nnames);
-	if (c->btf.file)
-		conform_line(cmd, "btf     %s: %zu names", c->btf.file, c->btf.nnames);
-	showing_flush(&cmd->out);
-}
-
-static void text_claims(struct conform_cmd *cmd)
-{
-	if (claims_of(cmd))
-		conform_line(cmd, "kernel  %s: of %zu claims %zu true, %zu false, %zu untried",
-			     cmd->kernel, claims_of(cmd), cmd->claims[CLAIM_TRUE],
-			     cmd->claims[CLAIM_FALSE], cmd->claims[CLAIM_UNTRIED]);
-}
-
-static void text_untried(struct conform_cmd *cmd)
-{
-	for (size_t i = 0; cmd->verbose && i < cmd->c.nchecks; i++)
-		if (cmd->c.checks[i].untried)
-			conform_line(cmd, "  untried  %s: %s", cmd->c.checks[i].what,
-				     cmd->c.checks[i].untried);
-}
-
-static void text_excepted(struct conform_cmd *cmd)
-{
-	for (size_t i = 0; cmd->show_excepted && i < cmd->c.excepted.n; i++) {
-		const struct finding *f = &cmd->c.excepted.all[i];
-
-		conform_line(cmd, "  excepted  %s: %s", f->id, f->detail);
-	}
-}
-
 /* Write the findings of a section, or of all (NULL), that were not written yet. */
 static void text_sections(struct conform_cmd *cmd, const char *section)
 {
@@ -158,9 +156,12 @@ static void text_sections(struct conform_cmd *cmd, const char *section)
 
 	for (size_t i = 0; i < fs->n; i++) {
 		const char *name = fs->all[i].section;
+		size_t shown = 0;
 
-		if ((section && strcmp(name, section)) || !conform_wanted(cmd, &fs->all[i]) ||
-		    was_shown(cmd, name))
+		while (shown < cmd->nsections && strcmp(cmd->sections[shown], name))
+			shown++;
+		if (shown < cmd->nsections || (section && strcmp(name, section)) ||
+		    !conform_wanted(cmd, &fs->all[i]))
 			continue;
 		text_section(cmd, i);
 		cmd->sections = page_grow(cmd->sections, cmd->nsections, sizeof(*cmd->sections));
@@ -183,17 +184,25 @@ static void text_before(struct conform_cmd *cmd, const char *section)
 		text_sections(cmd, p->sections[i].name);
 }
 
-static void conform_text(struct conform_cmd *cmd)
+static void show_text(struct conform_cmd *cmd)
 {
+	const struct conform *c = &cmd->c;
+
 	text_before(cmd, NULL);
 	text_sections(cmd, NULL);
-	text_claims(cmd);
-	text_untried(cmd);
-	text_excepted(cmd);
+	if (claims_of(cmd))
+		conform_line(cmd, "kernel  %s: of %zu claims %zu true, %zu false, %zu untried",
+			     cmd->kernel, claims_of(cmd), cmd->claims[CLAIM_TRUE],
+			     cmd->claims[CLAIM_FALSE], cmd->claims[CLAIM_UNTRIED]);
+	for (size_t i = 0; cmd->verbose && i < c->nchecks; i++)
+		if (c->checks[i].untried)
+			conform_line(cmd, "  untried  %s: %s", c->checks[i].what, c->checks[i].untried);
+	for (size_t i = 0; cmd->show_excepted && i < c->excepted.n; i++)
+		conform_line(cmd, "  excepted  %s: %s", c->excepted.all[i].id, c->excepted.all[i].detail);
 	conform_line(cmd, "%zu things compared: %zu errors, %zu missing, %zu notes; %zu excepted",
-		     cmd->c.nchecks, conform_count(cmd, FINDING_ERROR),
+		     c->nchecks, conform_count(cmd, FINDING_ERROR),
 		     conform_count(cmd, FINDING_MISSING), conform_count(cmd, FINDING_NOTE),
-		     cmd->c.excepted.n);
+		     c->excepted.n);
 }
 
 /* JSON ---------------------------------------------------------------------------------- */
@@ -204,8 +213,28 @@ static void json_text_of(struct sink *k, const char *key, const char *text)
 		k->ops->string(k, key, text, strlen(text), false);
 }
 
-static void json_places(struct sink *k, const struct finding *f)
+/* Begin an object of a kind.  Return its sink. */
+static struct sink *json_begin(struct conform_cmd *cmd, const char *kind)
 {
+	struct sink *k;
+
+	showing_begin(&cmd->out, false);
+	k = cmd->out.sink;
+	k->ops->symbol(k, "kind", kind);
+	return k;
+}
+
+static void json_finding(struct conform_cmd *cmd, const char *kind, const struct finding *f)
+{
+	struct sink *k = json_begin(cmd, kind);
+
+	json_text_of(k, "id", f->id);
+	k->ops->symbol(k, "severity", finding_severities[f->severity]);
+	json_text_of(k, "section", f->section);
+	if (f->since)
+		k->ops->symbol(k, "since", f->since);
+	json_text_of(k, "text", f->text);
+	json_text_of(k, "detail", f->detail);
 	k->ops->begin(k, "places", SINK_ARRAY);
 	for (size_t i = 0; i < f->nplaces; i++) {
 		const struct finding_place *p = &f->places[i];
@@ -219,38 +248,10 @@ static void json_places(struct sink *k, const struct finding *f)
 		k->ops->end(k);
 	}
 	k->ops->end(k);
-}
-
-static void json_finding(struct conform_cmd *cmd, const char *kind, const struct finding *f)
-{
-	struct sink *k;
-
-	showing_begin(&cmd->out, false);
-	k = cmd->out.sink;
-	k->ops->symbol(k, "kind", kind);
-	json_text_of(k, "id", f->id);
-	k->ops->symbol(k, "severity", finding_severities[f->severity]);
-	json_text_of(k, "section", f->section);
-	if (f->since)
-		k->ops->symbol(k, "since", f->since);
-	json_text_of(k, "text", f->text);
-	json_text_of(k, "detail", f->detail);
-	json_places(k, f);
 	showing_end(&cmd->out);
 }
 
-static void json_untried(struct conform_cmd *cmd, const struct conform_check *check)
-{
-	struct sink *k;
-
-	showing_begin(&cmd->out, false);
-	k = cmd->out.sink;
-	k->ops->symbol(k, "kind", "untried");
-	json_text_of(k, "what", check->what);
-	json_text_of(k, "reason", check->untried);
-	showing_end(&cmd->out);
-}
-
+/* Write the findings that were added since the last call. */
 static void json_findings(struct conform_cmd *cmd)
 {
 	for (; cmd->shown < cmd->c.found.n; cmd->shown++)
@@ -258,33 +259,39 @@ static void json_findings(struct conform_cmd *cmd)
 			json_finding(cmd, "finding", &cmd->c.found.all[cmd->shown]);
 }
 
-static void conform_json(struct conform_cmd *cmd)
+static void show_json(struct conform_cmd *cmd)
 {
 	const struct conform *c = &cmd->c;
+	const struct { const char *key, *text; } texts[] = {
+		{ "page", c->page.desc.file }, { "title", c->page.title },
+		{ "header", c->header.file }, { "btf", c->btf.file }, { "kernel", cmd->kernel },
+	};
+	const struct { const char *key; size_t n; } counts[] = {
+		{ "compared", c->nchecks }, { "claims_true", cmd->claims[CLAIM_TRUE] },
+		{ "claims_false", cmd->claims[CLAIM_FALSE] },
+		{ "claims_untried", cmd->claims[CLAIM_UNTRIED] },
+		{ "errors", conform_count(cmd, FINDING_ERROR) },
+		{ "missing", conform_count(cmd, FINDING_MISSING) },
+		{ "notes", conform_count(cmd, FINDING_NOTE) }, { "excepted", c->excepted.n },
+	};
 	struct sink *k;
 
 	json_findings(cmd);
 	for (size_t i = 0; cmd->show_excepted && i < c->excepted.n; i++)
 		json_finding(cmd, "excepted", &c->excepted.all[i]);
-	for (size_t i = 0; i < c->nchecks; i++)
-		if (c->checks[i].untried)
-			json_untried(cmd, &c->checks[i]);
-	showing_begin(&cmd->out, false);
-	k = cmd->out.sink;
-	k->ops->symbol(k, "kind", "summary");
-	json_text_of(k, "page", c->page.desc.file);
-	json_text_of(k, "title", c->page.title);
-	json_text_of(k, "header", c->header.file);
-	json_text_of(k, "btf", c->btf.file);
-	json_text_of(k, "kernel", cmd->kernel);
-	k->ops->uint(k, "compared", c->nchecks);
-	k->ops->uint(k, "claims_true", cmd->claims[CLAIM_TRUE]);
-	k->ops->uint(k, "claims_false", cmd->claims[CLAIM_FALSE]);
-	k->ops->uint(k, "claims_untried", cmd->claims[CLAIM_UNTRIED]);
-	k->ops->uint(k, "errors", conform_count(cmd, FINDING_ERROR));
-	k->ops->uint(k, "missing", conform_count(cmd, FINDING_MISSING));
-	k->ops->uint(k, "notes", conform_count(cmd, FINDING_NOTE));
-	k->ops->uint(k, "excepted", c->excepted.n);
+	for (size_t i = 0; i < c->nchecks; i++) {
+		if (!c->checks[i].untried)
+			continue;
+		k = json_begin(cmd, "untried");
+		json_text_of(k, "what", c->checks[i].what);
+		json_text_of(k, "reason", c->checks[i].untried);
+		showing_end(&cmd->out);
+	}
+	k = json_begin(cmd, "summary");
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+		json_text_of(k, texts[i].key, texts[i].text);
+	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++)
+		k->ops->uint(k, counts[i].key, counts[i].n);
 	showing_end(&cmd->out);
 }
 
@@ -319,6 +326,61 @@ static void show_tap(struct conform_cmd *cmd)
 		tap_check(cmd, i);
 }
 
+/* Account ------------------------------------------------------------------------------- */
+
+struct account_lines {
+	struct conform_cmd *cmd;
+	const char *kinds[ACCOUNT_KINDS];	/* in the order of their first line */
+	size_t counts[ACCOUNT_KINDS][ACCOUNTS];
+};
+
+static void count_account(struct account_lines *l, const char *kind, enum account account)
+{
+	size_t i = 0;
+
+	while (i < ACCOUNT_KINDS && l->kinds[i] && strcmp(l->kinds[i], kind))
+		i++;
+	if (i == ACCOUNT_KINDS)
+		return;
+	l->kinds[i] = kind;
+	l->counts[i][account]++;
+}
+
+/* Write all that does not match; with --verbose, also what does. */
+static void account_line(void *ctx, const char *kind, enum account account, unsigned int line,
+			 const char *text, const char *why)
+{
+	struct account_lines *l = ctx;
+	char number[16] = "-";
+
+	count_account(l, kind, account);
+	if (!l->cmd->verbose && (account == ACCOUNT_MATCHED || account == ACCOUNT_NAMES))
+		return;
+	if (line)
+		snprintf(number, sizeof(number), "%u", line);
+	conform_line(l->cmd, "%-9s %-10s %5s  %s%s%s", kind, account_names[account], number, text,
+		     *why ? ": " : "", why);
+}
+
+void conform_accounting(struct conform_cmd *cmd)
+{
+	struct account_lines l = { .cmd = cmd };
+
+	accounting(&cmd->c, account_line, &l);
+	for (size_t i = 0; i < ACCOUNT_KINDS && l.kinds[i]; i++) {
+		struct buf b = { 0 };
+
+		for (int j = 0; j < ACCOUNTS; j++)
+			if (l.counts[i][j])
+				buf_addf(&b, "%s%zu %s", b.len ? ", " : "", l.counts[i][j],
+					 account_names[j]);
+		conform_line(cmd, "total %s: %s", l.kinds[i], buf_str(&b));
+		buf_free(&b);
+	}
+}
+
+/* All ----------------------------------------------------------------------------------- */
+
 bool conform_streams(const struct conform_cmd *cmd)
 {
 	return !cmd->patch && !cmd->accounting &&
@@ -327,8 +389,18 @@ bool conform_streams(const struct conform_cmd *cmd)
 
 void conform_show_sources(struct conform_cmd *cmd)
 {
-	if (cmd->format == CONFORM_TEXT)
-		text_sources(cmd);
+	const struct conform *c = &cmd->c;
+
+	if (cmd->format != CONFORM_TEXT || cmd->patch || cmd->accounting)
+		return;
+	if (c->page.desc.file)
+		conform_line(cmd, "page    %s: %s", c->page.desc.file,
+			     c->page.title ? c->page.title : "");
+	if (c->header.file)
+		conform_line(cmd, "header  %s: %zu names", c->header.file, c->header.nnames);
+	if (c->btf.file)
+		conform_line(cmd, "btf     %s: %zu names", c->btf.file, c->btf.nnames);
+	showing_flush(&cmd->out);
 }
 
 void conform_show_before(struct conform_cmd *cmd, const char *section)
@@ -344,18 +416,10 @@ void conform_show_before(struct conform_cmd *cmd, const char *section)
 
 void conform_show(struct conform_cmd *cmd)
 {
-	switch (cmd->format) {
-	case CONFORM_TEXT:
-		conform_text(cmd);
-		break;
-	case CONFORM_JSON:
-		conform_json(cmd);
-		break;
-	case CONFORM_TAP:
-		show_tap(cmd);
-		break;
-	case CONFORM_MARKDOWN:
-		conform_markdown(cmd);
-		break;
-	}
+	static void (*const show[])(struct conform_cmd *cmd) = {
+		[CONFORM_TEXT] = show_text, [CONFORM_JSON] = show_json, [CONFORM_TAP] = show_tap,
+		[CONFORM_MARKDOWN] = conform_markdown,
+	};
+
+	show[cmd->format](cmd);
 }
