@@ -59,24 +59,18 @@ static enum account account_of(const struct finding *f)
 	return f->severity == FINDING_ERROR ? ACCOUNT_FALSE : ACCOUNT_MISSING;
 }
 
-/* Account for a name, or the table (set) that it is part of. */
+/* Account for a name, or the table (set) that it is part of; "": none. */
 static void account_name(struct accounts *a, const char *kind, const char *name, const char *set,
 			 const char *unchecked)
 {
 	const struct conform *c = a->c;
-	const struct finding *f = finding_about(&c->found, name);
-	const struct finding *e = finding_about(&c->excepted, name);
+	const struct finding *f = finding_about(&c->found, name) ?: finding_about(&c->found, set);
+	const struct finding *e = finding_about(&c->excepted, name) ?:
+				  finding_about(&c->excepted, set);
+	bool checked = check_of(c, "page: ", name);
 
-	f = f ? f : finding_about(&c->found, set);
-	e = e ? e : finding_about(&c->excepted, set);
-	if (f)
-		a->hook(a->ctx, kind, account_of(f), 0, name, "");
-	else if (e)
-		a->hook(a->ctx, kind, ACCOUNT_EXCEPTED, 0, name, e->detail);
-	else if (check_of(c, "page: ", name))
-		a->hook(a->ctx, kind, ACCOUNT_MATCHED, 0, name, "");
-	else
-		a->hook(a->ctx, kind, ACCOUNT_UNCHECKED, 0, name, unchecked);
+	a->hook(a->ctx, kind, f ? account_of(f) : e ? ACCOUNT_EXCEPTED : checked ? ACCOUNT_MATCHED :
+		ACCOUNT_UNCHECKED, 0, name, f ? "" : e ? e->detail : checked ? "" : unchecked);
 }
 
 /*
@@ -133,31 +127,26 @@ static void account_rules(struct accounts *a)
 		const struct rule_desc *r = &rule_descs[i];
 		const struct xlat_entry *e = xlat_find(&xlat_perf_open_errno,
 						       (uint64_t)r->error);
+		const char *unchecked = r->until ? "present kernels do not refuse it" :
+					!e ? "it has no error of its own" : "";
 		struct buf row = { 0 };
-		bool current = !r->until && e;
 
 		buf_addf(&row, "%s (since ", r->name);
-		if (!current)
-			a->hook(a->ctx, "rule", ACCOUNT_UNCHECKED, 0, r->name,
-				r->until ? "present kernels do not refuse it" :
-				"it has no error of its own");
-		else
-			a->hook(a->ctx, "rule", is_listed(a->c, e->name, row.data) ?
-				ACCOUNT_MISSING : ACCOUNT_MATCHED, 0, r->name, "");
+		a->hook(a->ctx, "rule", *unchecked ? ACCOUNT_UNCHECKED :
+			is_listed(a->c, e->name, row.data) ? ACCOUNT_MISSING : ACCOUNT_MATCHED, 0,
+			r->name, unchecked);
 		buf_free(&row);
 	}
 	for (const struct refusal_desc *r = refusal_descs; r->call; r++) {
 		const char *of = r->request ? r->request : r->call;
+		enum account account = is_listed(a->c, of, r->meaning) ? ACCOUNT_MISSING :
+				       check_of(a->c, "page: ", of) ? ACCOUNT_MATCHED :
+				       ACCOUNT_UNCHECKED;
 		struct buf row = { 0 };
 
 		buf_addf(&row, "%s %s", of, r->errno_name);
-		if (is_listed(a->c, of, r->meaning))
-			a->hook(a->ctx, "refusal", ACCOUNT_MISSING, 0, row.data, "");
-		else if (check_of(a->c, "page: ", of))
-			a->hook(a->ctx, "refusal", ACCOUNT_MATCHED, 0, row.data, "");
-		else
-			a->hook(a->ctx, "refusal", ACCOUNT_UNCHECKED, 0, row.data,
-				"the page has no entry of the call");
+		a->hook(a->ctx, "refusal", account, 0, row.data, account == ACCOUNT_UNCHECKED ?
+			"the page has no entry of the call" : "");
 		buf_free(&row);
 	}
 }
@@ -223,20 +212,22 @@ static bool is_prose(const char *text)
 	return *text != '.' || (strspn(text + 1, "BIR") && text[1 + strspn(text + 1, "BIR")] == ' ');
 }
 
-/* Return true if a number begins there, which is no part of a name or of read(2). */
-static bool number_begins(const char *text, size_t i)
+/*
+ * Return the first number from s on that is no part of a name or of read(2), or NULL.  text: the
+ * start of the line.
+ */
+static const char *next_number(const char *text, const char *s)
 {
-	return isdigit((unsigned char)text[i]) &&
-	       !(i && (text[i - 1] == '(' || text[i - 1] == '_' ||
-		       isalnum((unsigned char)text[i - 1])));
+	for (; *s; s++)
+		if (isdigit((unsigned char)*s) &&
+		    (s == text || (s[-1] != '(' && s[-1] != '_' && !isalnum((unsigned char)s[-1]))))
+			return s;
+	return NULL;
 }
 
-static bool has_number(const char *text)
+static bool in_span(struct patch_span s, size_t line)
 {
-	for (size_t i = 0; text[i]; i++)
-		if (number_begins(text, i))
-			return true;
-	return false;
+	return line >= s.first && line < s.first + s.count;
 }
 
 /* Return true if the line is italic and begins with the name of a member. */
@@ -260,11 +251,10 @@ static bool has_names(const struct conform *c, const struct patch_doc *d, struct
 	const struct page *p = &c->page;
 
 	for (size_t i = 0; i < p->nwords; i++)
-		if (p->words[i].line >= s.first && p->words[i].line < s.first + s.count &&
-		    !p->words[i].code)
+		if (in_span(s, p->words[i].line) && !p->words[i].code)
 			return true;
 	for (size_t i = 0; i < p->nentries; i++)
-		if (p->entries[i].line >= s.first && p->entries[i].line < s.first + s.count)
+		if (in_span(s, p->entries[i].line))
 			return true;
 	for (size_t i = s.first; i < s.first + s.count; i++)
 		if (is_member_line(c, d->lines[i - 1].text))
@@ -280,8 +270,7 @@ static const struct finding *finding_on(const struct conform *c, struct patch_sp
 		for (size_t j = 0; j < c->found.all[i].nplaces; j++) {
 			const struct finding_place *p = &c->found.all[i].places[j];
 
-			if (p->source == FINDING_PAGE && p->line >= s.first &&
-			    p->line < s.first + s.count &&
+			if (p->source == FINDING_PAGE && in_span(s, p->line) &&
 			    (!found || c->found.all[i].severity < found->severity))
 				found = &c->found.all[i];
 		}
@@ -295,7 +284,7 @@ static bool is_checkable(const struct accounts *a, const struct patch_doc *d,
 	if (has_names(a->c, d, s) || finding_on(a->c, s))
 		return true;
 	for (size_t i = s.first; i < s.first + s.count; i++)
-		if (is_prose(d->lines[i - 1].text) && has_number(d->lines[i - 1].text))
+		if (is_prose(d->lines[i - 1].text) && next_number(d->lines[i - 1].text, d->lines[i - 1].text))
 			return true;
 	return false;
 }
@@ -308,7 +297,7 @@ static bool is_value_tag(const struct conform *c, const struct patch_doc *d, siz
 			return false;
 	return line > 1 && (!strncmp(d->lines[line - 2].text, ".TP", 3) ||
 			    !strncmp(d->lines[line - 2].text, ".TQ", 3)) &&
-	       has_number(d->lines[line - 1].text);
+	       next_number(d->lines[line - 1].text, d->lines[line - 1].text);
 }
 
 /* Return true if a value in the lines, or the widths that they give, were compared. */
@@ -318,7 +307,7 @@ static bool has_compared_number(const struct accounts *a, struct patch_span s, c
 	const struct page_entry *e = NULL;
 
 	for (size_t i = 0; i < p->nclaims; i++)
-		if (p->claims[i].line >= s.first && p->claims[i].line < s.first + s.count)
+		if (in_span(s, p->claims[i].line))
 			return true;
 	if (!strstr(text, "-bit "))
 		return false;
@@ -328,26 +317,20 @@ static bool has_compared_number(const struct accounts *a, struct patch_span s, c
 	return e && check_of(a->c, "bits: ", e->name);
 }
 
-/* Return the constant that the sentence is about: that of the last tag before it. */
-static const char *owner(const struct conform *c, size_t line)
+/*
+ * Return true if all numbers of a sentence are digits of its constant, that of the last tag
+ * before it: level 1, ..._L1.
+ */
+static bool is_numbered(const struct conform *c, size_t line, const char *text)
 {
 	const struct page_entry *e = NULL;
+	bool any = false;
 
 	for (size_t i = 0; i < c->page.nentries; i++)
 		if (c->page.entries[i].line < line && (!e || c->page.entries[i].line > e->line))
 			e = &c->page.entries[i];
-	return e ? e->name : "";
-}
-
-/* Return true if all numbers of a sentence are digits of its constant: level 1, ..._L1. */
-static bool is_numbered(const char *name, const char *text)
-{
-	bool any = false;
-
-	for (size_t i = 0; text[i]; i++) {
-		if (!number_begins(text, i))
-			continue;
-		if (!strchr(name, text[i]) || isdigit((unsigned char)text[i + 1]))
+	for (const char *s = text; e && (s = next_number(text, s)); s++) {
+		if (!strchr(e->name, *s) || isdigit((unsigned char)s[1]))
 			return false;
 		any = true;
 	}
@@ -409,7 +392,7 @@ static void account_sentence(struct accounts *a, const struct patch_doc *d, stru
 		account = ACCOUNT_MATCHED;
 	else if (has_names(a->c, d, s))
 		account = ACCOUNT_NAMES;
-	else if (is_numbered(owner(a->c, s.first), buf_str(&text)))
+	else if (is_numbered(a->c, s.first, buf_str(&text)))
 		account = ACCOUNT_MATCHED;
 	else
 		why = reason_of(a, s, buf_str(&text));

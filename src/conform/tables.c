@@ -26,26 +26,16 @@ static bool is_perf_header(const char *header)
 			  !strcmp(header, "asm/perf_regs.h"));
 }
 
-static void add_table_name(struct api_desc *out, const char *name, uint64_t value, uint32_t since,
-			   const char *set, const char *header, uint32_t traits)
+static struct api_name *add_table_name(struct api_desc *out, const char *name, uint64_t value,
+				       uint32_t since, const char *set, const char *header)
 {
 	struct api_name *n = api_desc_add_name(out, name, set);
 
 	n->valued = true;
 	n->value = value;
 	n->since = since;
-	n->traits = traits;
 	n->file = xstrdup(header);
-}
-
-static void add_table_names(struct api_desc *out, const struct xlat *x)
-{
-	for (size_t i = 0; i < x->n; i++) {
-		const struct xlat_entry *e = &x->entries[i];
-
-		add_table_name(out, e->name, e->value, e->since, x->name, x->header, e->traits);
-		out->names[out->nnames - 1].updated = e->update;
-	}
+	return n;
 }
 
 /* Structures ------------------------------------------------------------------------------ */
@@ -69,27 +59,24 @@ static enum api_sign field_sign(const struct field *f)
 	}
 }
 
-static void add_layout_field(struct api_struct *st, const struct field *f, uint32_t base)
-{
-	struct api_member *m;
-
-	/* a layout may have it twice, under two conditions */
-	if (api_member(st, f->name))
-		return;
-	m = api_desc_add_member(st, f->name);
-	m->start = base + 8u * f->offset + f->bit;
-	m->bits = f->nbits ? f->nbits : 8u * f->width;
-	m->placed = true;
-	m->bitfield = f->nbits;
-	m->reserved = f->kind == FIELD_RESERVED;
-	m->sign = field_sign(f);
-	m->since = release_mainline(f->since);
-}
-
 static void add_layout_fields(struct api_struct *st, const struct layout *l, uint32_t base)
 {
-	for (size_t i = 0; i < l->n; i++)
-		add_layout_field(st, &l->fields[i], base);
+	for (size_t i = 0; i < l->n; i++) {
+		const struct field *f = &l->fields[i];
+		struct api_member *m;
+
+		/* a layout may have it twice, under two conditions */
+		if (api_member(st, f->name))
+			continue;
+		m = api_desc_add_member(st, f->name);
+		m->start = base + 8u * f->offset + f->bit;
+		m->bits = f->nbits ? f->nbits : 8u * f->width;
+		m->placed = true;
+		m->bitfield = f->nbits;
+		m->reserved = f->kind == FIELD_RESERVED;
+		m->sign = field_sign(f);
+		m->since = release_mainline(f->since);
+	}
 }
 
 /* Add a structure; layout X_flags is the word of bits at the end of X. */
@@ -119,27 +106,28 @@ static bool is_public_struct(const struct layout *l)
 void tables_read(struct api_desc *out)
 {
 	*out = (struct api_desc){ .source = FINDING_XLAT, .file = xstrdup("xlat") };
-	for (size_t i = 0; xlat_tables[i]; i++)
-		if (is_perf_header(xlat_tables[i]->header))
-			add_table_names(out, xlat_tables[i]);
+	for (size_t i = 0; xlat_tables[i]; i++) {
+		const struct xlat *x = xlat_tables[i];
+
+		for (size_t j = 0; is_perf_header(x->header) && j < x->n; j++) {
+			const struct xlat_entry *e = &x->entries[j];
+			struct api_name *n = add_table_name(out, e->name, e->value, e->since, x->name,
+							    x->header);
+
+			n->traits = e->traits;
+			n->updated = e->update;
+		}
+	}
 	for (size_t i = 0; i < ioctl_ndescs; i++)
 		add_table_name(out, ioctl_descs[i].name, ioctl_descs[i].request,
-			       ioctl_descs[i].since, "ioctls", "linux/perf_event.h", 0);
+			       ioctl_descs[i].since, "ioctls", "linux/perf_event.h");
 	for (size_t i = 0; layouts[i]; i++)
 		if (is_public_struct(layouts[i]))
 			add_layout(out, layouts[i]);
-	out->release = tables_newest();
-}
-
-uint32_t tables_newest(void)
-{
-	uint32_t newest = 0;
-
 	for (size_t i = 0; xlat_tables[i]; i++)
 		for (size_t j = 0; j < xlat_tables[i]->n; j++)
-			if (xlat_tables[i]->entries[j].since > newest)
-				newest = xlat_tables[i]->entries[j].since;
-	return newest;
+			if (xlat_tables[i]->entries[j].since > out->release)
+				out->release = xlat_tables[i]->entries[j].since;
 }
 
 const char *tables_pair(const struct pair_desc *list, const char *name)
@@ -148,16 +136,6 @@ const char *tables_pair(const struct pair_desc *list, const char *name)
 		if (!strcmp(list->name, name))
 			return list->text;
 	return NULL;
-}
-
-bool tables_add_names(const char *table, struct buf *out)
-{
-	for (size_t i = 0; xlat_tables[i]; i++)
-		if (!strcmp(xlat_tables[i]->name, table) && *xlat_tables[i]->prefix) {
-			buf_addf(out, "%s*", xlat_tables[i]->prefix);
-			return true;
-		}
-	return false;
 }
 
 const char *tables_release(uint32_t since, char *text)
@@ -203,6 +181,7 @@ static void key_end(struct sink *s)
 	((struct keys *)s)->depth--;
 }
 
+/* The functions of a sink for values, which all begin with the key. */
 static void key_u64(struct sink *s, const char *name, uint64_t v)
 {
 	(void)v;
@@ -211,32 +190,29 @@ static void key_u64(struct sink *s, const char *name, uint64_t v)
 
 static void key_sint(struct sink *s, const char *name, int64_t v)
 {
-	(void)v;
-	keys_add(s, name);
+	key_u64(s, name, (uint64_t)v);
 }
 
 static void key_table(struct sink *s, const char *name, const struct xlat *x, uint64_t v)
 {
-	(void)x, (void)v;
-	keys_add(s, name);
-}
-
-static void key_string(struct sink *s, const char *name, const char *bytes, size_t len, bool cut)
-{
-	(void)bytes, (void)len, (void)cut;
-	keys_add(s, name);
+	(void)x;
+	key_u64(s, name, v);
 }
 
 static void key_bytes(struct sink *s, const char *name, const void *bytes, size_t len, bool cut)
 {
-	(void)bytes, (void)len, (void)cut;
-	keys_add(s, name);
+	(void)bytes, (void)cut;
+	key_u64(s, name, len);
+}
+
+static void key_string(struct sink *s, const char *name, const char *bytes, size_t len, bool cut)
+{
+	key_bytes(s, name, bytes, len, cut);
 }
 
 static void key_symbol(struct sink *s, const char *name, const char *word)
 {
-	(void)word;
-	keys_add(s, name);
+	key_bytes(s, name, word, 0, false);
 }
 
 static void keys_init(struct keys *k, struct sink_ops *ops, bool deep)
@@ -261,14 +237,13 @@ static const char *next_key(const struct keys *k, const char *at)
 
 /* Records --------------------------------------------------------------------------------- */
 
-/* Add the members of a variable part.  Return false if there is no such part. */
-static bool add_record_part(struct api_struct *st, const char *name)
+/* Add the members of a variable part, if it is one. */
+static void add_record_part(struct api_struct *st, const char *name)
 {
 	const char *members = tables_pair(part_descs, name);
 
 	if (members)
 		pseudo_members(members, 0, st);
-	return members;
 }
 
 /* Make the members from first on depend on bits. */
@@ -311,15 +286,6 @@ static void add_slots(struct api_struct *st, const struct slot *slots)
 		free(part.members);
 		add_conditions(st, first, &xlat_perf_event_sample_format, slots->bits);
 	}
-}
-
-static void add_header(struct api_struct *out)
-{
-	struct api_member *m = api_desc_add_member(out, "header");
-
-	m->type = xstrdup("struct perf_event_header");
-	m->bits = 8 * layout_perf_event_header.size;
-	m->placed = true;
 }
 
 static void record_bytes(uint32_t type, uint64_t misc, uint8_t *bytes)
@@ -417,8 +383,13 @@ void tables_record(uint32_t type, struct api_struct *out)
 	const struct layout *head = record_layout(type);
 	const struct xlat *misc = record_misc_flags(type);
 
+	struct api_member *m;
+
 	*out = (struct api_struct){ .name = xstrdup("") };
-	add_header(out);
+	m = api_desc_add_member(out, "header");
+	m->type = xstrdup("struct perf_event_header");
+	m->bits = 8 * layout_perf_event_header.size;
+	m->placed = true;
 	if (type == PERF_RECORD_SAMPLE) {
 		add_slots(out, sample_slots);
 		return;
@@ -459,39 +430,41 @@ static bool has_key(const struct keys *k, const char *name)
 	return false;
 }
 
+/* Return the read_format that adds a key, or 0. */
+static uint64_t format_of(const char *name, uint64_t as)
+{
+	for (uint64_t bit = 0; bit < PERF_FORMAT_MAX; bit = bit ? bit << 1 : 1) {
+		struct sink_ops ops;
+		struct keys k;
+		bool found;
+
+		if (bit == PERF_FORMAT_GROUP)
+			continue;
+		read_keys(as | bit, &k, &ops);
+		found = has_key(&k, name);
+		buf_free(&k.all);
+		if (found)
+			return bit;
+	}
+	return 0;
+}
+
 void tables_read_format(bool group, struct api_struct *out)
 {
-	const struct xlat *x = &xlat_perf_event_read_format;
 	uint64_t as = group ? PERF_FORMAT_GROUP : 0;
-	struct sink_ops ops, one_ops;
-	struct keys k, one;
+	struct sink_ops ops;
+	struct keys k;
 
 	*out = (struct api_struct){ .name = xstrdup("read_format") };
 	read_keys(as | ((PERF_FORMAT_MAX - 1) & ~(uint64_t)PERF_FORMAT_GROUP), &k, &ops);
 	for (const char *s = next_key(&k, NULL); s; s = next_key(&k, s)) {
-		struct api_member *m;
+		uint64_t bit = format_of(s, as);
 
 		if (!strcmp(s, "rest") || api_member(out, s))
 			continue;
-		m = api_desc_add_member(out, s);
-		m->bits = 64;
-		/* find the bit that adds it */
-		for (uint64_t bit = 1; bit < PERF_FORMAT_MAX; bit <<= 1) {
-			if (bit == PERF_FORMAT_GROUP)
-				continue;
-			read_keys(as | bit, &one, &one_ops);
-			if (has_key(&one, s) && !m->when)
-				add_conditions(out, out->n - 1, x, bit);
-			buf_free(&one.all);
-		}
+		api_desc_add_member(out, s)->bits = 64;
+		if (bit)
+			add_conditions(out, out->n - 1, &xlat_perf_event_read_format, bit);
 	}
-	/* remove conditions of words that are always present */
-	read_keys(as, &one, &one_ops);
-	for (size_t i = 0; i < out->n; i++)
-		if (has_key(&one, out->members[i].name)) {
-			free(out->members[i].when);
-			out->members[i].when = NULL;
-		}
-	buf_free(&one.all);
 	buf_free(&k.all);
 }

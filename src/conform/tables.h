@@ -22,12 +22,6 @@ void tables_read_format(bool group, struct api_struct *out);
 /* Return the text of the row with that name, or NULL. */
 const char *tables_pair(const struct pair_desc *list, const char *name);
 
-/* Append what the constants of the table begin with, and "*"; return false if nothing. */
-bool tables_add_names(const char *table, struct buf *out);
-
-/* Return the newest release in the tables, KVER(). */
-uint32_t tables_newest(void);
-
 /*
  * Write "6.1" for KVER(6, 1, 0) to text, of at least 16 bytes, and return it: the release of
  * Linus Torvalds' tree, also of what an update brought to the series before.
