@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "conform/patch.h"
 
-#include <ctype.h>
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "conform/tables.h"
 #include "core/lib/die.h"
+#include "core/lib/scan_text.h"
 #include "xlat/tables.h"
 
 /* What is needed for the edits of a finding. */
@@ -16,6 +16,8 @@ struct fixing {
 	const struct finding *f;
 	const struct patch_doc *d;
 	struct patch_edits *out;
+	size_t line;		/* of the page, that the finding is about; 0: none */
+	const char *text;	/* of that line, or "" */
 };
 
 /* Return the commit that added the name of a tag with a release, or NULL. */
@@ -34,11 +36,15 @@ static const char *tag_commit(const char *line)
 	return commit;
 }
 
+static const char *line_text(const struct patch_doc *d, size_t line)
+{
+	return line && line <= d->n ? d->lines[line - 1].text : "";
+}
+
 /* Add an edit.  A tag gets a comment with the commit that added its name, as the page has them. */
 static void add_edit(struct fixing *x, size_t first, size_t count, const char *text)
 {
-	const size_t after = first + count;
-	const char *given = after <= x->d->n ? x->d->lines[after - 1].text : "", *next;
+	const char *given = line_text(x->d, first + count), *next;
 	struct patch_edits *e = x->out;
 	struct buf b = { 0 };
 
@@ -55,10 +61,15 @@ static void add_edit(struct fixing *x, size_t first, size_t count, const char *t
 			buf_addf(&b, ".\\\" commit %s\n", commit);
 	}
 	e->all = page_grow(e->all, e->n, sizeof(*e->all));
-	e->all[e->n++] = (struct patch_edit){
-		.first = first, .count = count, .text = xstrdup(buf_str(&b)),
-	};
-	buf_free(&b);
+	e->all[e->n++] = (struct patch_edit){ first, count, b.data ? b.data : xstrdup("") };
+}
+
+/* Add an edit whose text is consumed. */
+static bool add_edit_buf(struct fixing *x, size_t first, size_t count, struct buf *text)
+{
+	add_edit(x, first, count, buf_str(text));
+	buf_free(text);
+	return true;
 }
 
 void patch_edits_free(struct patch_edits *e)
@@ -71,47 +82,33 @@ void patch_edits_free(struct patch_edits *e)
 
 /* Words in lines ------------------------------------------------------------------------- */
 
-static bool is_name(char c)
-{
-	return isalnum((unsigned char)c) || c == '_';
-}
-
-/* Replace a word in a line; what follows it must be the end of a name. */
-static bool replace_word(const char *line, const char *word, const char *by, struct buf *out)
-{
-	size_t n = strlen(word);
-	bool any = false;
-
-	for (const char *p = line; *p;) {
-		if (!strncmp(p, word, n) && !is_name(p[n]) && (p == line || !is_name(p[-1]))) {
-			buf_adds(out, by);
-			p += n;
-			any = true;
-		} else {
-			buf_addc(out, *p++);
-		}
-	}
-	buf_addc(out, '\n');
-	return any;
-}
-
 /* Replace a word in each line of the page that the finding names. */
 static bool rename_word(struct fixing *x, const char *word, const char *by)
 {
-	bool any = false;
+	size_t n = strlen(word), edits = x->out->n;
 
 	for (size_t i = 0; i < x->f->nplaces; i++) {
 		const struct finding_place *p = &x->f->places[i];
+		const char *text = p->source == FINDING_PAGE ? line_text(x->d, p->line) : "";
 		struct buf line = { 0 };
+		bool any = false;
 
-		if (p->source == FINDING_PAGE && p->line && p->line <= x->d->n &&
-		    replace_word(x->d->lines[p->line - 1].text, word, by, &line)) {
-			add_edit(x, p->line, 1, buf_str(&line));
-			any = true;
+		for (const char *s = text; *s;) {
+			if (!strncmp(s, word, n) && !scan_is_word(s[n]) &&
+			    (s == text || !scan_is_word(s[-1]))) {
+				buf_adds(&line, by);
+				s += n;
+				any = true;
+			} else {
+				buf_addc(&line, *s++);
+			}
 		}
+		buf_addc(&line, '\n');
+		if (any)
+			add_edit_buf(x, p->line, 1, &line);
 		buf_free(&line);
 	}
-	return any;
+	return x->out->n > edits;
 }
 
 static bool fix_name(struct fixing *x)
@@ -131,86 +128,63 @@ static bool fix_old_member(struct fixing *x)
 
 static bool fix_since(struct fixing *x)
 {
-	unsigned int line = finding_page_line(x->f);
-	const char *text = line ? x->d->lines[line - 1].text : "";
-	const char *at = strstr(text, "Linux ");
+	const char *at = strstr(x->text, "Linux ");
 	struct buf b = { 0 };
 
 	if (!at || !x->f->since)
 		return false;
 	at += strlen("Linux ");
-	buf_add(&b, text, (size_t)(at - text));
+	buf_add(&b, x->text, (size_t)(at - x->text));
 	buf_addf(&b, "%s%s\n", x->f->since, at + strspn(at, "0123456789."));
-	add_edit(x, line, 1, buf_str(&b));
-	buf_free(&b);
-	return true;
+	return add_edit_buf(x, x->line, 1, &b);
 }
 
 static bool fix_undated(struct fixing *x)
 {
-	unsigned int line = finding_page_line(x->f);
-	const char *since = x->f->since, *text = line ? x->d->lines[line - 1].text : "";
+	const char *since = x->f->since;
 	struct buf b = { 0 };
 
-	if (!since || (strncmp(text, ".B ", 3) && strncmp(text, ".I ", 3)) ||
-	    strcmp(text + 3, x->f->name))
+	if (!since || (strncmp(x->text, ".B ", 3) && strncmp(x->text, ".I ", 3)) ||
+	    strcmp(x->text + 3, x->f->name))
 		return false;
-	patch_add_tag(text[1], x->f->name, release_read(&since), &b);
-	add_edit(x, line, 1, buf_str(&b));
-	buf_free(&b);
-	return true;
+	patch_add_tag(x->text[1], x->f->name, release_read(&since), &b);
+	return add_edit_buf(x, x->line, 1, &b);
 }
 
 static bool fix_markup(struct fixing *x)
 {
-	unsigned int line = finding_page_line(x->f);
-	const char *text = line ? x->d->lines[line - 1].text : "";
 	struct buf b = { 0 };
 
-	if (strncmp(text, ".B ", 3) || !strstr(text, " \" (since "))
+	if (strncmp(x->text, ".B ", 3) || !strstr(x->text, " \" (since "))
 		return false;
-	buf_addf(&b, ".BR %s\n", text + 3);
-	add_edit(x, line, 1, b.data);
-	buf_free(&b);
-	return true;
+	buf_addf(&b, ".BR %s\n", x->text + 3);
+	return add_edit_buf(x, x->line, 1, &b);
 }
 
 /* New entries ---------------------------------------------------------------------------- */
 
-static const struct page_entry *entry_on(const struct page *p, unsigned int line)
-{
-	for (size_t i = 0; i < p->nentries; i++)
-		if (p->entries[i].line == line)
-			return &p->entries[i];
-	return NULL;
-}
-
 /* Insert the entry that the tables give after the one on the finding's line. */
 static bool fix_add_entry(struct fixing *x)
 {
-	unsigned int line = finding_page_line(x->f);
+	const struct page *p = &x->c->page;
 	struct buf text = { 0 };
-	bool ok = line && entry_on(&x->c->page, line) &&
-		  patch_add_entry(x->c, x->f->owner, x->f->name, &text);
 
-	if (ok)
-		add_edit(x, patch_entry_end(x->d, line), 0, buf_str(&text));
-	buf_free(&text);
-	return ok;
+	for (size_t i = 0; i < p->nentries; i++)
+		if (x->line && p->entries[i].line == x->line)
+			return patch_add_entry(x->c, x->f->owner, x->f->name, &text) &&
+			       add_edit_buf(x, patch_entry_end(x->d, x->line), 0, &text);
+	return false;
 }
 
 /* Insert a list of errors at the end of the entry on the finding's line. */
 static bool fix_add_errors(struct fixing *x)
 {
-	unsigned int line = finding_page_line(x->f);
 	struct buf text = { 0 };
 
-	if (!line || !x->f->detail)
+	if (!x->line || !x->f->detail)
 		return false;
 	patch_add_errors(x->c, x->f->detail, &text);
-	add_edit(x, patch_entry_end(x->d, line), 0, buf_str(&text));
-	buf_free(&text);
-	return true;
+	return add_edit_buf(x, patch_entry_end(x->d, x->line), 0, &text);
 }
 
 /* Insert the entry of an errno at its place in the alphabet. */
@@ -228,9 +202,7 @@ static bool fix_add_errno(struct fixing *x)
 	if (!before || !x->f->detail)
 		return false;
 	patch_add_errno(x->c, x->f->name, x->f->detail, &text);
-	add_edit(x, patch_entry_end(x->d, before->line), 0, buf_str(&text));
-	buf_free(&text);
-	return true;
+	return add_edit_buf(x, patch_entry_end(x->d, before->line), 0, &text);
 }
 
 /* Members in layouts --------------------------------------------------------------------- */
@@ -256,23 +228,19 @@ static void shrink_reserved(struct fixing *x, const struct api_struct *stated, u
 {
 	for (size_t i = 0; i < stated->n; i++) {
 		const struct api_member *m = &stated->members[i];
+		const char *text = line_text(x->d, m->line), *colon = strchr(text, ':');
 		struct buf line = { 0 };
-		const char *text, *colon;
 
 		if (!m->reserved || !m->bitfield || m->start / 64 != start / 64 ||
 		    m->line > x->d->n || m->bits <= bits)
 			continue;
-		text = x->d->lines[m->line - 1].text;
-		colon = strchr(text, ':');
 		if (colon) {
-			size_t blanks = strspn(colon + 1, " ");
+			const char *width = colon + 1 + strspn(colon + 1, " ");
 
-			buf_add(&line, text, (size_t)(colon - text) + 1 + blanks);
-			buf_addf(&line, "%u%s\n", m->bits - bits,
-				 colon + 1 + blanks + strspn(colon + 1 + blanks, "0123456789"));
-			add_edit(x, m->line, 1, buf_str(&line));
+			buf_add(&line, text, (size_t)(width - text));
+			buf_addf(&line, "%u%s\n", m->bits - bits, width + strspn(width, "0123456789"));
+			add_edit_buf(x, m->line, 1, &line);
 		}
-		buf_free(&line);
 		return;
 	}
 }
@@ -303,10 +271,9 @@ static bool fix_add_member(struct fixing *x)
 	if (!before || before->line > x->d->n || before->bitfield != m->bitfield)
 		return false;
 	patch_add_member(structure, m, x->d->lines[before->line - 1].text, &text);
-	add_edit(x, after_comment(x->d, before->line), 0, buf_str(&text));
+	add_edit_buf(x, after_comment(x->d, before->line), 0, &text);
 	if (m->bitfield)
 		shrink_reserved(x, stated, m->start, m->bits);
-	buf_free(&text);
 	return true;
 }
 
@@ -322,24 +289,24 @@ static bool put_text(struct fixing *x, enum amendment_how how, unsigned int line
 	s = patch_sentence(x->d, line);
 	switch (how) {
 	case AMEND_SENTENCE:
-		add_edit(x, s.first, s.count, text);
 		break;
 	case AMEND_AFTER:
-		add_edit(x, patch_after_comments(x->d, s.first + s.count), 0, text);
+		s = (struct patch_span){ patch_after_comments(x->d, s.first + s.count), 0 };
 		break;
 	case AMEND_ENTRY:
-		add_edit(x, patch_entry_end(x->d, line), 0, text);
+		s = (struct patch_span){ patch_entry_end(x->d, line), 0 };
 		break;
 	case AMEND_BEFORE:	/* the tag's .TP */
-		add_edit(x, line - 1, 0, text);
+		s = (struct patch_span){ line - 1, 0 };
 		break;
 	case AMEND_LINE:
-		add_edit(x, after_comment(x->d, line), 0, text);
+		s = (struct patch_span){ after_comment(x->d, line), 0 };
 		break;
 	case AMEND_OVER:
-		add_edit(x, line, 1, text);
+		s = (struct patch_span){ line, 1 };
 		break;
 	}
+	add_edit(x, s.first, s.count, text);
 	return true;
 }
 
@@ -379,23 +346,21 @@ enum patch_stage patch_stage(const struct finding *f)
 	       f->kind == FINDING_MEMBER_MISSING ? PATCH_LAYOUTS : PATCH_ENTRIES;
 }
 
-/* Return true if the page documents it by now: an entry may have come with its errors. */
-static bool documents(const struct fixing *x, const struct claim_desc *d)
-{
-	const char *words = tables_pair(undocumented_descs, d->name);
-
-	return words && !page_omits(&x->c->page, d->section, d->place, words);
-}
-
 static bool correct_claim(struct fixing *x)
 {
 	bool unsaid = x->f->kind == FINDING_UNSAID;
+	const struct page *p = &x->c->page;
 
-	for (const struct claim_desc *c = claim_descs; c->name; c++)
-		if (c->correction && !strcmp(c->name, x->f->name))
-			return !(unsaid && documents(x, c)) &&
-			       put_text(x, unsaid ? AMEND_AFTER : AMEND_SENTENCE,
-					page_find(&x->c->page, c->section, c->place), c->correction);
+	for (const struct claim_desc *c = claim_descs; c->name; c++) {
+		const char *words = unsaid ? tables_pair(undocumented_descs, c->name) : NULL;
+
+		if (!c->correction || strcmp(c->name, x->f->name))
+			continue;
+		/* the page may document it by now: an entry may have come with its errors */
+		return !(words && !page_omits(p, c->section, c->place, words)) &&
+		       put_text(x, unsaid ? AMEND_AFTER : AMEND_SENTENCE,
+				page_find(p, c->section, c->place), c->correction);
+	}
 	return false;
 }
 
@@ -427,7 +392,8 @@ bool patch_fix(const struct conform *c, const struct finding *f, const struct pa
 		[FINDING_CLAIM] = correct_claim,
 		[FINDING_UNSAID] = correct_claim,
 	};
-	struct fixing x = { c, f, d, out };
+	unsigned int line = finding_page_line(f);
+	struct fixing x = { c, f, d, out, line, line_text(d, line) };
 	int amended = amend(&x);
 
 	/* a text may change a sentence beside the one that the claim corrects */
