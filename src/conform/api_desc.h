@@ -87,3 +87,22 @@ bool api_desc_any(const char *text, size_t len, const char *words);
 
 void api_desc_struct_free(struct api_struct *st);
 void api_desc_free(struct api_desc *s);
+
+/* Readers: see tables.h, too. */
+
+#define BTF_KERNEL "/sys/kernel/btf/vmlinux"
+
+/*
+ * Read BTF, raw or from an ELF file, into out: the structures named in known, and the enums
+ * that share a name with it; everything if known is NULL.  The caller sets out->file and
+ * source.  Return false after a warn(): it cannot be read, or this build lacks libbpf.
+ */
+bool btf_read(const char *path, const struct api_desc *known, struct api_desc *out);
+
+/*
+ * Compile headers, each a path or "<name>", and add what they define themselves, without
+ * what they include: macros and enumerators with values, structures with offsets.  Set
+ * out->file to the path of the first.  Return false after a warn(): no compiler writes BTF
+ * ($CC, cc, gcc), a header does not compile, or this build lacks libbpf.
+ */
+bool header_read(const char *const *headers, size_t n, struct api_desc *out);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "conform/btf.h"
+/* Types of a kernel or an object file. */
+#include "conform/api_desc.h"
 
 #include "core/lib/die.h"
 

@@ -72,6 +72,18 @@ const char *compare_nearest(const struct conform *c, const char *word, bool memb
 bool compare_knows(const struct conform *c, const char *name);
 bool compare_knows_member(const struct conform *c, const char *name);
 
+/*
+ * Compile each example, without warnings, and run it in a temporary directory, for a few
+ * seconds at most: it must exit with 0, write nothing to standard error, and print what
+ * %example_output says.  Where its event cannot be opened, the one of %example_events takes
+ * its place, and the example counts as untried if that succeeds.  kernel is the running
+ * release, for the places of findings.
+ */
+void examples_try(struct conform *c, const char *kernel);
+
+/* Begin the check of each example, untried for that reason. */
+void examples_skip(struct conform *c, const char *reason);
+
 /* The parts of compare_page(). */
 void compare_page_names(struct conform *c);
 void compare_page_structs(struct conform *c);

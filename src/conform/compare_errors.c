@@ -94,22 +94,16 @@ static void add_error_rules(struct conform *c, struct finding *f, const struct x
 	finding_detail(f, &detail);
 }
 
-static size_t errors_section(const struct conform *c)
-{
-	for (size_t i = 0; i < c->page.nentries; i++)
-		if (page_is_errno(c->page.entries[i].name))
-			return c->page.entries[i].section;
-	return SIZE_MAX;
-}
-
 static void missing_error(struct conform *c, const struct xlat_entry *error)
 {
-	size_t section = errors_section(c);
-	struct finding *f = compare_add(c, FINDING_PAGE, FINDING_ERRNO_MISSING, NULL, error->name,
-					section == SIZE_MAX ? "ERRORS" : page_section(&c->page, section),
-					"The list of errors lacks %s", error->name);
+	const char *section = "ERRORS";
 
-	add_error_rules(c, f, error, NULL);
+	for (size_t i = c->page.nentries; i-- > 0;)
+		if (page_is_errno(c->page.entries[i].name))
+			section = page_section(&c->page, c->page.entries[i].section);
+	add_error_rules(c, compare_add(c, FINDING_PAGE, FINDING_ERRNO_MISSING, NULL, error->name,
+				       section, "The list of errors lacks %s", error->name),
+			error, NULL);
 }
 
 /* Report the rules of an error that its entry does not mention. */
@@ -152,22 +146,10 @@ static void wrong_member(struct conform *c, const struct xlat_entry *error,
 						error->name), &detail);
 }
 
-/* Return the first release with a rule of that error, or 0. */
-static uint32_t error_release(int error)
-{
-	uint32_t first = 0;
-
-	for (size_t i = 0; i < RULE_COUNT; i++)
-		if (rule_descs[i].error == error &&
-		    (!first || rule_descs[i].since < first))
-			first = rule_descs[i].since;
-	return first;
-}
-
 static void compare_error(struct conform *c, const struct xlat_entry *error)
 {
 	const struct page_entry *e = page_entry(&c->page, error->name);
-	uint32_t first = error_release((int)error->value);
+	uint32_t first = 0;	/* release with a rule of the error */
 	char a[16], b[16];
 
 	compare_begin(c, "page: %s", error->name);
@@ -182,6 +164,10 @@ static void compare_error(struct conform *c, const struct xlat_entry *error)
 		if (w->entry == (size_t)(e - c->page.entries) && !w->constant && !w->code)
 			wrong_member(c, error, w);
 	}
+	for (size_t i = 0; i < RULE_COUNT; i++)
+		if (rule_descs[i].error == (int)error->value &&
+		    (!first || rule_descs[i].since < first))
+			first = rule_descs[i].since;
 	if (e->since && first && e->since != first)
 		finding_since(compare_add_page(c, FINDING_SINCE, NULL, error->name, e->section,
 					       e->line, "%s was added in Linux %s, not %s",

@@ -22,14 +22,9 @@ static uint32_t table_release(const struct conform *c, const char *set)
 	return first < FIRST_PERF ? FIRST_PERF : first;
 }
 
-/* A word of the page that looks like a name of perf, but is none. */
-struct misname {
-	const struct page_word *word;
-	const char *near;	/* most similar name, or NULL */
-};
-
+/* The names that unknown words of the page mean. */
 struct misnames {
-	struct misname *all;
+	const char **meant;
 	size_t n;
 };
 
@@ -92,32 +87,22 @@ static bool looks_like_member(const struct conform *c, const struct page_word *w
 	       compare_nearest(c, w->name, true);
 }
 
-static void add_unknown_name(struct conform *c, const struct page_word *w, const char *near)
-{
-	struct finding *f;
-
-	compare_begin(c, "page: %s", w->name);
-	f = compare_add_page(c, FINDING_UNKNOWN, NULL, w->name, w->section, 0, "No such name: %s%s%s",
-			     w->name, near ? "; probably " : "", near ? near : "");
-	f->instead = near ? xstrdup(near) : NULL;
-	place_words(c, f, w->name);
-	if (near && w->constant)
-		place_name(c, f, near);
-}
-
-/* Macros with arguments are in no table; those that the page should name are here. */
+/* Return true if the page should have the name of a macro with arguments, which no table has. */
 static bool is_macro(const char *name)
 {
-	for (const struct misstatement_desc *m = misstatement_descs; m->name; m++)
-		if (m->lacks && !strcmp(m->name, name))
-			return true;
-	return false;
+	const struct misstatement_desc *m = misstatement_descs;
+
+	while (m->name && !(m->lacks && !strcmp(m->name, name)))
+		m++;
+	return m->name;
 }
 
 static void add_unknown_names(struct conform *c, struct misnames *m)
 {
 	for (size_t i = 0; i < c->page.nwords; i++) {
 		const struct page_word *w = &c->page.words[i];
+		const char *near;
+		struct finding *f;
 
 		if (page_word(&c->page, w->name) != w)
 			continue;	/* not its first place */
@@ -125,11 +110,19 @@ static void add_unknown_names(struct conform *c, struct misnames *m)
 				  !looks_like_constant(c, w) :
 		    w->code || !looks_like_member(c, w))
 			continue;
-		m->all = page_grow(m->all, m->n, sizeof(*m->all));
-		m->all[m->n] = (struct misname){
-			w, compare_nearest(c, w->name, !w->constant),
-		};
-		add_unknown_name(c, w, m->all[m->n++].near);
+		near = compare_nearest(c, w->name, !w->constant);
+		compare_begin(c, "page: %s", w->name);
+		f = compare_add_page(c, FINDING_UNKNOWN, NULL, w->name, w->section, 0,
+				     "No such name: %s%s%s", w->name, near ? "; probably " : "",
+				     near ? near : "");
+		place_words(c, f, w->name);
+		if (!near)
+			continue;
+		f->instead = xstrdup(near);
+		if (w->constant)
+			place_name(c, f, near);
+		m->meant = page_grow(m->meant, m->n, sizeof(*m->meant));
+		m->meant[m->n++] = near;
 	}
 }
 
@@ -137,7 +130,7 @@ static void add_unknown_names(struct conform *c, struct misnames *m)
 static bool is_misspelt(const struct misnames *m, const char *name)
 {
 	for (size_t i = 0; i < m->n; i++)
-		if (m->all[i].near && !strcmp(m->all[i].near, name))
+		if (!strcmp(m->meant[i], name))
 			return true;
 	return false;
 }
@@ -366,5 +359,5 @@ void compare_page_names(struct conform *c)
 	newer_names(c, &c->header);
 	newer_names(c, &c->btf);
 	compare_other_values(c);
-	free(m.all);
+	free(m.meant);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "conform/examples.h"
+/* The example programs of a page. */
+#include "conform/compare.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -15,7 +16,6 @@
 #include <unistd.h>
 
 #include "core/abi/strings.h"
-#include "conform/compare.h"
 #include "conform/compiler.h"
 #include "conform/tables.h"
 #include "conform/textfile.h"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "conform/header.h"
+/* A C header, as a compiler reads it. */
+#include "conform/api_desc.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "conform/btf.h"
 #include "conform/compiler.h"
 #include "core/lib/die.h"
 #include "core/lib/scan_text.h"

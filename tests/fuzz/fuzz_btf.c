@@ -3,7 +3,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "conform/btf.h"
 #include "conform/compare.h"
 #include "conform/tables.h"
 #include "fuzz.h"

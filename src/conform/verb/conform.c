@@ -8,9 +8,6 @@
 #include <unistd.h>
 
 #include "verbs/cmd.h"
-#include "conform/btf.h"
-#include "conform/examples.h"
-#include "conform/header.h"
 #include "conform/patch.h"
 #include "conform/tables.h"
 #include "core/host/mounts.h"
