@@ -58,9 +58,7 @@ static bool run_compiler(struct compiler *c, const char *const *args)
 	rc = posix_spawnp(&pid, argv[0], &fa, NULL, argv, environ);
 	posix_spawn_file_actions_destroy(&fa);
 	buf_free(&errors);
-	if (rc)
-		return false;
-	return child_wait(pid) == 0;
+	return !rc && child_wait(pid) == 0;
 }
 
 static bool write_source(struct compiler *c, const char *source)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "conform/compiler.h"
+#include "conform/page.h"
 #include "core/lib/die.h"
 #include "core/lib/scan_text.h"
 
@@ -34,8 +35,7 @@ struct words {
 static void add_header_word(struct words *w, const char *s, size_t len, unsigned int line,
 			    bool macro)
 {
-	if (!(w->n & (w->n - 1)))
-		w->all = xrealloc(w->all, (w->n ? 2 * w->n : 1) * sizeof(*w->all));
+	w->all = page_grow(w->all, w->n, sizeof(*w->all));
 	w->all[w->n++] = (struct word){
 		.name = xstrndup(s, len), .file = w->nfiles - 1, .line = line, .macro = macro,
 	};
@@ -69,26 +69,7 @@ static void read_line_marker(struct words *w, const char *s, const char *end, st
 		at->ours = name[1] != '<';
 }
 
-/* Read #define NAME VALUE; macros with arguments or without value are no constants. */
-static void read_define(struct words *w, const char *s, unsigned int line)
-{
-	size_t n = scan_word(s, NULL);
-	const char *value = s + n + strspn(s + n, " \t");
-
-	if (n && s[n] != '(' && *value && *value != '\n')
-		add_header_word(w, s, n, line, true);
-}
-
-static void read_line_words(struct words *w, const char *s, size_t len, unsigned int line)
-{
-	for (size_t i = 0, n; i < len; i += n ? n : 1) {
-		n = scan_word(s + i, NULL);
-		if (n && !isdigit((unsigned char)s[i]))
-			add_header_word(w, s + i, n, line, false);
-	}
-}
-
-/* Read the words of the headers that our source includes. */
+/* Read the words of the headers that our source includes, and of macros those with a value. */
 static void read_words(const char *text, struct words *w)
 {
 	struct place at = { .ours = false };
@@ -99,10 +80,20 @@ static void read_words(const char *text, struct words *w)
 			read_line_marker(w, s, end, &at);
 			continue;
 		}
-		if (at.depth == 1 && at.ours && !strncmp(s, "#define ", 8))
-			read_define(w, s + 8, at.line);
-		else if (at.depth == 1 && at.ours && *s != '#')
-			read_line_words(w, s, (size_t)(end - s), at.line);
+		if (at.depth == 1 && at.ours && !strncmp(s, "#define ", 8)) {
+			const char *name = s + 8;
+			size_t n = scan_word(name, NULL), blanks = strspn(name + n, " \t");
+
+			/* one with arguments is no constant */
+			if (n && name[n] != '(' && name + n + blanks < end)
+				add_header_word(w, name, n, at.line, true);
+		} else if (at.depth == 1 && at.ours && *s != '#') {
+			for (size_t n; s < end; s += n ? n : 1) {
+				n = scan_word(s, end);
+				if (n && !isdigit((unsigned char)*s))
+					add_header_word(w, s, n, at.line, false);
+			}
+		}
 		at.line++;
 	}
 }
@@ -116,29 +107,7 @@ static const struct word *find_word(const struct words *w, size_t from, const ch
 	return NULL;
 }
 
-static void free_words(struct words *w)
-{
-	for (size_t i = 0; i < w->n; i++)
-		free(w->all[i].name);
-	for (size_t i = 0; i < w->nfiles; i++)
-		free(w->files[i]);
-	free(w->all);
-	free(w->files);
-}
-
 /* Values ---------------------------------------------------------------------------------- */
-
-static void value_source(const char *include, const struct api_desc *s, size_t first, size_t n,
-			 struct buf *out)
-{
-	buf_adds(out, include);
-	buf_adds(out, "enum pevtrace_values {\n");
-	for (size_t i = first; i < first + n; i++)
-		for (int p = 0; p < PIECES; p++)
-			buf_addf(out, "\tpevtrace_%zu_%d = (int)((unsigned long long)(%s) >> %d & "
-				 "0xffffff),\n", i, p, s->names[i].name, p * PIECE_BITS);
-	buf_adds(out, "} pevtrace_values;\n");
-}
 
 static void join_values(const struct api_desc *pieces, struct api_desc *s, size_t first, size_t n)
 {
@@ -169,7 +138,12 @@ static void find_values(struct compiler *c, const char *include, struct api_desc
 
 	if (!n)
 		return;
-	value_source(include, s, first, n, &source);
+	buf_addf(&source, "%senum pevtrace_values {\n", include);
+	for (size_t i = first; i < first + n; i++)
+		for (int p = 0; p < PIECES; p++)
+			buf_addf(&source, "\tpevtrace_%zu_%d = (int)((unsigned long long)(%s) >> %d & "
+				 "0xffffff),\n", i, p, s->names[i].name, p * PIECE_BITS);
+	buf_adds(&source, "} pevtrace_values;\n");
 	if (compiler_types(c, source.data, &object, &errors)) {
 		if (btf_read(object.data, NULL, &pieces))
 			join_values(&pieces, s, first, n);
@@ -198,13 +172,6 @@ static void add_includes(const char *const *headers, size_t n, struct buf *out)
 	}
 }
 
-/* The form of a constant; some compilers leave 64-bit enumerators out of BTF. */
-static bool is_constant(const char *s)
-{
-	return isupper((unsigned char)*s) && strchr(s, '_') &&
-	       !s[strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789")];
-}
-
 static void keep_names(const struct api_desc *all, const struct words *w, struct api_desc *out)
 {
 	for (size_t i = 0; i < w->n; i++) {
@@ -212,28 +179,13 @@ static void keep_names(const struct api_desc *all, const struct words *w, struct
 		const struct api_name *n = api_name(all, word->name);
 		struct api_name *to;
 
-		if ((!n && !word->macro && !is_constant(word->name)) || api_name(out, word->name))
+		/* some compilers leave 64-bit enumerators out of BTF */
+		if ((!n && !word->macro && !page_is_constant(word->name)) ||
+		    api_name(out, word->name))
 			continue;
 		to = api_desc_add_name(out, word->name, n ? n->set : NULL);
 		to->line = word->line;
 		to->file = word->file ? xstrdup(w->files[word->file]) : NULL;
-	}
-}
-
-/* Move a structure to out. */
-static void keep_struct(struct api_struct *from, const struct words *w,
-			const struct word *at, struct api_desc *out)
-{
-	struct api_struct *to = api_desc_add_struct(out, "");
-	struct api_struct empty = *to;
-
-	*to = *from;
-	*from = empty;
-	to->line = at->line;
-	for (size_t i = 0; i < to->n; i++) {
-		const struct word *word = find_word(w, (size_t)(at - w->all), to->members[i].name);
-
-		to->members[i].line = word ? word->line : to->line;
 	}
 }
 
@@ -243,31 +195,22 @@ static void keep_own(struct api_desc *all, const struct words *w, struct api_des
 	keep_names(all, w, out);
 	for (size_t i = 0; i < all->nstructs; i++) {
 		const struct word *word = find_word(w, 0, all->structs[i].name);
+		struct api_struct *to, empty;
 
-		if (word)
-			keep_struct(&all->structs[i], w, word, out);
+		if (!word)
+			continue;
+		to = api_desc_add_struct(out, "");
+		empty = *to;
+		*to = all->structs[i];
+		all->structs[i] = empty;
+		to->line = word->line;
+		for (size_t j = 0; j < to->n; j++) {
+			const struct word *m = find_word(w, (size_t)(word - w->all),
+							 to->members[j].name);
+
+			to->members[j].line = m ? m->line : to->line;
+		}
 	}
-}
-
-/* Warn with the first error of the compiler. */
-static bool warn_not_compiled(const char *header, const struct buf *errors)
-{
-	const char *s = strstr(buf_str(errors), "error:");
-
-	s = s ? s : buf_str(errors);
-	warn("cannot compile %s: %.*s; name another header with --header, or use --no-headers",
-	     header, (int)strcspn(s, "\n"), s);
-	return false;
-}
-
-/* Some compilers write no line markers, or nothing. */
-static bool has_words(const char *text, const char *header, struct words *w)
-{
-	read_words(text, w);
-	if (!w->nfiles)
-		warn("the preprocessed text of %s does not name it; set CC to another compiler, or "
-		     "use --no-headers", header);
-	return w->nfiles;
 }
 
 bool header_read(const char *const *headers, size_t n, struct api_desc *out)
@@ -276,23 +219,41 @@ bool header_read(const char *const *headers, size_t n, struct api_desc *out)
 	struct api_desc all = { 0 };
 	struct words w = { 0 };
 	struct compiler *c = compiler_open(true);
+	const char *error;
 	bool ok;
 
 	if (!c)
 		return false;
 	add_includes(headers, n, &include);
-	ok = (compiler_preprocess(c, include.data, &text, &errors) &&
-	      compiler_types(c, include.data, &object, &errors)) ||
-	     warn_not_compiled(headers[0], &errors);
-	ok = ok && btf_read(object.data, NULL, &all) &&
-	     has_words(buf_str(&text), headers[0], &w);
+	ok = compiler_preprocess(c, include.data, &text, &errors) &&
+	     compiler_types(c, include.data, &object, &errors);
+	if (!ok) {
+		error = strstr(buf_str(&errors), "error:");
+		error = error ? error : buf_str(&errors);
+		warn("cannot compile %s: %.*s; name another header with --header, or use --no-headers",
+		     headers[0], (int)strcspn(error, "\n"), error);
+	}
+	ok = ok && btf_read(object.data, NULL, &all);
+	if (ok) {
+		read_words(buf_str(&text), &w);
+		ok = w.nfiles;
+		/* some compilers write no line markers, or nothing */
+		if (!ok)
+			warn("the preprocessed text of %s does not name it; set CC to another "
+			     "compiler, or use --no-headers", headers[0]);
+	}
 	if (ok) {
 		keep_own(&all, &w, out);
 		free(out->file);
 		out->file = xstrdup(w.files[0]);
 		find_values(c, include.data, out, 0, out->nnames);
 	}
-	free_words(&w);
+	for (size_t i = 0; i < w.n; i++)
+		free(w.all[i].name);
+	for (size_t i = 0; i < w.nfiles; i++)
+		free(w.files[i]);
+	free(w.all);
+	free(w.files);
 	api_desc_free(&all);
 	compiler_close(c);
 	buf_free(&include);
