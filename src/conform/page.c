@@ -162,20 +162,20 @@ bool page_omits(const struct page *p, const char *section, const char *words, co
 bool page_is_english(const struct page *p)
 {
 	for (size_t i = 0; i < p->nsections; i++)
-		if (!strcmp(p->sections[i].name, "ERRORS"))
+		if (!strcmp(p->sections[i], "ERRORS"))
 			return true;
 	return false;
 }
 
 const char *page_section(const struct page *p, size_t section)
 {
-	return section < p->nsections ? p->sections[section].name : "";
+	return section < p->nsections ? p->sections[section] : "";
 }
 
 void page_free(struct page *p)
 {
 	for (size_t i = 0; i < p->nsections; i++)
-		free(p->sections[i].name);
+		free(p->sections[i]);
 	for (size_t i = 0; i < p->nentries; i++)
 		free(p->entries[i].name);
 	for (size_t i = 0; i < p->nwords; i++)

@@ -6,11 +6,6 @@
 #include "core/lib/buf.h"
 #include "core/lib/map.h"
 
-struct page_section {
-	char *name;
-	unsigned int line;
-};
-
 /* A line of text or code. */
 struct page_line {
 	unsigned int line;
@@ -70,7 +65,7 @@ struct page {
 	char *title;		/* arguments of .TH */
 	struct api_desc desc;	/* its structures; desc.file is the path */
 	struct page_struct *structs;
-	struct page_section *sections;
+	char **sections;	/* headings */
 	struct page_line *lines;
 	struct page_entry *entries;
 	struct page_word *words;

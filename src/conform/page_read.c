@@ -199,13 +199,6 @@ static void add_page_word(struct page_reader *r, char *word, const struct roff_l
 	};
 }
 
-/* Return true if a word is no function (bold, or with arguments) and not in <>. */
-static bool is_plain_word(const struct roff_line *l, size_t i, size_t n)
-{
-	return l->fonts[i] == 'R' && (i + n == l->len || !strchr("(.", l->text[i + n])) &&
-	       (!i || l->text[i - 1] != '<');
-}
-
 /*
  * Return true if a whole line is italic words without "_": it may be the name of a member
  * that lost its "_".
@@ -221,6 +214,23 @@ static bool is_phrase(const struct roff_line *l)
 		blank |= l->text[i] == ' ';
 	}
 	return blank && l->macro;
+}
+
+/* Return true for a word that may name something of the interface. */
+static bool is_name_word(const struct roff_line *l, const char *word, size_t at, size_t n, bool code)
+{
+	/* the text ends with a NUL */
+	char before = at ? l->text[at - 1] : '\0', after = l->text[at + n];
+
+	/* not a pattern as PERF_* */
+	if (page_is_constant(word) && after != '*')
+		return true;
+	if (code || !strchr(word, '_'))
+		return code && strchr(word, '_');
+	/* not in a path, no function (bold, or with arguments), and not in <> */
+	return before != '/' && after != '/' &&
+	       (l->fonts[at] == 'I' ||
+		(l->fonts[at] == 'R' && after != '(' && after != '.' && before != '<'));
 }
 
 static void read_words(struct page_reader *r, const struct roff_line *l, bool code)
@@ -255,11 +265,7 @@ static void read_words(struct page_reader *r, const struct roff_line *l, bool co
 		word = xstrndup(s + i, n);
 		if (!code)
 			claim_word(r, word, l->line);
-		/* skip patterns as PERF_*, and words in paths */
-		if ((page_is_constant(word) && (i + n == l->len || s[i + n] != '*')) ||
-		    (!code && strchr(word, '_') && (l->fonts[i] == 'I' || is_plain_word(l, i, n)) &&
-		     (!i || s[i - 1] != '/') && (i + n == l->len || s[i + n] != '/')) ||
-		    (code && strchr(word, '_')))
+		if (is_name_word(l, word, i, n, code))
 			add_page_word(r, word, l, code);
 		else
 			free(word);
@@ -290,12 +296,6 @@ static void begin_entries(struct page_reader *r, const struct roff_line *l)
 		r->nowners = r->page->nentries - first;
 	}
 	read_words(r, l, false);
-}
-
-static void read_tag(struct page_reader *r, const struct roff_line *l)
-{
-	begin_entries(r, l);
-	finish_claim(r);
 }
 
 static void read_prose(struct page_reader *r, const struct roff_line *l)
@@ -348,25 +348,20 @@ static char *example_name(const struct page *p, unsigned int line)
 	return name.data;
 }
 
-static void add_example(struct page_reader *r)
-{
-	struct page *p = r->page;
-
-	p->examples = page_grow(p->examples, p->nexamples, sizeof(*p->examples));
-	p->examples[p->nexamples++] = (struct page_example){
-		.name = example_name(p, r->code_line), .text = xstrdup(buf_str(&r->code)),
-		.line = r->code_line, .section = section_now(p),
-	};
-}
-
 static void end_code(struct page_reader *r)
 {
 	struct page *p = r->page;
 
 	if (r->code_line) {
 		pseudo_structs(buf_str(&r->code), r->code_line, &p->desc);
-		if (api_desc_phrase(buf_str(&r->code), r->code.len, "main", 4))
-			add_example(r);
+		if (api_desc_phrase(buf_str(&r->code), r->code.len, "main", 4)) {
+			p->examples = page_grow(p->examples, p->nexamples, sizeof(*p->examples));
+			p->examples[p->nexamples++] = (struct page_example){
+				.name = example_name(p, r->code_line),
+				.text = xstrdup(buf_str(&r->code)),
+				.line = r->code_line, .section = section_now(p),
+			};
+		}
 	}
 	for (; r->nstructs < p->desc.nstructs; r->nstructs++) {
 		p->structs = xrealloc(p->structs, (r->nstructs + 1) * sizeof(*p->structs));
@@ -377,14 +372,6 @@ static void end_code(struct page_reader *r)
 	}
 	r->code_line = 0;
 	buf_reset(&r->code);
-}
-
-static void add_section(struct page *p, const struct roff_line *l)
-{
-	p->sections = page_grow(p->sections, p->nsections, sizeof(*p->sections));
-	p->sections[p->nsections++] = (struct page_section){
-		.name = xstrdup(l->text), .line = l->line,
-	};
 }
 
 /* Add a line to the text of the page, in which page_find() looks. */
@@ -422,11 +409,13 @@ static void read_line(void *ctx, const struct roff_line *l)
 		end_paragraph(r);
 		r->entry = SIZE_MAX;
 		r->nowners = 0;
-		add_section(p, l);
+		p->sections = page_grow(p->sections, p->nsections, sizeof(*p->sections));
+		p->sections[p->nsections++] = xstrdup(l->text);
 		break;
 	case ROFF_TAG:
 		end_paragraph(r);
-		read_tag(r, l);
+		begin_entries(r, l);
+		finish_claim(r);
 		break;
 	case ROFF_TEXT:
 		read_prose(r, l);

@@ -77,11 +77,6 @@ static bool token_is(const struct reader *r, const char *text)
 	       !memcmp(r->now.text, text, r->now.len);
 }
 
-static char *copy_token(const struct token *t)
-{
-	return xstrndup(t->text, t->len);
-}
-
 /* Conditions ------------------------------------------------------------------------------ */
 
 /* Capitals with a "_": translations keep these words of a comment. */
@@ -256,31 +251,25 @@ static char *read_brackets(struct reader *r)
 			break;
 		next_token(r);
 	}
-	if (b.data)
-		return b.data;
-	return xstrdup("");
-}
-
-/* Return the width of an array whose length is a number, or 0. */
-static uint32_t array_bits(const char *array, uint32_t bits)
-{
-	unsigned long n = strtoul(array, NULL, 10);
-
-	return isdigit((unsigned char)*array) && n <= 65536 ? bits * (uint32_t)n : 0;
+	return b.data ? b.data : xstrdup("");
 }
 
 static void place_plain_member(struct reader *r, struct frame *f, struct api_member *m)
 {
 	uint32_t bits = known_bits(r, m->type), all = bits;
+	bool numbered = m->array && isdigit((unsigned char)*m->array);
 
 	end_bitfields(r, f);
-	if (m->array)
-		all = array_bits(m->array, bits);
+	if (m->array) {
+		unsigned long n = strtoul(m->array, NULL, 10);
+
+		all = numbered && n <= 65536 ? bits * (uint32_t)n : 0;
+	}
 	m->placed = !f->lost;
-	m->bits = m->array ? all : bits;
+	m->bits = all;
 	m->start = place_bits_at(f, all, bits < 64 ? bits : 64);
 	/* an array of length 0 has no size; another one here has an unknown size */
-	if (!all && !(m->array && isdigit((unsigned char)*m->array)))
+	if (!all && !numbered)
 		f->lost = true;
 }
 
@@ -288,7 +277,7 @@ static void place_plain_member(struct reader *r, struct frame *f, struct api_mem
 static void read_declarator(struct reader *r, struct frame *f, const char *type,
 			    const struct token *name, size_t first)
 {
-	char *text = copy_token(name);
+	char *text = xstrndup(name->text, name->len);
 	struct api_member *m;
 	size_t i;
 
@@ -401,17 +390,6 @@ static void read_member(struct reader *r, struct frame *f, unsigned int depth)
 	buf_free(&type);
 }
 
-/* Align a block; its alignment is known at its end only. */
-static void align_block(struct reader *r, struct frame *f, size_t first)
-{
-	uint32_t by = round_up(f->base, f->align) - f->base;
-
-	for (size_t i = first; i < r->out->n; i++)
-		r->out->members[i].start += by;
-	f->base += by;
-	f->end += by;
-}
-
 /* Read a block from { to its names and comment after }. */
 static void read_block(struct reader *r, struct frame *outer, bool is_union, unsigned int depth)
 {
@@ -420,6 +398,7 @@ static void read_block(struct reader *r, struct frame *outer, bool is_union, uns
 	};
 	size_t first = r->out->n;
 	struct token about;
+	uint32_t by;
 
 	end_bitfields(r, outer);
 	if (outer->is_union)
@@ -452,17 +431,14 @@ static void read_block(struct reader *r, struct frame *outer, bool is_union, uns
 	r->begun = first;
 	skip_comments(r);
 	outer->lost = f.lost;
-	align_block(r, &f, first);
+	/* the alignment of the block is known at its end only */
+	by = round_up(f.base, f.align) - f.base;
+	for (size_t i = first; i < r->out->n; i++)
+		r->out->members[i].start += by;
+	f.base += by;
+	f.end += by;
 	outer->at = outer->is_union ? outer->at : f.base;
 	place_bits_at(outer, round_up(f.end - f.base, f.align), 1);
-}
-
-static void read_struct(struct reader *r, bool is_union)
-{
-	struct frame f = { .is_union = false, .align = 8 };
-
-	read_block(r, &f, is_union, 0);
-	r->out->bytes = f.lost ? 0 : f.end / 8;
 }
 
 void pseudo_structs(const char *text, unsigned int line, struct api_desc *out)
@@ -475,14 +451,16 @@ void pseudo_structs(const char *text, unsigned int line, struct api_desc *out)
 		const struct token *kind = named ? &before : &last;
 		bool is_union = kind->len == 5 && !memcmp(kind->text, "union", 5);
 		bool is_struct = kind->len == 6 && !memcmp(kind->text, "struct", 6);
+		struct frame f = { .is_union = false, .align = 8 };
 		char *name;
 
 		if (token_is(&r, "{") && (is_union || is_struct)) {
-			name = named ? copy_token(&last) : xstrdup("");
+			name = named ? xstrndup(last.text, last.len) : xstrdup("");
 			r.out = api_desc_add_struct(out, name);
 			r.out->line = kind->line;
 			free(name);
-			read_struct(&r, is_union);
+			read_block(&r, &f, is_union, 0);
+			r.out->bytes = f.lost ? 0 : f.end / 8;
 			before = last = (struct token){ .kind = TOKEN_END };
 			continue;
 		}

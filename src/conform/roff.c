@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "conform/api_desc.h"
 #include "core/lib/buf.h"
 
 enum { MACRO_ARGS = 64 };
@@ -24,16 +25,6 @@ struct reader {
 
 /* Lines ----------------------------------------------------------------------------------- */
 
-/* An odd number of backslashes at the end continues a line. */
-static bool is_continued(const char *s, size_t len)
-{
-	size_t n = 0;
-
-	while (n < len && s[len - 1 - n] == '\\')
-		n++;
-	return n % 2;
-}
-
 static bool next_line(struct reader *r)
 {
 	bool more = true;
@@ -47,7 +38,10 @@ static bool next_line(struct reader *r)
 		const char *stop = nl ? nl : r->end;
 		size_t len = (size_t)(stop - r->at);
 
-		more = is_continued(r->at, len);
+		/* an odd number of backslashes at the end continues the line */
+		more = false;
+		for (size_t i = len; i && r->at[i - 1] == '\\'; i--)
+			more = !more;
 		buf_add(&r->source, r->at, more ? len - 1 : len);
 		r->at = nl ? nl + 1 : r->end;
 		r->line++;
@@ -142,27 +136,6 @@ static void set_font(struct reader *r, const char *name, size_t len)
 	r->before = last;
 }
 
-/* Skip the '...' of \w'...' and similar escapes. */
-static void skip_quoted(const char **s, const char *end)
-{
-	const char *close;
-
-	if (*s == end)
-		return;
-	close = memchr(*s + 1, **s, (size_t)(end - *s) - 1);
-	*s = close ? close + 1 : end;
-}
-
-/* Skip the size of \s: 0, +1, -2, (12, [12] */
-static void skip_size(const char **s, const char *end)
-{
-	size_t len;
-
-	if (*s < end && (**s == '+' || **s == '-'))
-		++*s;
-	escape_name(s, end, &len);
-}
-
 /* Read an escape after its backslash.  Return false at a comment. */
 static bool add_roff_escape(struct reader *r, const char **s, const char *end)
 {
@@ -190,13 +163,16 @@ static bool add_roff_escape(struct reader *r, const char **s, const char *end)
 	case '*': case 'n': case 'm': case 'M': case 'F': case 'k': case 'g': case 'Y':
 		escape_name(s, end, &len);
 		return true;
-	case 's':
-		skip_size(s, end);
+	case 's':		/* a size: 0, +1, -2, (12, [12] */
+		*s += *s < end && (**s == '+' || **s == '-');
+		escape_name(s, end, &len);
 		return true;
 	case 'w': case 'h': case 'v': case 'o': case 'l': case 'L': case 'D': case 'X':
 	case 'Z': case 'b': case 'x': case 'A': case 'B': case 'C': case 'H': case 'N':
 	case 'R': case 'S':
-		skip_quoted(s, end);
+		/* '...', with any quotes */
+		name = *s < end ? memchr(*s + 1, **s, (size_t)(end - *s) - 1) : NULL;
+		*s = name ? name + 1 : end;
 		return true;
 	case 'c':
 		r->out.open = true;
@@ -339,13 +315,11 @@ static void skip_definition(struct reader *r, const char *line)
 
 static bool is_in_list(const char *name, size_t len, const char *list)
 {
-	const char *p = list;
+	size_t n;
 
-	for (size_t n; *p; p += n + (p[n] == ' ')) {
-		n = strcspn(p, " ");
-		if (n == len && !memcmp(p, name, len))
+	for (const char *s; (s = text_item(&list, ' ', &n));)
+		if (n == len && !memcmp(s, name, len))
 			return true;
-	}
 	return false;
 }
 

@@ -205,9 +205,9 @@ static void check_section(const struct conform_cmd *cmd)
 		return;
 	nearest_start(&n, cmd->section, strlen(cmd->section));
 	for (size_t i = 0; i < p->nsections; i++) {
-		if (strcasestr(p->sections[i].name, cmd->section))
+		if (strcasestr(p->sections[i], cmd->section))
 			return;
-		nearest_try(&n, p->sections[i].name);
+		nearest_try(&n, p->sections[i]);
 	}
 	for (size_t i = 0; i < claim_ndescs; i++)
 		if (strcasestr(claim_descs[i].section, cmd->section))

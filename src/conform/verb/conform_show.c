@@ -175,13 +175,13 @@ static void text_before(struct conform_cmd *cmd, const char *section)
 	const struct page *p = &cmd->c.page;
 	size_t n = 0;
 
-	while (section && n < p->nsections && strcmp(p->sections[n].name, section))
+	while (section && n < p->nsections && strcmp(p->sections[n], section))
 		n++;
 	/* claims about a page in another language have sections that it lacks */
 	if (section && n == p->nsections)
 		return;
 	for (size_t i = 0; i < (section ? n : p->nsections); i++)
-		text_sections(cmd, p->sections[i].name);
+		text_sections(cmd, p->sections[i]);
 }
 
 static void show_text(struct conform_cmd *cmd)
