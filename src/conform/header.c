@@ -70,7 +70,7 @@ static void read_line_marker(struct words *w, const char *s, const char *end, st
 }
 
 /* Read the words of the headers that our source includes, and of macros those with a value. */
-static void read_words(const char *text, struct words *w)
+static void read_header_words(const char *text, struct words *w)
 {
 	struct place at = { .ours = false };
 
@@ -235,7 +235,7 @@ bool header_read(const char *const *headers, size_t n, struct api_desc *out)
 	}
 	ok = ok && btf_read(object.data, NULL, &all);
 	if (ok) {
-		read_words(buf_str(&text), &w);
+		read_header_words(buf_str(&text), &w);
 		ok = w.nfiles;
 		/* some compilers write no line markers, or nothing */
 		if (!ok)

@@ -241,7 +241,7 @@ static const char *shift_of(const char *name)
 	return NULL;
 }
 
-static bool add_field(const struct conform *c, const char *structure, const char *name,
+static bool add_member_entry(const struct conform *c, const char *structure, const char *name,
 		      struct buf *out)
 {
 	uint32_t first;
@@ -271,7 +271,7 @@ static bool add_field(const struct conform *c, const char *structure, const char
 bool patch_add_entry(const struct conform *c, const char *structure, const char *name,
 		     struct buf *out)
 {
-	return structure ? add_field(c, structure, name, out) : entry_name(c, name, out);
+	return structure ? add_member_entry(c, structure, name, out) : entry_name(c, name, out);
 }
 
 /* Append "/" "* meaning *" "/" from that column on, in as many lines as needed. */

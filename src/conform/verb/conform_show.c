@@ -184,7 +184,7 @@ static void text_before(struct conform_cmd *cmd, const char *section)
 		text_sections(cmd, p->sections[i]);
 }
 
-static void show_text(struct conform_cmd *cmd)
+static void findings_text(struct conform_cmd *cmd)
 {
 	const struct conform *c = &cmd->c;
 
@@ -259,7 +259,7 @@ static void json_findings(struct conform_cmd *cmd)
 			json_finding(cmd, "finding", &cmd->c.found.all[cmd->shown]);
 }
 
-static void show_json(struct conform_cmd *cmd)
+static void findings_json(struct conform_cmd *cmd)
 {
 	const struct conform *c = &cmd->c;
 	const struct { const char *key, *text; } texts[] = {
@@ -319,7 +319,7 @@ static void tap_check(struct conform_cmd *cmd, size_t n)
 	}
 }
 
-static void show_tap(struct conform_cmd *cmd)
+static void findings_tap(struct conform_cmd *cmd)
 {
 	conform_line(cmd, "1..%zu", cmd->c.nchecks);
 	for (size_t i = 0; i < cmd->c.nchecks; i++)
@@ -417,7 +417,7 @@ void conform_show_before(struct conform_cmd *cmd, const char *section)
 void conform_show(struct conform_cmd *cmd)
 {
 	static void (*const show[])(struct conform_cmd *cmd) = {
-		[CONFORM_TEXT] = show_text, [CONFORM_JSON] = show_json, [CONFORM_TAP] = show_tap,
+		[CONFORM_TEXT] = findings_text, [CONFORM_JSON] = findings_json, [CONFORM_TAP] = findings_tap,
 		[CONFORM_MARKDOWN] = conform_markdown,
 	};
 
