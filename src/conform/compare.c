@@ -14,6 +14,21 @@
 
 enum { WORD_PLACES = 8 };	/* places of a word in a finding */
 
+void conform_free(struct conform *c)
+{
+	for (size_t i = 0; i < c->nchecks; i++) {
+		free(c->checks[i].what);
+		free(c->checks[i].untried);
+	}
+	free(c->checks);
+	findings_free(&c->found);
+	findings_free(&c->excepted);
+	api_desc_free(&c->tables);
+	api_desc_free(&c->header);
+	api_desc_free(&c->btf);
+	page_free(&c->page);
+}
+
 /* Findings -------------------------------------------------------------------------------- */
 
 void compare_begin(struct conform *c, const char *what, ...)
@@ -276,53 +291,4 @@ const char *compare_nearest(const struct conform *c, const char *word, bool memb
 			near = api_name(&c->tables, s.near.best)->name;
 	}
 	return near ? near : s.like;
-}
-
-/* All ------------------------------------------------------------------------------------- */
-
-/* Report sentences that headers or the kernel's source contradict, or that the page lacks. */
-static void compare_page_said(struct conform *c)
-{
-	const struct buf *prose = &c->page.prose;
-
-	for (const struct misstatement_desc *m = misstatement_descs; m->name; m++) {
-		unsigned int line = page_find(&c->page, m->section, m->place);
-		struct finding *f;
-
-		compare_begin(c, "page: %s", m->name);
-		/* without its sentence, the page may be a translation */
-		if (!line || (m->lacks && (page_word(&c->page, m->name) ||
-					   api_desc_phrase(buf_str(prose), prose->len, m->name,
-							   strlen(m->name)))))
-			continue;
-		f = compare_add(c, FINDING_PAGE, FINDING_SAID, NULL, m->name, m->section, "%s",
-				m->meaning);
-		f->severity = m->lacks ? FINDING_MISSING : FINDING_ERROR;
-		place_page(c, f, line);
-	}
-}
-
-void compare_page(struct conform *c)
-{
-	compare_page_names(c);
-	compare_page_structs(c);
-	compare_page_records(c);
-	compare_page_errors(c);
-	compare_page_said(c);
-	compare_page_examples(c);
-}
-
-void conform_free(struct conform *c)
-{
-	for (size_t i = 0; i < c->nchecks; i++) {
-		free(c->checks[i].what);
-		free(c->checks[i].untried);
-	}
-	free(c->checks);
-	findings_free(&c->found);
-	findings_free(&c->excepted);
-	api_desc_free(&c->tables);
-	api_desc_free(&c->header);
-	api_desc_free(&c->btf);
-	page_free(&c->page);
 }

@@ -257,6 +257,8 @@ static int conform_run(void *state, const struct verb_args *args)
 		show_patch(cmd);
 	else if (cmd->accounting)
 		conform_accounting(cmd);
+	else if (cmd->format == CONFORM_MARKDOWN)
+		conform_markdown(cmd);
 	else
 		conform_show(cmd);
 	ok = showing_close(&cmd->out);

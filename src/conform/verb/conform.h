@@ -58,7 +58,7 @@ bool conform_streams(const struct conform_cmd *cmd);
 void conform_show_sources(struct conform_cmd *cmd);
 void conform_show_before(struct conform_cmd *cmd, const char *section);
 
-/* Write the findings in cmd->format, or the rest of them. */
+/* Write the findings, or the rest of them, as text, JSON or TAP; as a report. */
 void conform_show(struct conform_cmd *cmd);
 void conform_markdown(struct conform_cmd *cmd);
 

@@ -418,7 +418,6 @@ void conform_show(struct conform_cmd *cmd)
 {
 	static void (*const show[])(struct conform_cmd *cmd) = {
 		[CONFORM_TEXT] = findings_text, [CONFORM_JSON] = findings_json, [CONFORM_TAP] = findings_tap,
-		[CONFORM_MARKDOWN] = conform_markdown,
 	};
 
 	show[cmd->format](cmd);
