@@ -22,9 +22,6 @@ void complete_with(struct completion *c, const char *name, const char *help);
 /* Move a leading word such as "trace=" to the head; return whether the text begins with it. */
 bool complete_key(struct completion *c, const char *key);
 
-/* Move what is complete to the head: all up to the last of these separators. */
-void complete_skip(struct completion *c, const char *separators);
-
 /* Complete a list, perhaps negated by !, of these words, which are separated by blanks. */
 void complete_list(struct completion *c, const char *list);
 

@@ -36,7 +36,8 @@ static void complete_offered(void *ctx, const char *name)
 	complete_with(ctx, name, NULL);
 }
 
-void complete_skip(struct completion *c, const char *separators)
+/* Move what is complete to the head: all up to the last of these separators. */
+static void complete_skip(struct completion *c, const char *separators)
 {
 	const char *last = NULL;
 
