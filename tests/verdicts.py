@@ -22,11 +22,15 @@ import tempfile
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
-import check as ck
+sys.path.insert(0, os.path.join(HERE, "lib"))
+from checks import TAP
+import machine
+import perf_event as pe
 import report as page
-from check import TAP
+import straceparse as sp
 
 BUILDDIR = os.environ.get("builddir", ".")
+PEVTRACE = os.environ.get("PEVTRACE")
 CASES, ENOUGH, ENOUGH_OF_USER = 400, 120, 40
 # the opens of leaders, then one call for each line: ATTR PID CPU GROUP FLAGS
 PROGRAM = """
@@ -50,7 +54,7 @@ for line in sys.stdin:
 os.kill(child, 9)
 """
 MEMBERS = {
-	"sample_period": (1, 0, 1 << 63), "sample_type": (ck.READ, ck.BRANCH, ck.REGS_USER, ck.STACK_USER, 1 << 40),
+	"sample_period": (1, 0, 1 << 63), "sample_type": (pe.READ, pe.BRANCH, pe.REGS_USER, pe.STACK_USER, 1 << 40),
 	"read_format": (4, 8, 12, 1 << 20), "branch_sample_type": (1, 1 << 30), "sample_stack_user": (13, 64),
 	"clockid": (77,), "sample_max_stack": (9999,), "reserved_2": (1,), "aux_sample_size": (4096,),
 }
@@ -64,7 +68,7 @@ def cases(rnd):
 		fields = {rnd.choice(BITS): 1 for _ in range(rnd.randrange(3))}
 		for name in rnd.sample(sorted(MEMBERS), rnd.randrange(3)):
 			fields[name] = rnd.choice(MEMBERS[name])
-		attr = ck.attr(rnd.choice((1, 1, 1, 1, 5, 99)), config=9 if rnd.random() < .9 else 300,
+		attr = pe.attr(rnd.choice((1, 1, 1, 1, 5, 99)), config=9 if rnd.random() < .9 else 300,
 			       size=rnd.choice((64, 128, 136, 136, 136, 144, 5000)), exclude_kernel=1, disabled=1, **fields)
 		group = rnd.choice(("task", "cpu", "child", "member", "file", "closed")) if i % 2 else "none"
 		pid = rnd.choice(("0", "0", "0", "-1", "child"))
@@ -78,9 +82,9 @@ def run(*args, **kw):
 def record(tmp, pevtrace, **kw):
 	"""The lines before the calls, and those of each refused call, each once."""
 	dump = os.path.join(tmp, "all%d" % len(kw))
-	plain = ck.attr(config=9, exclude_kernel=1, disabled=1)
+	plain = pe.attr(config=9, exclude_kernel=1, disabled=1)
 	given = "".join(" ".join(c) + "\n" for c in cases(random.Random(1)))
-	run(pevtrace, "-f", "-j", "-o", dump, "/usr/bin/python3", "-S", "-E", "-c", PROGRAM % ck.NR, plain.hex(),
+	run(pevtrace, "-f", "-j", "-o", dump, "/usr/bin/python3", "-S", "-E", "-c", PROGRAM % pe.NR, plain.hex(),
 	    input=given, **kw)
 	with open(dump, encoding="utf-8") as f:
 		lines = f.read().splitlines(keepends=True)
@@ -154,7 +158,7 @@ class Library:
 		self.so.pevtrace_machine_new.restype = ctypes.c_void_p
 		self.here = ctypes.c_void_p(self.so.pevtrace_machine_new())
 		self.so.pevtrace_machine_read(self.here)
-		self.event = ck.call(ck.attr(config=9, exclude_kernel=1, disabled=1))
+		self.event = pe.call(pe.attr(config=9, exclude_kernel=1, disabled=1))
 
 	def cause(self, o, error):
 		"""The rule that the library finds, and whether it is certain."""
@@ -216,21 +220,21 @@ def compare(tmp, whose, enough, pevtrace, library, **kw):
 
 
 def main():
-	if not ck.PEVTRACE:
-		ck.sp.skip_all("PEVTRACE is not set")
+	if not PEVTRACE:
+		sp.skip_all("PEVTRACE is not set")
 	for need in ("events", "tracing"):
-		if ck.machine.lacks(need):
-			ck.sp.skip_all(ck.machine.lacks(need))
+		if machine.lacks(need):
+			sp.skip_all(machine.lacks(need))
 	tmp = tempfile.mkdtemp(prefix="pevtrace-verdicts-")
-	rules = compare(tmp, "of this user", ENOUGH, ck.PEVTRACE, Library())
+	rules = compare(tmp, "of this user", ENOUGH, PEVTRACE, Library())
 	TAP.ok({"group_cpu", "group_task", "group_member", "group_not_event"} <= rules, "rules about groups are among them",
 	       sorted(map(str, rules)))
 	if os.geteuid():
 		TAP.skip("an ordinary user", "this is one")
 	else:
 		os.chmod(tmp, 0o777)
-		compare(tmp, "of an ordinary user", ENOUGH_OF_USER, shutil.copy(ck.PEVTRACE, tmp), None,
-			user=ck.sp.NOBODY, group=ck.sp.NOBODY, extra_groups=[], cwd="/")
+		compare(tmp, "of an ordinary user", ENOUGH_OF_USER, shutil.copy(PEVTRACE, tmp), None,
+			user=sp.NOBODY, group=sp.NOBODY, extra_groups=[], cwd="/")
 	shutil.rmtree(tmp, ignore_errors=True)
 	return TAP.done()
 
