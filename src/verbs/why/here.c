@@ -78,6 +78,15 @@ static void here_slots(const struct show *s, struct buf *out)
 		buf_addf(out, ", with the %zu events before it in the list open", s->c->before.n);
 }
 
+static void here_tracepoint(const struct rule_target *t, struct buf *out)
+{
+	if (t->tracepoint_name)
+		buf_addf(out, "the tracepoint is %s", t->tracepoint_name);
+	else
+		buf_adds(out, t->tracepoint == FACT_NO ? "no tracepoint has that id" :
+			      "tracefs cannot be read");
+}
+
 bool here_add(const struct show *s, uint64_t by, struct buf *out)
 {
 	const struct rule_machine *m = &s->k->facts.rules.machine;
@@ -112,11 +121,7 @@ bool here_add(const struct show *s, uint64_t by, struct buf *out)
 		here_pmus(s, out);
 		break;
 	case RULE_BY_TRACEPOINT:
-		if (t->tracepoint_name)
-			buf_addf(out, "the tracepoint is %s", t->tracepoint_name);
-		else
-			buf_adds(out, t->tracepoint == FACT_NO ? "no tracepoint has that id" :
-				      "tracefs cannot be read");
+		here_tracepoint(t, out);
 		break;
 	case RULE_BY_CPU:
 		if (m->unread & UNREAD_CPUS)
