@@ -360,9 +360,9 @@ void compare_page_examples(struct conform *c)
 				continue;
 			for (const char *s = e->text; s < at; s++)
 				line += *s == '\n';
-			compare_add_page(c, FINDING_EXAMPLE_MESSAGE, NULL, e->name, e->section, line,
-					 "%s(3) ends the message; the newline before that breaks "
-					 "its line", functions[j]);
+			compare_add_page(c, FINDING_EXAMPLE_MESSAGE, NULL, e->name, e->section,
+					 line, "%s(3) ends the message; the newline before that "
+					 "breaks its line", functions[j]);
 		}
 	}
 }

@@ -111,8 +111,8 @@ void tables_read(struct api_desc *out)
 
 		for (size_t j = 0; is_perf_header(x->header) && j < x->n; j++) {
 			const struct xlat_entry *e = &x->entries[j];
-			struct api_name *n = add_table_name(out, e->name, e->value, e->since, x->name,
-							    x->header);
+			struct api_name *n = add_table_name(out, e->name, e->value, e->since,
+							    x->name, x->header);
 
 			n->traits = e->traits;
 			n->updated = e->update;

@@ -93,8 +93,8 @@ static void places_lines(struct conform_cmd *cmd, const char *indent, const stru
 		if (p->line)
 			snprintf(line, sizeof(line), p->source == FINDING_BTF ? " type %u" : ":%u",
 				 p->line);
-		conform_line(cmd, "%s%s %s%s%s%s", indent, finding_sources[p->source], p->file, line,
-			     p->quote ? ": " : "", p->quote ? p->quote : "");
+		conform_line(cmd, "%s%s %s%s%s%s", indent, finding_sources[p->source], p->file,
+			     line, p->quote ? ": " : "", p->quote ? p->quote : "");
 	}
 	for (const char *s; (s = text_item(&detail, '\n', &n));)
 		conform_line(cmd, "%s%.*s", indent, (int)n, s);
@@ -196,9 +196,11 @@ static void findings_text(struct conform_cmd *cmd)
 			     cmd->claims[CLAIM_FALSE], cmd->claims[CLAIM_UNTRIED]);
 	for (size_t i = 0; cmd->verbose && i < c->nchecks; i++)
 		if (c->checks[i].untried)
-			conform_line(cmd, "  untried  %s: %s", c->checks[i].what, c->checks[i].untried);
+			conform_line(cmd, "  untried  %s: %s", c->checks[i].what,
+				     c->checks[i].untried);
 	for (size_t i = 0; cmd->show_excepted && i < c->excepted.n; i++)
-		conform_line(cmd, "  excepted  %s: %s", c->excepted.all[i].id, c->excepted.all[i].detail);
+		conform_line(cmd, "  excepted  %s: %s", c->excepted.all[i].id,
+			     c->excepted.all[i].detail);
 	conform_line(cmd, "%zu things compared: %zu errors, %zu missing, %zu notes; %zu excepted",
 		     c->nchecks, conform_count(cmd, FINDING_ERROR),
 		     conform_count(cmd, FINDING_MISSING), conform_count(cmd, FINDING_NOTE),
@@ -417,7 +419,8 @@ void conform_show_before(struct conform_cmd *cmd, const char *section)
 void conform_show(struct conform_cmd *cmd)
 {
 	static void (*const show[])(struct conform_cmd *cmd) = {
-		[CONFORM_TEXT] = findings_text, [CONFORM_JSON] = findings_json, [CONFORM_TAP] = findings_tap,
+		[CONFORM_TEXT] = findings_text, [CONFORM_JSON] = findings_json,
+		[CONFORM_TAP] = findings_tap,
 	};
 
 	show[cmd->format](cmd);

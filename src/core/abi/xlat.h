@@ -360,8 +360,7 @@ struct pair_desc {
 /* See %parts to %example_events in xlat/README.md. */
 extern const struct pair_desc part_descs[], cause_word_descs[], undocumented_descs[],
 			      exception_descs[], uncheckable_descs[], commit_descs[],
-			      example_output_descs[],
-			      example_event_descs[];
+			      example_output_descs[], example_event_descs[];
 
 /* What holds of opens; the names are conditions of core/abi/when.h (src/explain/story.in). */
 extern const struct pair_desc requirement_descs[], default_descs[], purpose_descs[];
