@@ -25,6 +25,7 @@ struct reader {
 	struct reader_names *names;
 	struct map begun;		/* tid -> struct call */
 	struct session *session;	/* to feed */
+	const struct dump_kind *last_kind; /* of the last line that is no name, or NULL */
 	struct progress progress;	/* shown if it is on */
 };
 
