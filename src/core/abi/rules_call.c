@@ -80,9 +80,7 @@ int rule_phys_addr_privilege(const struct rule_input *in)
 
 int rule_lockdown(const struct rule_input *in)
 {
-	if (!rule_samples(in, PERF_SAMPLE_REGS_INTR) || in->machine->lockdown == FACT_NO)
-		return RULE_PASSES;
-	return in->machine->lockdown == FACT_YES ? RULE_REFUSES : RULE_UNKNOWN;
+	return refuses_where(rule_samples(in, PERF_SAMPLE_REGS_INTR), in->machine->lockdown);
 }
 
 int rule_cgroup_target(const struct rule_input *in)

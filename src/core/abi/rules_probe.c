@@ -201,6 +201,11 @@ int rule_kprobe_privilege(const struct rule_input *in)
 	return refuses_where(rule_is_pmu(in, "kprobe"), rule_no_perfmon(in));
 }
 
+int rule_kprobe_lockdown(const struct rule_input *in)
+{
+	return refuses_where(rule_is_pmu(in, "kprobe"), in->machine->lockdown);
+}
+
 int rule_probe_branch(const struct rule_input *in)
 {
 	return refuses_if((is_uprobe(in) || rule_is_pmu(in, "kprobe")) &&

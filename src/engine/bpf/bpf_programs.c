@@ -567,7 +567,8 @@ struct bpf_programs *bpf_programs_new(const struct bpf_engine_setup *setup,
 	else if (constants.hooks == CALLS_FUNCTIONS)
 		buf_adds(why, "Linux 7.3 on x86-64 does; use --engine=bpf");
 	else
-		buf_adds(why, "they require Linux 5.15 and /sys/kernel/btf/vmlinux");
+		buf_adds(why, "they require Linux 5.15, without lockdown=confidentiality, and "
+			      "/sys/kernel/btf/vmlinux");
 	bpf_programs_free(p);
 	return NULL;
 }

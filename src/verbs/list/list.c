@@ -246,7 +246,8 @@ static void warn_no_tracepoints(const struct list *l, const struct verb_args *ar
 	for (size_t i = 0; i < args->n; i++)
 		wanted |= wants_tracepoints(args->words[i]);
 	if (wanted && !host_has_tracepoints(l->machine.host))
-		warn("cannot read tracepoints: tracefs is not mounted, or only root may read it");
+		warn("cannot read tracepoints: tracefs is not mounted, only root may read it, or "
+		     "kernel lockdown hides it");
 }
 
 static enum list_kind kind_of_type(uint64_t type)

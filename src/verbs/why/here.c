@@ -197,6 +197,13 @@ static void seccomp_words(const struct show *s, struct buf *out)
 	refusal_gate(&s->r->confinement, out);
 }
 
+static void security_words(const struct show *s, struct buf *out)
+{
+	buf_adds(out, s->r->simplest ?
+		      "a security module does not let this process use perf events" :
+		      "the kernel is locked down, for root as well: see kernel_lockdown(7)");
+}
+
 const char *here_add_block(const struct show *s, enum why_block b, struct buf *out)
 {
 	static const struct {
@@ -210,8 +217,7 @@ const char *here_add_block(const struct show *s, enum why_block b, struct buf *o
 		[BLOCK_SECCOMP] = { "seccomp", .add = seccomp_words, .confined = true },
 		[BLOCK_NO_SYSCALL] = { "no_syscall",
 				       .words = "the kernel is built without perf events" },
-		[BLOCK_SECURITY] = { "security", .words = "a security module does not let this "
-							  "process use perf events" },
+		[BLOCK_SECURITY] = { "security", .add = security_words },
 		[BLOCK_PARANOID] = { "paranoid", .by = RULE_BY_PARANOID },
 		[BLOCK_CAPABILITY] = { "capability", .add = capability_words, .confined = true },
 		[BLOCK_DESCRIPTORS] = { "descriptors", .by = RULE_BY_RLIMIT,
