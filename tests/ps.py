@@ -248,10 +248,10 @@ def test_names(tap):
 		f.write("fifteen letters")
 		f.flush()
 		fd = opened()
-		os.dup2(fd, 99)
+		other = os.dup(fd)
 		line = at_80("-p", str(os.getpid()))[-1]
 		whole = run("-p", str(os.getpid())).stdout.splitlines()[-1]
-		os.close(99)
+		os.close(other)
 		os.close(fd)
 		f.seek(0)
 		f.write(before)

@@ -64,6 +64,13 @@ def breakpoints():
 			return None
 	return "breakpoints do not fire on this machine"
 
+def sysctls():
+	try:
+		setting("paranoid")
+	except Lack as e:
+		return str(e)
+	return None
+
 def restricted():
 	level = setting("paranoid")
 	return None if level > 1 else "perf_event_paranoid is %d: users may count the kernel" % level
@@ -122,7 +129,7 @@ def runs(reason, argv, **how):
 
 NEEDS = {
 	"breakpoints": breakpoints, "restricted users": restricted, "uprobes": uprobes,
-	"next pid": next_pid,
+	"next pid": next_pid, "sysctls": sysctls,
 	"events": opens("no perf event can be opened here"),
 	"kernel events": opens("this user may not count the kernel", KERNEL_TOO),
 	"whole CPUs": opens("this user may not count whole CPUs", pid=-1,
