@@ -44,7 +44,7 @@ def run(*args, program=None, **kw):
 
 def objects(*args, **kw):
 	r = run("--json", *args, **kw)
-	if r.returncode or r.stderr:
+	if r.returncode or machine.complaints(r.stderr):
 		raise AssertionError("%s: status %d: %s" % (args, r.returncode, r.stderr))
 	return [json.loads(l) for l in r.stdout.splitlines()]
 

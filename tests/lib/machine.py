@@ -65,11 +65,7 @@ def breakpoints():
 	return "breakpoints do not fire on this machine"
 
 def sysctls():
-	try:
-		setting("paranoid")
-	except Lack as e:
-		return str(e)
-	return None
+	setting("paranoid")
 
 def restricted():
 	level = setting("paranoid")
@@ -150,11 +146,18 @@ NEEDS = {
 @functools.lru_cache(None)
 def lacks(need):
 	"""Return why a test with that need cannot run here, or None."""
-	return NEEDS[need]()
+	try:
+		return NEEDS[need]()
+	except Lack as e:
+		return str(e)
 
 def need(what):
 	if lacks(what):
 		raise Lack(lacks(what))
+
+def complaints(stderr):
+	"""Return the lines of standard error but the one that says what every verb lacks here."""
+	return [l for l in stderr.splitlines() if "/proc/sys is hidden" not in l]
 
 def setting(name):
 	"""Return the sysctl kernel.perf_event_NAME."""
