@@ -16,10 +16,10 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "lib"))
 from checks import differ, run_all, start
 import machine
+from machine import complaints
 from perf_event import BRANCH, CALLCHAIN, NR, PHYS_ADDR, RAW, READ, REGS_INTR, REGS_USER, \
 	STACK_USER, TID, TP, attr, bp, call, forbid, name_of, pmu_type
 from programs import wait_for_read
-from machine import complaints
 import straceparse as sp
 
 PEVTRACE = os.environ.get("PEVTRACE")
