@@ -18,8 +18,8 @@ static bool answered(const struct call *c)
 	       (uint32_t)c->args[0] == ABI_BPF_TASK_FD_QUERY;
 }
 
-static void capture_bpf_attr(const struct arg *a, struct call *c, enum call_phase phase,
-			     const struct mem *m)
+void arg_capture_bpf_attr(const struct arg *a, struct call *c, enum call_phase phase,
+			  const struct mem *m)
 {
 	const struct bpf_part *part = bpf_part_of((uint32_t)c->args[0]);
 	uint32_t size = (uint32_t)c->args[a->i + 1];
@@ -36,7 +36,7 @@ static void capture_bpf_attr(const struct arg *a, struct call *c, enum call_phas
 		capture_string(c, phase, layout_get(part->layout, BPF_TASK_FD_QUERY_BUF, p, len), m);
 }
 
-static void emit_bpf_attr(const struct arg *a, struct sink *s)
+void arg_emit_bpf_attr(const struct arg *a, struct sink *s)
 {
 	const struct bpf_part *part = bpf_part_of((uint32_t)a->call->args[0]);
 	struct walk w = {
@@ -66,5 +66,3 @@ static void emit_bpf_attr(const struct arg *a, struct sink *s)
 	layout_emit_tail(&w, s);
 	s->ops->end(s);
 }
-
-const struct arg_ops arg_bpf_attr = { capture_bpf_attr, emit_bpf_attr, NULL };

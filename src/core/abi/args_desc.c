@@ -43,14 +43,14 @@ static void emit_content(const struct arg *a, const char *key,
 	}
 }
 
-static void capture_read_buf(const struct arg *a, struct call *c,
-			     enum call_phase phase, const struct mem *m)
+void arg_capture_read_buf(const struct arg *a, struct call *c,
+			  enum call_phase phase, const struct mem *m)
 {
 	if (phase == AT_SYSCALL_EXIT && !c->failed && c->ret > 0)
 		capture_bytes(c, phase, arg_value(a), (uint64_t)c->ret, m);
 }
 
-static void emit_read_buf(const struct arg *a, struct sink *s)
+void arg_emit_read_buf(const struct arg *a, struct sink *s)
 {
 	size_t len;
 	const uint8_t *p = call_bytes(a->call, AT_SYSCALL_EXIT, arg_value(a), SIZE_MAX, &len);
@@ -60,8 +60,6 @@ static void emit_read_buf(const struct arg *a, struct sink *s)
 	else
 		s->ops->addr(s, arg_name(a), arg_value(a));
 }
-
-const struct arg_ops arg_read_buf = { capture_read_buf, emit_read_buf, NULL };
 
 static uint64_t iov_count(const struct arg *a)
 {
@@ -84,8 +82,8 @@ static bool iov_at(const struct arg *a, uint64_t i, uint64_t *base, uint64_t *le
 	return true;
 }
 
-static void capture_read_iov(const struct arg *a, struct call *c,
-			     enum call_phase phase, const struct mem *m)
+void arg_capture_read_iov(const struct arg *a, struct call *c,
+			  enum call_phase phase, const struct mem *m)
 {
 	uint64_t base, len, left = c->failed || c->ret < 0 ? 0 : (uint64_t)c->ret;
 
@@ -142,7 +140,7 @@ static void iov_emit_joined(const struct arg *a, struct sink *s)
 	sink_notef(s, "vectors", "from %u buffers", (uint32_t)a->call->args[a->i + 1]);
 }
 
-static void emit_read_iov(const struct arg *a, struct sink *s)
+void arg_emit_read_iov(const struct arg *a, struct sink *s)
 {
 	uint64_t base, len, n = (uint32_t)a->call->args[a->i + 1], i;
 	uint64_t shown = s->full || iov_count(a) < SHORT_IOV ? iov_count(a) : SHORT_IOV;
@@ -172,8 +170,6 @@ static void emit_read_iov(const struct arg *a, struct sink *s)
 	s->ops->end(s);
 }
 
-const struct arg_ops arg_read_iov = { capture_read_iov, emit_read_iov, NULL };
-
 /* fcntl --------------------------------------------------------------- */
 
 enum call_result fcntl_result(int cmd)
@@ -190,20 +186,13 @@ enum call_result fcntl_result(int cmd)
 	}
 }
 
-static void emit_fcntl_cmd(const struct arg *a, struct sink *s)
-{
-	s->ops->enumeration(s, arg_name(a), arg_desc(a)->xlat, (uint32_t)arg_value(a));
-}
-
-const struct arg_ops arg_fcntl_cmd = { .emit = emit_fcntl_cmd };
-
 static bool takes_owner(int cmd)
 {
 	return cmd == ABI_F_SETOWN_EX || cmd == ABI_F_GETOWN_EX;
 }
 
-static void capture_fcntl_arg(const struct arg *a, struct call *c,
-			      enum call_phase phase, const struct mem *m)
+void arg_capture_fcntl_arg(const struct arg *a, struct call *c,
+			   enum call_phase phase, const struct mem *m)
 {
 	int cmd = call_int(c, 1);
 
@@ -226,7 +215,7 @@ static void emit_owner(const struct arg *a, enum call_phase phase, struct sink *
 	s->ops->end(s);
 }
 
-static void emit_fcntl_arg(const struct arg *a, struct sink *s)
+void arg_emit_fcntl_arg(const struct arg *a, struct sink *s)
 {
 	int cmd = call_int(a->call, 1);
 
@@ -263,7 +252,7 @@ static void emit_fcntl_arg(const struct arg *a, struct sink *s)
 	}
 }
 
-static void result_fcntl_arg(const struct arg *a, struct sink *s)
+void arg_result_fcntl_arg(const struct arg *a, struct sink *s)
 {
 	const struct xlat *x = call_int(a->call, 1) == ABI_F_GETFD ? &xlat_fd_flags :
 		call_int(a->call, 1) == ABI_F_GETFL ? &xlat_open_status_flags : NULL;
@@ -271,7 +260,3 @@ static void result_fcntl_arg(const struct arg *a, struct sink *s)
 	if (x && (a->call->ret || x == &xlat_open_status_flags))
 		s->ops->flags(s, "flags", x, (uint64_t)a->call->ret);
 }
-
-const struct arg_ops arg_fcntl_arg = {
-	capture_fcntl_arg, emit_fcntl_arg, result_fcntl_arg,
-};

@@ -18,8 +18,8 @@
 
 /* poll ---------------------------------------------------------------- */
 
-static void capture_pollfds(const struct arg *a, struct call *c,
-			    enum call_phase phase, const struct mem *m)
+void arg_capture_pollfds(const struct arg *a, struct call *c,
+			 enum call_phase phase, const struct mem *m)
 {
 	uint64_t n = (uint32_t)c->args[a->i + 1];
 
@@ -41,7 +41,7 @@ static void emit_pollfd(const struct arg *a, const uint8_t *p, bool results,
 	s->ops->end(s);
 }
 
-static void emit_pollfds(const struct arg *a, struct sink *s)
+void arg_emit_pollfds(const struct arg *a, struct sink *s)
 {
 	uint64_t n = (uint32_t)a->call->args[a->i + 1];
 	size_t len, got;
@@ -69,7 +69,7 @@ static void emit_pollfds(const struct arg *a, struct sink *s)
 	s->ops->end(s);
 }
 
-static void result_pollfds(const struct arg *a, struct sink *s)
+void arg_result_pollfds(const struct arg *a, struct sink *s)
 {
 	size_t len;
 	const uint8_t *p = call_bytes(a->call, AT_SYSCALL_EXIT, arg_word(a), SIZE_MAX, &len);
@@ -82,8 +82,6 @@ static void result_pollfds(const struct arg *a, struct sink *s)
 			emit_pollfd(a, p, true, s);
 	s->ops->end(s);
 }
-
-const struct arg_ops arg_pollfds = { capture_pollfds, emit_pollfds, result_pollfds };
 
 /* select -------------------------------------------------------------- */
 
@@ -98,8 +96,8 @@ static size_t fdset_bytes(const struct call *c)
 	return bytes < FDSET_MAX_BYTES ? bytes : FDSET_MAX_BYTES;
 }
 
-static void capture_fdset(const struct arg *a, struct call *c,
-			  enum call_phase phase, const struct mem *m)
+void arg_capture_fdset(const struct arg *a, struct call *c,
+		       enum call_phase phase, const struct mem *m)
 {
 	if (phase == AT_SYSCALL_EXIT && (c->failed || c->ret <= 0))
 		return;
@@ -124,7 +122,7 @@ static void emit_set(const struct arg *a, enum call_phase phase, const char *key
 	s->ops->end(s);
 }
 
-static void emit_fdset(const struct arg *a, struct sink *s)
+void arg_emit_fdset(const struct arg *a, struct sink *s)
 {
 	if (arg_word(a))
 		emit_set(a, AT_SYSCALL_ENTER, arg_name(a), s);
@@ -132,7 +130,7 @@ static void emit_fdset(const struct arg *a, struct sink *s)
 		s->ops->addr(s, arg_name(a), 0);
 }
 
-static void result_fdset(const struct arg *a, struct sink *s)
+void arg_result_fdset(const struct arg *a, struct sink *s)
 {
 	static const char *const words[] = { NULL, "in", "out", "except" };
 	size_t len;
@@ -147,8 +145,6 @@ static void result_fdset(const struct arg *a, struct sink *s)
 		}
 	}
 }
-
-const struct arg_ops arg_fdset = { capture_fdset, emit_fdset, result_fdset };
 
 /* times --------------------------------------------------------------- */
 
@@ -175,24 +171,24 @@ static void emit_time(const struct arg *a, enum call_phase phase,
 	s->ops->end(s);
 }
 
-static void capture_time(const struct arg *a, struct call *c,
-			 enum call_phase phase, const struct mem *m)
+void arg_capture_time(const struct arg *a, struct call *c,
+		      enum call_phase phase, const struct mem *m)
 {
 	if (phase == AT_SYSCALL_ENTER || (!c->failed && c->ret > 0))
 		capture_bytes(c, phase, arg_word(a), 16, m);
 }
 
-static void emit_timespec(const struct arg *a, struct sink *s)
+void arg_emit_timespec(const struct arg *a, struct sink *s)
 {
 	emit_time(a, AT_SYSCALL_ENTER, arg_name(a), a->call->arch->word, "tv_nsec", s);
 }
 
-static void emit_timespec64(const struct arg *a, struct sink *s)
+void arg_emit_timespec64(const struct arg *a, struct sink *s)
 {
 	emit_time(a, AT_SYSCALL_ENTER, arg_name(a), 8, "tv_nsec", s);
 }
 
-static void emit_timeval(const struct arg *a, struct sink *s)
+void arg_emit_timeval(const struct arg *a, struct sink *s)
 {
 	emit_time(a, AT_SYSCALL_ENTER, arg_name(a), a->call->arch->word, "tv_usec", s);
 }
@@ -208,29 +204,24 @@ static void result_left(const struct arg *a, size_t word, const char *sub,
 		emit_time(a, AT_SYSCALL_EXIT, "left", word, sub, s);
 }
 
-static void result_timespec(const struct arg *a, struct sink *s)
+void arg_result_timespec(const struct arg *a, struct sink *s)
 {
 	result_left(a, a->call->arch->word, "tv_nsec", s);
 }
 
-static void result_timespec64(const struct arg *a, struct sink *s)
+void arg_result_timespec64(const struct arg *a, struct sink *s)
 {
 	result_left(a, 8, "tv_nsec", s);
 }
 
-static void result_timeval(const struct arg *a, struct sink *s)
+void arg_result_timeval(const struct arg *a, struct sink *s)
 {
 	result_left(a, a->call->arch->word, "tv_usec", s);
 }
-
-const struct arg_ops arg_timespec = { capture_time, emit_timespec, result_timespec };
-const struct arg_ops arg_timespec64 = { capture_time, emit_timespec64, result_timespec64 };
-const struct arg_ops arg_timeval = { capture_time, emit_timeval, result_timeval };
-
 /* signal masks -------------------------------------------------------- */
 
-static void capture_sigset(const struct arg *a, struct call *c,
-			   enum call_phase phase, const struct mem *m)
+void arg_capture_sigset(const struct arg *a, struct call *c,
+			enum call_phase phase, const struct mem *m)
 {
 	if (phase == AT_SYSCALL_ENTER)
 		capture_bytes(c, phase, arg_word(a), 8, m);
@@ -259,12 +250,10 @@ static void emit_mask(const struct arg *a, const char *key, uint64_t addr, struc
 	s->ops->symbol(s, key, text);
 }
 
-static void emit_sigset(const struct arg *a, struct sink *s)
+void arg_emit_sigset(const struct arg *a, struct sink *s)
 {
 	emit_mask(a, arg_name(a), arg_word(a), s);
 }
-
-const struct arg_ops arg_sigset = { capture_sigset, emit_sigset, NULL };
 
 /* Return the pair {address of a mask, its size}, or NULL if it was not readable. */
 static const uint8_t *sigset_pair(const struct arg *a)
@@ -275,8 +264,8 @@ static const uint8_t *sigset_pair(const struct arg *a)
 	return len < want ? NULL : p;
 }
 
-static void capture_sigset_pair(const struct arg *a, struct call *c,
-				enum call_phase phase, const struct mem *m)
+void arg_capture_sigset_pair(const struct arg *a, struct call *c,
+			     enum call_phase phase, const struct mem *m)
 {
 	const uint8_t *pair;
 
@@ -288,7 +277,7 @@ static void capture_sigset_pair(const struct arg *a, struct call *c,
 		capture_bytes(c, phase, load_uint(pair, c->arch->word), 8, m);
 }
 
-static void emit_sigset_pair(const struct arg *a, struct sink *s)
+void arg_emit_sigset_pair(const struct arg *a, struct sink *s)
 {
 	const uint8_t *pair = sigset_pair(a);
 	size_t word = a->call->arch->word;
@@ -302,8 +291,6 @@ static void emit_sigset_pair(const struct arg *a, struct sink *s)
 	s->ops->uint(s, "sigsetsize", load_uint(pair + word, word));
 	s->ops->end(s);
 }
-
-const struct arg_ops arg_sigset_pair = { capture_sigset_pair, emit_sigset_pair, NULL };
 
 /* epoll --------------------------------------------------------------- */
 
@@ -321,14 +308,14 @@ static void emit_one_epoll(const uint8_t *p, size_t size, struct sink *s)
 	s->ops->end(s);
 }
 
-static void capture_epoll_event(const struct arg *a, struct call *c,
-				enum call_phase phase, const struct mem *m)
+void arg_capture_epoll_event(const struct arg *a, struct call *c,
+			     enum call_phase phase, const struct mem *m)
 {
 	if (phase == AT_SYSCALL_ENTER)
 		capture_bytes(c, phase, arg_word(a), c->arch->epoll_size, m);
 }
 
-static void emit_epoll_event(const struct arg *a, struct sink *s)
+void arg_emit_epoll_event(const struct arg *a, struct sink *s)
 {
 	size_t len, size = a->call->arch->epoll_size;
 	const uint8_t *p = call_bytes(a->call, AT_SYSCALL_ENTER, arg_word(a), size, &len);
@@ -339,16 +326,14 @@ static void emit_epoll_event(const struct arg *a, struct sink *s)
 		emit_one_epoll(p, size, s);
 }
 
-const struct arg_ops arg_epoll_event = { capture_epoll_event, emit_epoll_event, NULL };
-
-static void capture_epoll_events(const struct arg *a, struct call *c,
-				 enum call_phase phase, const struct mem *m)
+void arg_capture_epoll_events(const struct arg *a, struct call *c,
+			      enum call_phase phase, const struct mem *m)
 {
 	if (phase == AT_SYSCALL_EXIT && !c->failed && c->ret > 0)
 		capture_bytes(c, phase, arg_word(a), (uint64_t)c->ret * c->arch->epoll_size, m);
 }
 
-static void emit_epoll_events(const struct arg *a, struct sink *s)
+void arg_emit_epoll_events(const struct arg *a, struct sink *s)
 {
 	size_t len, size = a->call->arch->epoll_size;
 	const uint8_t *p;
@@ -363,5 +348,3 @@ static void emit_epoll_events(const struct arg *a, struct sink *s)
 		emit_one_epoll(p, size, s);
 	s->ops->end(s);
 }
-
-const struct arg_ops arg_epoll_events = { capture_epoll_events, emit_epoll_events, NULL };

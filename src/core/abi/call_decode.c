@@ -6,6 +6,7 @@
 #include "core/abi/args.h"
 #include "core/abi/attr.h"
 #include "core/abi/ioctl.h"
+#include "core/abi/swap.h"
 #include "xlat/constants.h"
 
 void call_capture(struct call *c, enum call_phase phase, const struct mem *m,
@@ -16,6 +17,18 @@ void call_capture(struct call *c, enum call_phase phase, const struct mem *m,
 
 		if (ops->capture)
 			ops->capture(&(struct arg){ c, n, i }, c, phase, m);
+	}
+}
+
+void swap_call(struct call *c, enum call_phase phase, const struct names *n)
+{
+	struct swapping s = { .c = c, .phase = phase, .names = n };
+
+	for (; s.i < c->desc->nargs; s.i++) {
+		arg_swap *swap = arg_ops(c->desc->args[s.i].kind)->swap;
+
+		if (swap)
+			swap(&s, call_word(c, s.i));
 	}
 }
 

@@ -29,8 +29,8 @@ static bool locate(const struct call *c, enum call_phase phase, struct message_a
 	return at->control;
 }
 
-static void capture_msghdr(const struct arg *a, struct call *c,
-			   enum call_phase phase, const struct mem *m)
+void arg_capture_msghdr(const struct arg *a, struct call *c,
+			enum call_phase phase, const struct mem *m)
 {
 	struct message_at at;
 
@@ -71,7 +71,7 @@ size_t call_passed_fds(const struct call *c, enum call_phase phase,
 }
 
 /* Write only the descriptors of a message. */
-static void emit_msghdr(const struct arg *a, struct sink *s)
+void arg_emit_msghdr(const struct arg *a, struct sink *s)
 {
 	enum call_phase phase = a->call->desc->id == CALL_RECVMSG ? AT_SYSCALL_EXIT : AT_SYSCALL_ENTER;
 	int fds[CALL_MAX_PASSED];
@@ -88,5 +88,3 @@ static void emit_msghdr(const struct arg *a, struct sink *s)
 	s->ops->end(s);
 	s->ops->end(s);
 }
-
-const struct arg_ops arg_msghdr = { capture_msghdr, emit_msghdr, NULL };

@@ -12,5 +12,3 @@ enum { CALL_MAX_PASSED = 253 };	/* SCM_MAX_FD of the kernel */
  */
 size_t call_passed_fds(const struct call *c, enum call_phase phase,
 		       int fds[CALL_MAX_PASSED]);
-
-extern const struct arg_ops arg_msghdr;

@@ -17,6 +17,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "core/abi/args.h"
 #include "core/lib/die.h"
 #include "core/lib/kernel_types.h"
 #include "core/lib/late.h"
@@ -94,49 +95,6 @@ static enum calls_watch watch_of(const struct trace_options *o, const struct cal
 	return CALLS_NEVER;
 }
 
-static enum calls_memory memory_of(enum arg_kind kind)
-{
-	switch (kind) {
-	case ARG_STRING:
-		return CALLS_STRING;
-	case ARG_ARGV:
-		return CALLS_ARGV;
-	case ARG_ENVP:
-		return CALLS_ENVP;
-	case ARG_ATTR:
-		return CALLS_ATTR;
-	case ARG_IOCTL_ARG:
-		return CALLS_IOCTL;
-	case ARG_BPF_ATTR:
-	case ARG_CLONE_ARGS:
-		return CALLS_NEXT;
-	case ARG_POLLFDS:
-		return CALLS_POLLFDS;
-	case ARG_FDSET:
-		return CALLS_FDSET;
-	case ARG_TIMESPEC:
-	case ARG_TIMESPEC64:
-	case ARG_TIMEVAL:
-	case ARG_EPOLL_EVENT:
-		return CALLS_16;
-	case ARG_SIGSET:
-	case ARG_FCNTL_ARG:
-		return CALLS_8;
-	case ARG_SIGSET_PAIR:
-		return CALLS_PAIR;
-	case ARG_EPOLL_EVENTS:
-		return CALLS_EPOLL;
-	case ARG_READ_BUF:
-		return CALLS_RETURNED;
-	case ARG_READ_IOV:
-		return CALLS_IOVEC;
-	case ARG_MSGHDR:
-		return CALLS_MESSAGE;
-	default:
-		return CALLS_NONE;
-	}
-}
-
 /*
  * Return whether the call is reported when it begins: because it may block or not return,
  * because tasks are created in it, or because the kernel writes where it read.
@@ -158,7 +116,7 @@ static void plan_calls(struct calls_plan *plans, const struct nr_table *t,
 		plans[nr].watch = (uint8_t)watch_of(o, d, t->arch);
 		plans[nr].early = is_early(d);
 		for (unsigned int i = 0; i < d->nargs && i < CALLS_ARGS; i++)
-			plans[nr].memory[i] = (uint8_t)memory_of(d->args[i].kind);
+			plans[nr].memory[i] = (uint8_t)arg_ops(d->args[i].kind)->memory;
 	}
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The memory that a call points to, in the other byte order. */
+#include "core/abi/args.h"
 #include "core/abi/bpf.h"
 #include "core/abi/ioctl.h"
 #include "core/abi/layout.h"
@@ -7,13 +8,6 @@
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
-
-struct swapping {
-	struct call *c;
-	enum call_phase phase;
-	const struct names *names;
-	uint64_t done;		/* bits of the captures that were converted */
-};
 
 _Static_assert(CALL_MAX_CAPTURES <= 64, "a bit for each capture");
 
@@ -56,7 +50,7 @@ static void swap_structs_at(struct swapping *s, uint64_t addr, const struct layo
 	}
 }
 
-static void swap_attr_at(struct swapping *s, uint64_t addr)
+void arg_swap_attr(struct swapping *s, uint64_t addr)
 {
 	const struct layout *l = &layout_perf_event_attr;
 	unsigned int size = l->fields[ATTR_SIZE].offset;
@@ -70,7 +64,7 @@ static void swap_attr_at(struct swapping *s, uint64_t addr)
 }
 
 /* 32 bits of events, and data at the end. */
-static void swap_epoll_at(struct swapping *s, uint64_t addr)
+void arg_swap_epoll(struct swapping *s, uint64_t addr)
 {
 	size_t len, size = s->c->arch->epoll_size;
 	uint8_t *p;
@@ -93,8 +87,9 @@ static bool swap_reads_counts(const struct swapping *s)
 }
 
 /* Convert counts in several buffers, which may part a count. */
-static void swap_iov_at(struct swapping *s, uint64_t addr, uint32_t count)
+void arg_swap_read_iov(struct swapping *s, uint64_t addr)
 {
+	uint32_t count = (uint32_t)s->c->args[s->i + 1];
 	size_t word = s->c->arch->word, len, vector_len, have = 0;
 	const uint8_t *v;
 	uint8_t *at[8], *p;
@@ -125,7 +120,7 @@ static void swap_iov_at(struct swapping *s, uint64_t addr, uint32_t count)
 	}
 }
 
-static void swap_clone_args_at(struct swapping *s, uint64_t addr)
+void arg_swap_clone_args(struct swapping *s, uint64_t addr)
 {
 	const struct layout *l = &layout_clone_args;
 	const uint8_t *p;
@@ -160,7 +155,7 @@ static void swap_control_at(struct swapping *s, uint64_t addr)
 }
 
 /* Convert a struct msghdr, whose members of 32 bits are not decoded. */
-static void swap_msghdr_at(struct swapping *s, uint64_t addr)
+void arg_swap_msghdr(struct swapping *s, uint64_t addr)
 {
 	size_t word = s->c->arch->word, len;
 	const uint8_t *p;
@@ -171,7 +166,7 @@ static void swap_msghdr_at(struct swapping *s, uint64_t addr)
 		swap_control_at(s, load_uint(p + 4 * word, word));
 }
 
-static void swap_sigset_pair_at(struct swapping *s, uint64_t addr)
+void arg_swap_sigset_pair(struct swapping *s, uint64_t addr)
 {
 	size_t word = s->c->arch->word, len;
 	const uint8_t *p;
@@ -182,19 +177,19 @@ static void swap_sigset_pair_at(struct swapping *s, uint64_t addr)
 		swap_words_at(s, load_uint(p, word), word);
 }
 
-static void swap_ioctl_at(struct swapping *s, uint64_t addr)
+void arg_swap_ioctl(struct swapping *s, uint64_t addr)
 {
 	const struct ioctl_desc *d = ioctl_of(s->c);
 
 	if (!d || d->dir == IOCTL_VALUE || d->arg == IOCTL_ARG_STRING)
 		return;
 	if (d->arg == IOCTL_ARG_ATTR)
-		swap_attr_at(s, addr);
+		arg_swap_attr(s, addr);
 	else
 		swap_words_at(s, addr, d->arg == IOCTL_ARG_QUERY_BPF ? 4 : 8);
 }
 
-static void swap_bpf_at(struct swapping *s, uint64_t addr)
+void arg_swap_bpf_attr(struct swapping *s, uint64_t addr)
 {
 	const struct bpf_part *part = bpf_part_of((uint32_t)s->c->args[0]);
 
@@ -202,68 +197,28 @@ static void swap_bpf_at(struct swapping *s, uint64_t addr)
 		swap_structs_at(s, addr, part->layout, 0);
 }
 
-static void swap_arg(struct swapping *s, unsigned int i)
+void arg_swap_pollfds(struct swapping *s, uint64_t addr)
 {
-	const struct call *c = s->c;
-	size_t word = c->arch->word;
-	uint64_t addr = call_word(c, i);
-
-	switch (c->desc->args[i].kind) {
-	case ARG_ATTR:
-		swap_attr_at(s, addr);
-		break;
-	case ARG_IOCTL_ARG:
-		swap_ioctl_at(s, addr);
-		break;
-	case ARG_BPF_ATTR:
-		swap_bpf_at(s, addr);
-		break;
-	case ARG_POLLFDS:
-		swap_structs_at(s, addr, &layout_pollfd, layout_pollfd.size);
-		break;
-	case ARG_TIMESPEC64:
-		swap_words_at(s, addr, 8);
-		break;
-	case ARG_FDSET:
-	case ARG_TIMESPEC:
-	case ARG_TIMEVAL:
-	case ARG_SIGSET: /* 32-bit ABIs have its lower half first */
-	case ARG_ARGV:
-	case ARG_ENVP:
-		swap_words_at(s, addr, word);
-		break;
-	case ARG_SIGSET_PAIR:
-		swap_sigset_pair_at(s, addr);
-		break;
-	case ARG_EPOLL_EVENT:
-	case ARG_EPOLL_EVENTS:
-		swap_epoll_at(s, addr);
-		break;
-	case ARG_READ_BUF:
-		if (swap_reads_counts(s))
-			swap_words_at(s, addr, 8);
-		break;
-	case ARG_READ_IOV:
-		swap_iov_at(s, addr, (uint32_t)c->args[i + 1]);
-		break;
-	case ARG_FCNTL_ARG: /* struct f_owner_ex */
-		swap_words_at(s, addr, 4);
-		break;
-	case ARG_CLONE_ARGS:
-		swap_clone_args_at(s, addr);
-		break;
-	case ARG_MSGHDR:
-		swap_msghdr_at(s, addr);
-		break;
-	default: /* no pointer, or to a string */
-		break;
-	}
+	swap_structs_at(s, addr, &layout_pollfd, layout_pollfd.size);
 }
 
-void swap_call(struct call *c, enum call_phase phase, const struct names *n)
+void arg_swap_read_buf(struct swapping *s, uint64_t addr)
 {
-	struct swapping s = { .c = c, .phase = phase, .names = n };
+	if (swap_reads_counts(s))
+		swap_words_at(s, addr, 8);
+}
 
-	for (unsigned int i = 0; i < c->desc->nargs; i++)
-		swap_arg(&s, i);
+void arg_swap_words(struct swapping *s, uint64_t addr)
+{
+	swap_words_at(s, addr, s->c->arch->word);
+}
+
+void arg_swap_u64s(struct swapping *s, uint64_t addr)
+{
+	swap_words_at(s, addr, 8);
+}
+
+void arg_swap_u32s(struct swapping *s, uint64_t addr)
+{
+	swap_words_at(s, addr, 4);
 }
