@@ -24,11 +24,8 @@ static bool rule_is_generic_arm_pmu(const struct rule_input *in)
 	return rule_is_arm_pmu(in) && !strncmp(in->pmu->name, "armv8_pmuv3", 11);
 }
 
-int rule_arm_user_access(const struct rule_input *in)
-{
-	return refuses_if(rule_is_arm_pmu(in) && !in->task &&
-			  rule_get(in, ATTR_CONFIG1) & USER_ACCESS);
-}
+PREDICATE(arm_user_access,
+	  refuses_if(rule_is_arm_pmu(in) && !in->task && rule_get(in, ATTR_CONFIG1) & USER_ACCESS))
 
 int rule_arm_config(const struct rule_input *in)
 {

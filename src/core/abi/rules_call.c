@@ -12,10 +12,7 @@ int rule_security_open(const struct rule_input *in)
 	return in->machine->security == FACT_NO ? RULE_PASSES : RULE_UNKNOWN;
 }
 
-int rule_kernel_privilege(const struct rule_input *in)
-{
-	return refuses_where(!rule_get(in, ATTR_EXCLUDE_KERNEL), rule_paranoid(in, 1));
-}
+PREDICATE(kernel_privilege, refuses_where(!rule_get(in, ATTR_EXCLUDE_KERNEL), rule_paranoid(in, 1)))
 
 int rule_if_updated(const struct rule_input *in, const uint32_t *updates)
 {
@@ -55,49 +52,24 @@ int rule_callchain_privilege(const struct rule_input *in)
 			  !rule_get(in, ATTR_EXCLUDE_CALLCHAIN_KERNEL), updates);
 }
 
-int rule_namespaces_privilege(const struct rule_input *in)
-{
-	return refuses_where(rule_get(in, ATTR_NAMESPACES), rule_no_perfmon(in));
-}
-
-int rule_freq_limit(const struct rule_input *in)
-{
-	return refuses_where(rule_get(in, ATTR_FREQ),
-			     rule_above(in, UNREAD_SAMPLE_RATE, in->machine->max_sample_rate,
-					rule_get(in, ATTR_SAMPLE_FREQ)));
-}
-
-int rule_period_sign(const struct rule_input *in)
-{
-	return refuses_if(!rule_get(in, ATTR_FREQ) &&
-			  rule_get(in, ATTR_SAMPLE_PERIOD) >> 63);
-}
-
-int rule_phys_addr_privilege(const struct rule_input *in)
-{
-	return refuses_where(rule_samples(in, PERF_SAMPLE_PHYS_ADDR), rule_paranoid(in, 1));
-}
+PREDICATE(namespaces_privilege, refuses_where(rule_get(in, ATTR_NAMESPACES), rule_no_perfmon(in)))
+PREDICATE(freq_limit,
+	  refuses_where(rule_get(in, ATTR_FREQ), rule_above(in, UNREAD_SAMPLE_RATE,
+	  in->machine->max_sample_rate, rule_get(in, ATTR_SAMPLE_FREQ))))
+PREDICATE(period_sign,
+	  refuses_if(!rule_get(in, ATTR_FREQ) && rule_get(in, ATTR_SAMPLE_PERIOD) >> 63))
+PREDICATE(phys_addr_privilege,
+	  refuses_where(rule_samples(in, PERF_SAMPLE_PHYS_ADDR), rule_paranoid(in, 1)))
 
 int rule_lockdown(const struct rule_input *in)
 {
 	return refuses_where(rule_samples(in, PERF_SAMPLE_REGS_INTR), in->machine->lockdown);
 }
 
-int rule_cgroup_target(const struct rule_input *in)
-{
-	return refuses_if(in->cgroup && (in->ask->pid == -1 || in->ask->cpu == -1));
-}
-
-int rule_no_descriptor(const struct rule_input *in)
-{
-	return refuses_unless(in->target->descriptor);
-}
-
-int rule_group_not_event(const struct rule_input *in)
-{
-	return in->ask->group_fd == -1 ? RULE_PASSES :
-					 refuses_unless(in->target->group.event);
-}
+PREDICATE(cgroup_target, refuses_if(in->cgroup && (in->ask->pid == -1 || in->ask->cpu == -1)))
+PREDICATE(no_descriptor, refuses_unless(in->target->descriptor))
+PREDICATE(group_not_event,
+	  in->ask->group_fd == -1 ? RULE_PASSES : refuses_unless(in->target->group.event))
 
 int rule_group_gone(const struct rule_input *in)
 {
@@ -134,50 +106,26 @@ int rule_cpu_range(const struct rule_input *in)
 					(uint64_t)in->ask->cpu + 1));
 }
 
-int rule_sigtrap_target(const struct rule_input *in)
-{
-	return refuses_if(rule_get(in, ATTR_SIGTRAP) && !in->task);
-}
-
-int rule_inherit_group(const struct rule_input *in)
-{
-	return refuses_if(rule_get(in, ATTR_INHERIT) &&
-			  rule_get(in, ATTR_READ_FORMAT) & PERF_FORMAT_GROUP);
-}
+PREDICATE(sigtrap_target, refuses_if(rule_get(in, ATTR_SIGTRAP) && !in->task))
+PREDICATE(inherit_group,
+	  refuses_if(rule_get(in, ATTR_INHERIT) && rule_get(in, ATTR_READ_FORMAT) &
+	  PERF_FORMAT_GROUP))
 
 static bool inherits_reads(const struct rule_input *in)
 {
 	return rule_get(in, ATTR_INHERIT) && rule_samples(in, PERF_SAMPLE_READ);
 }
 
-int rule_inherit_read(const struct rule_input *in)
-{
-	return refuses_if(inherits_reads(in));
-}
-
-int rule_inherit_read_tid(const struct rule_input *in)
-{
-	return refuses_if(inherits_reads(in) && !rule_samples(in, PERF_SAMPLE_TID));
-}
+PREDICATE(inherit_read, refuses_if(inherits_reads(in)))
+PREDICATE(inherit_read_tid, refuses_if(inherits_reads(in) && !rule_samples(in, PERF_SAMPLE_TID)))
 
 /* After a PMU has taken it ------------------------------------------------------- */
 
-int rule_cgroup_descriptor(const struct rule_input *in)
-{
-	return in->cgroup ? refuses_unless(in->target->cgroup_dir) : RULE_PASSES;
-}
-
-int rule_cgroup_hierarchy(const struct rule_input *in)
-{
-	return in->cgroup ? refuses_unless(in->target->cgroup_perf) : RULE_PASSES;
-}
-
-int rule_max_stack(const struct rule_input *in)
-{
-	return refuses_where(rule_samples(in, PERF_SAMPLE_CALLCHAIN),
-			     rule_above(in, UNREAD_STACK, in->machine->max_stack,
-					rule_get(in, ATTR_SAMPLE_MAX_STACK)));
-}
+PREDICATE(cgroup_descriptor, in->cgroup ? refuses_unless(in->target->cgroup_dir) : RULE_PASSES)
+PREDICATE(cgroup_hierarchy, in->cgroup ? refuses_unless(in->target->cgroup_perf) : RULE_PASSES)
+PREDICATE(max_stack,
+	  refuses_where(rule_samples(in, PERF_SAMPLE_CALLCHAIN), rule_above(in, UNREAD_STACK,
+	  in->machine->max_stack, rule_get(in, ATTR_SAMPLE_MAX_STACK))))
 
 /* Return 0: not usable for events; 1: not in an NMI; 2: everywhere. */
 static int clock_safety(uint64_t clockid)
@@ -195,11 +143,8 @@ static int clock_safety(uint64_t clockid)
 	}
 }
 
-int rule_clockid(const struct rule_input *in)
-{
-	return refuses_if(rule_get(in, ATTR_USE_CLOCKID) &&
-			  !clock_safety(rule_get(in, ATTR_CLOCKID)));
-}
+PREDICATE(clockid,
+	  refuses_if(rule_get(in, ATTR_USE_CLOCKID) && !clock_safety(rule_get(in, ATTR_CLOCKID))))
 
 int rule_clockid_nmi(const struct rule_input *in)
 {
@@ -234,15 +179,8 @@ int rule_task_privilege(const struct rule_input *in)
 	return release && release < KVER(6, 2, 0) ? RULE_PASSES : rule_task_privilege_late(in);
 }
 
-int rule_cpu_privilege(const struct rule_input *in)
-{
-	return refuses_where(!in->task, rule_paranoid(in, 0));
-}
-
-int rule_task_exiting(const struct rule_input *in)
-{
-	return in->task ? refuses_unless(in->target->task.living) : RULE_PASSES;
-}
+PREDICATE(cpu_privilege, refuses_where(!in->task, rule_paranoid(in, 0)))
+PREDICATE(task_exiting, in->task ? refuses_unless(in->target->task.living) : RULE_PASSES)
 
 int rule_cpu_offline(const struct rule_input *in)
 {

@@ -42,10 +42,8 @@ static bool clocks_differ(const struct rule_input *in)
 	       (rule_get(in, ATTR_USE_CLOCKID) && rule_differs(in, ATTR_CLOCKID));
 }
 
-int rule_group_inherit(const struct rule_input *in)
-{
-	return refuses_difference(in, in->grouped && in->task, rule_differs(in, ATTR_INHERIT));
-}
+PREDICATE(group_inherit,
+	  refuses_difference(in, in->grouped && in->task, rule_differs(in, ATTR_INHERIT)))
 
 int rule_group_cgroup(const struct rule_input *in)
 {
@@ -54,31 +52,12 @@ int rule_group_cgroup(const struct rule_input *in)
 					   RULE_PASSES;
 }
 
-int rule_group_member(const struct rule_input *in)
-{
-	return in->grouped ? refuses_unless(group(in)->leads) : RULE_PASSES;
-}
-
-int rule_group_clock(const struct rule_input *in)
-{
-	return refuses_difference(in, in->grouped, clocks_differ(in));
-}
-
-int rule_group_cpu(const struct rule_input *in)
-{
-	return refuses_another_cpu(in, in->grouped);
-}
-
-int rule_group_task(const struct rule_input *in)
-{
-	return in->grouped ? refuses_unless(group(in)->same_task) : RULE_PASSES;
-}
-
-int rule_group_pinned(const struct rule_input *in)
-{
-	return refuses_if(in->grouped && (rule_get(in, ATTR_PINNED) ||
-					  rule_get(in, ATTR_EXCLUSIVE)));
-}
+PREDICATE(group_member, in->grouped ? refuses_unless(group(in)->leads) : RULE_PASSES)
+PREDICATE(group_clock, refuses_difference(in, in->grouped, clocks_differ(in)))
+PREDICATE(group_cpu, refuses_another_cpu(in, in->grouped))
+PREDICATE(group_task, in->grouped ? refuses_unless(group(in)->same_task) : RULE_PASSES)
+PREDICATE(group_pinned,
+	  refuses_if(in->grouped && (rule_get(in, ATTR_PINNED) || rule_get(in, ATTR_EXCLUSIVE))))
 
 static bool is_software(const struct rule_pmu *p)
 {
@@ -101,10 +80,7 @@ int rule_group_pmu(const struct rule_input *in)
 
 /* Output --------------------------------------------------------------------------- */
 
-int rule_output_cpu(const struct rule_input *in)
-{
-	return refuses_another_cpu(in, in->output);
-}
+PREDICATE(output_cpu, refuses_another_cpu(in, in->output))
 
 int rule_output_task(const struct rule_input *in)
 {
@@ -113,20 +89,10 @@ int rule_output_task(const struct rule_input *in)
 	return refuses_unless(group(in)->same_task);
 }
 
-int rule_output_clock(const struct rule_input *in)
-{
-	return refuses_difference(in, in->output, clocks_differ(in));
-}
-
-int rule_output_backward(const struct rule_input *in)
-{
-	return refuses_difference(in, in->output, rule_differs(in, ATTR_WRITE_BACKWARD));
-}
-
-int rule_output_ring(const struct rule_input *in)
-{
-	return in->output ? refuses_unless(group(in)->ring) : RULE_PASSES;
-}
+PREDICATE(output_clock, refuses_difference(in, in->output, clocks_differ(in)))
+PREDICATE(output_backward,
+	  refuses_difference(in, in->output, rule_differs(in, ATTR_WRITE_BACKWARD)))
+PREDICATE(output_ring, in->output ? refuses_unless(group(in)->ring) : RULE_PASSES)
 
 /* Size and AUX --------------------------------------------------------------------- */
 

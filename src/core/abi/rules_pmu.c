@@ -47,24 +47,14 @@ static bool rule_is_clock(const struct rule_input *in)
 	return rule_is_pmu(in, "cpu_clock") || rule_is_pmu(in, "task_clock");
 }
 
-int rule_clock_config(const struct rule_input *in)
-{
-	return refuses_if(rule_is_clock(in) && rule_get(in, ATTR_CONFIG) !=
-			  (rule_is_pmu(in, "cpu_clock") ? PERF_COUNT_SW_CPU_CLOCK :
-							  PERF_COUNT_SW_TASK_CLOCK));
-}
-
-int rule_software_branch(const struct rule_input *in)
-{
-	return refuses_if(branches(in) && (rule_is_clock(in) ||
-					    rule_is_type(in, PERF_TYPE_SOFTWARE)));
-}
+PREDICATE(clock_config,
+	  refuses_if(rule_is_clock(in) && rule_get(in, ATTR_CONFIG) != (rule_is_pmu(in,
+	  "cpu_clock") ? PERF_COUNT_SW_CPU_CLOCK : PERF_COUNT_SW_TASK_CLOCK)))
+PREDICATE(software_branch,
+	  refuses_if(branches(in) && (rule_is_clock(in) || rule_is_type(in, PERF_TYPE_SOFTWARE))))
 
 /* Software events had no separate PMU in these releases. */
-int rule_software_none(const struct rule_input *in)
-{
-	return rule_software_config(in);
-}
+PREDICATE(software_none, rule_software_config(in))
 
 int rule_software_config(const struct rule_input *in)
 {
@@ -90,44 +80,26 @@ static enum fact is_tracepoint(const struct rule_input *in, const char *name)
 	return is ? fact_of(!strcmp(is, name)) : FACT_UNKNOWN;
 }
 
-int rule_tracepoint_branch(const struct rule_input *in)
-{
-	return refuses_if(branches(in) && rule_is_type(in, PERF_TYPE_TRACEPOINT));
-}
-
-int rule_tracepoint_id(const struct rule_input *in)
-{
-	return rule_is_type(in, PERF_TYPE_TRACEPOINT) ? refuses_unless(in->target->tracepoint) :
-						   RULE_PASSES;
-}
-
-int rule_tracepoint_sampling(const struct rule_input *in)
-{
-	return refuses_where(rule_get(in, ATTR_SAMPLE_PERIOD),
-			     is_tracepoint(in, "irq_vectors:irq_work_exit"));
-}
+PREDICATE(tracepoint_branch, refuses_if(branches(in) && rule_is_type(in, PERF_TYPE_TRACEPOINT)))
+PREDICATE(tracepoint_id,
+	  rule_is_type(in, PERF_TYPE_TRACEPOINT) ? refuses_unless(in->target->tracepoint) :
+	  RULE_PASSES)
+PREDICATE(tracepoint_sampling,
+	  refuses_where(rule_get(in, ATTR_SAMPLE_PERIOD), is_tracepoint(in,
+	  "irq_vectors:irq_work_exit")))
 
 static enum fact is_function(const struct rule_input *in)
 {
 	return is_tracepoint(in, "ftrace:function");
 }
 
-int rule_function_privilege(const struct rule_input *in)
-{
-	return refuses_where(true, fact_and(is_function(in), rule_paranoid(in, -1)));
-}
-
-int rule_function_callchain(const struct rule_input *in)
-{
-	return refuses_where(rule_get(in, ATTR_SAMPLE_PERIOD) &&
-			     !rule_get(in, ATTR_EXCLUDE_CALLCHAIN_USER), is_function(in));
-}
-
-int rule_function_stack(const struct rule_input *in)
-{
-	return refuses_where(rule_get(in, ATTR_SAMPLE_PERIOD) &&
-			     rule_samples(in, PERF_SAMPLE_STACK_USER), is_function(in));
-}
+PREDICATE(function_privilege, refuses_where(true, fact_and(is_function(in), rule_paranoid(in, -1))))
+PREDICATE(function_callchain,
+	  refuses_where(rule_get(in, ATTR_SAMPLE_PERIOD) && !rule_get(in,
+	  ATTR_EXCLUDE_CALLCHAIN_USER), is_function(in)))
+PREDICATE(function_stack,
+	  refuses_where(rule_get(in, ATTR_SAMPLE_PERIOD) && rule_samples(in,
+	  PERF_SAMPLE_STACK_USER), is_function(in)))
 
 /* Return whether the kernel lets every user open the tracepoint on a task. */
 static enum fact everybodys(const struct rule_input *in)
@@ -152,17 +124,11 @@ int rule_raw_privilege(const struct rule_input *in)
 			     fact_and(others, rule_paranoid(in, -1)));
 }
 
-int rule_function_start(const struct rule_input *in)
-{
-	return is_function(in) == FACT_NO ? RULE_PASSES : RULE_UNKNOWN;
-}
+PREDICATE(function_start, is_function(in) == FACT_NO ? RULE_PASSES : RULE_UNKNOWN)
 
 /* msr and those that are not described ---------------------------------------------- */
 
-int rule_msr_sampling(const struct rule_input *in)
-{
-	return refuses_if(rule_is_pmu(in, "msr") && rule_get(in, ATTR_SAMPLE_PERIOD));
-}
+PREDICATE(msr_sampling, refuses_if(rule_is_pmu(in, "msr") && rule_get(in, ATTR_SAMPLE_PERIOD)))
 
 bool rule_pmu_lists(const struct rule_input *in, uint64_t config)
 {
@@ -189,16 +155,11 @@ int rule_arm_branches(const struct rule_input *in)
 	return !release || release >= KVER(6, 17, 0) ? RULE_UNKNOWN : RULE_REFUSES;
 }
 
-int rule_arm_idle(const struct rule_input *in)
-{
-	return refuses_if(rule_get(in, ATTR_EXCLUDE_IDLE) && in->pmu &&
-			  rule_trait(in, PMU_TRAIT_NO_IDLE) == FACT_YES);
-}
-
-int rule_pmu_event(const struct rule_input *in)
-{
-	return in->pmu && in->target->pmu_event == FACT_NO ? in->target->pmu_error : RULE_PASSES;
-}
+PREDICATE(arm_idle,
+	  refuses_if(rule_get(in, ATTR_EXCLUDE_IDLE) && in->pmu && rule_trait(in,
+	  PMU_TRAIT_NO_IDLE) == FACT_YES))
+PREDICATE(pmu_event,
+	  in->pmu && in->target->pmu_event == FACT_NO ? in->target->pmu_error : RULE_PASSES)
 
 int rule_pmu_own(const struct rule_input *in)
 {
@@ -270,10 +231,7 @@ int rule_extended_regs(const struct rule_input *in)
 	return updated == RULE_REFUSES ? says : updated;
 }
 
-int rule_cpu_pmu_task(const struct rule_input *in)
-{
-	return in->task || in->cgroup ? unless_not(in, PMU_TRAIT_CPU_ONLY) : RULE_PASSES;
-}
+PREDICATE(cpu_pmu_task, in->task || in->cgroup ? unless_not(in, PMU_TRAIT_CPU_ONLY) : RULE_PASSES)
 
 /* Refuse a feature of AUX data unless the PMU has checks of its own and may have AUX data. */
 static int unless_pmu_aux(const struct rule_input *in, bool asked)
@@ -283,23 +241,9 @@ static int unless_pmu_aux(const struct rule_input *in, bool asked)
 	return unless_pmu_can(in, asked);
 }
 
-int rule_aux_output(const struct rule_input *in)
-{
-	return unless_pmu_aux(in, rule_get(in, ATTR_AUX_OUTPUT));
-}
-
-int rule_aux_pause_resume(const struct rule_input *in)
-{
-	return refuses_if(rule_get(in, ATTR_AUX_PAUSE) && rule_get(in, ATTR_AUX_RESUME));
-}
-
-int rule_aux_start_paused(const struct rule_input *in)
-{
-	return unless_pmu_aux(in, rule_get(in, ATTR_AUX_START_PAUSED));
-}
-
-int rule_no_interrupt(const struct rule_input *in)
-{
-	return rule_get(in, ATTR_SAMPLE_PERIOD) ? unless_not(in, PMU_TRAIT_NO_INTERRUPT) :
-						  RULE_PASSES;
-}
+PREDICATE(aux_output, unless_pmu_aux(in, rule_get(in, ATTR_AUX_OUTPUT)))
+PREDICATE(aux_pause_resume,
+	  refuses_if(rule_get(in, ATTR_AUX_PAUSE) && rule_get(in, ATTR_AUX_RESUME)))
+PREDICATE(aux_start_paused, unless_pmu_aux(in, rule_get(in, ATTR_AUX_START_PAUSED)))
+PREDICATE(no_interrupt,
+	  rule_get(in, ATTR_SAMPLE_PERIOD) ? unless_not(in, PMU_TRAIT_NO_INTERRUPT) : RULE_PASSES)
