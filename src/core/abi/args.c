@@ -2,51 +2,24 @@
 #include "core/abi/args.h"
 
 #include "core/abi/attr.h"
-#include "core/abi/capture.h"
+#include "core/abi/call.h"
 #include "core/abi/ioctl.h"
 #include "core/abi/strings.h"
 #include "xlat/constants.h"
 #include "xlat/tables.h"
 
-static void emit_uint(const struct arg *a, struct sink *s)
-{
-	s->ops->uint(s, arg_name(a), (uint32_t)arg_value(a));
-}
+/* Define emit_KIND() of a kind that is one value for the sink. */
+#define EMIT(kind, call) \
+	static void emit_##kind(const struct arg *a, struct sink *s) { call; }
 
-static void emit_sint(const struct arg *a, struct sink *s)
-{
-	s->ops->sint(s, arg_name(a), call_int(a->call, a->i));
-}
-
-static void emit_hex(const struct arg *a, struct sink *s)
-{
-	s->ops->hex(s, arg_name(a), arg_word(a));
-}
-
-static void emit_addr(const struct arg *a, struct sink *s)
-{
-	s->ops->addr(s, arg_name(a), arg_word(a));
-}
-
-static void emit_enum(const struct arg *a, struct sink *s)
-{
-	s->ops->enumeration(s, arg_name(a), arg_desc(a)->xlat, (uint32_t)arg_value(a));
-}
-
-static void emit_flags(const struct arg *a, struct sink *s)
-{
-	s->ops->flags(s, arg_name(a), arg_desc(a)->xlat, arg_word(a));
-}
-
-static void emit_flags32(const struct arg *a, struct sink *s)
-{
-	s->ops->flags(s, arg_name(a), arg_desc(a)->xlat, (uint32_t)arg_value(a));
-}
-
-static void emit_hex32(const struct arg *a, struct sink *s)
-{
-	s->ops->hex(s, arg_name(a), (uint32_t)arg_value(a));
-}
+EMIT(uint, s->ops->uint(s, arg_name(a), (uint32_t)arg_value(a)))
+EMIT(sint, s->ops->sint(s, arg_name(a), call_int(a->call, a->i)))
+EMIT(hex, s->ops->hex(s, arg_name(a), arg_word(a)))
+EMIT(addr, s->ops->addr(s, arg_name(a), arg_word(a)))
+EMIT(enum, s->ops->enumeration(s, arg_name(a), arg_desc(a)->xlat, (uint32_t)arg_value(a)))
+EMIT(flags, s->ops->flags(s, arg_name(a), arg_desc(a)->xlat, arg_word(a)))
+EMIT(flags32, s->ops->flags(s, arg_name(a), arg_desc(a)->xlat, (uint32_t)arg_value(a)))
+EMIT(hex32, s->ops->hex(s, arg_name(a), (uint32_t)arg_value(a)))
 
 /*
  * 32-bit ABIs pass the halves of a loff_t in two registers, low first; arm begins the pair at
@@ -85,10 +58,7 @@ static void emit_dirfd(const struct arg *a, struct sink *s)
 		emit_fd(a, s);
 }
 
-static void emit_size(const struct arg *a, struct sink *s)
-{
-	s->ops->uint(s, arg_name(a), arg_word(a));
-}
+EMIT(size, s->ops->uint(s, arg_name(a), arg_word(a)))
 
 static void capture_path(const struct arg *a, struct call *c,
 			 enum call_phase phase, const struct mem *m)
@@ -97,10 +67,7 @@ static void capture_path(const struct arg *a, struct call *c,
 		capture_string(c, phase, arg_word(a), m);
 }
 
-static void emit_path(const struct arg *a, struct sink *s)
-{
-	call_emit_path(a->call, AT_SYSCALL_ENTER, arg_name(a), arg_word(a), s);
-}
+EMIT(path, call_emit_path(a->call, AT_SYSCALL_ENTER, arg_name(a), arg_word(a), s))
 
 static void capture_attr(const struct arg *a, struct call *c,
 			 enum call_phase phase, const struct mem *m)
@@ -111,10 +78,7 @@ static void capture_attr(const struct arg *a, struct call *c,
 		capture_bytes(c, phase, arg_word(a) + 4, 4, m); /* size, for E2BIG */
 }
 
-static void emit_attr(const struct arg *a, struct sink *s)
-{
-	attr_emit(a->call, AT_SYSCALL_ENTER, arg_name(a), arg_word(a), a->names, s);
-}
+EMIT(attr, attr_emit(a->call, AT_SYSCALL_ENTER, arg_name(a), arg_word(a), a->names, s))
 
 /* With PERF_FLAG_PID_CGROUP the pid of perf_event_open is a cgroup descriptor. */
 static void emit_event_pid(const struct arg *a, struct sink *s)
@@ -157,10 +121,7 @@ static void emit_group_fd(const struct arg *a, struct sink *s)
 		s->ops->note(s, "words", "ignored: PERF_FLAG_FD_NO_GROUP");
 }
 
-static void emit_ioctl_request(const struct arg *a, struct sink *s)
-{
-	ioctl_emit_request(a->call, arg_name(a), s);
-}
+EMIT(ioctl_request, ioctl_emit_request(a->call, arg_name(a), s))
 
 static void capture_ioctl_arg(const struct arg *a, struct call *c,
 			      enum call_phase phase, const struct mem *m)
@@ -168,10 +129,7 @@ static void capture_ioctl_arg(const struct arg *a, struct call *c,
 	ioctl_capture(c, phase, arg_word(a), m, a->names);
 }
 
-static void emit_ioctl_arg(const struct arg *a, struct sink *s)
-{
-	ioctl_emit_arg(a->call, arg_name(a), arg_word(a), a->names, s);
-}
+EMIT(ioctl_arg, ioctl_emit_arg(a->call, arg_name(a), arg_word(a), a->names, s))
 
 /* Write the offset in bytes, whatever its unit in the call. */
 static void emit_mmap_offset(const struct arg *a, struct sink *s)
@@ -190,17 +148,8 @@ static void emit_open_flags(const struct arg *a, struct sink *s)
 		s->ops->uint(s, arg_name(a), 0);
 }
 
-static void emit_pos_high(const struct arg *a, struct sink *s)
-{
-	if (a->call->arch->word == 4 || arg_value(a))
-		emit_hex(a, s);
-}
-
-static void emit_mremap_addr(const struct arg *a, struct sink *s)
-{
-	if (a->call->args[3] & ABI_MREMAP_FIXED)
-		emit_addr(a, s);
-}
+EMIT(pos_high, if (a->call->arch->word == 4 || arg_value(a)) emit_hex(a, s))
+EMIT(mremap_addr, if (a->call->args[3] & ABI_MREMAP_FIXED) emit_addr(a, s))
 
 static void emit_prctl_arg(const struct arg *a, struct sink *s)
 {

@@ -4,7 +4,7 @@
 
 #include "core/abi/args.h"
 #include "core/abi/bpf.h"
-#include "core/abi/capture.h"
+#include "core/abi/call.h"
 #include "core/abi/layout_emit.h"
 #include "core/abi/strings.h"
 #include "xlat/constants.h"

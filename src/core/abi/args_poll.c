@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/abi/capture.h"
+#include "core/abi/call.h"
 #include "core/abi/layout.h"
 #include "core/abi/strings.h"
 #include "xlat/constants.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/abi/attr_fields.h"
-#include "core/abi/capture.h"
+#include "core/abi/call.h"
 #include "core/abi/layout_emit.h"
 #include "core/abi/strings.h"
 #include "xlat/constants.h"

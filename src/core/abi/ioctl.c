@@ -5,7 +5,7 @@
 
 #include "core/abi/attr.h"
 #include "core/abi/bpf.h"
-#include "core/abi/capture.h"
+#include "core/abi/call.h"
 #include "core/abi/strings.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Parsing of "pmu/term=value/": terms by the PMU's format. */
 #include "core/abi/attr_member.h"
-#include "core/abi/attr_value.h"
 #include "core/host/event_reading.h"
 
 static const struct layout *const attr = &layout_perf_event_attr;

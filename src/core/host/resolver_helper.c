@@ -376,7 +376,7 @@ static void debug_info_find(struct debug_info *d, uint64_t offset, bool after_ca
 
 #include "core/host/sysfile.h"
 #include "core/lib/buf.h"
-#include "core/lib/helper.h"
+#include "core/lib/child.h"
 
 enum { MAX_FILES = 64, IDLE_MS = 2000 };
 

@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/abi/pass.h"
 #include "core/abi/call_decode.h"
 #include "engine/live/live.h"
 #include "formats/perfdata/perfout.h"

@@ -6,7 +6,6 @@
 #include "core/abi/bpf.h"
 #include "core/abi/call_decode.h"
 #include "core/abi/ioctl.h"
-#include "core/abi/pass.h"
 #include "engine/live/live.h"
 #include "engine/rings/look.h"
 #include "core/host/proc.h"

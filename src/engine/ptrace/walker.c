@@ -13,8 +13,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "core/lib/child.h"
 #include "core/lib/die.h"
-#include "core/lib/helper.h"
 #include "core/lib/late.h"
 #include "core/lib/map.h"
 #include "core/lib/maps.h"

@@ -6,8 +6,8 @@
 
 #include "core/abi/attr.h"
 #include "core/abi/attr_fields.h"
+#include "core/abi/attr_member.h"
 #include "core/abi/attr_text.h"
-#include "core/abi/attr_value.h"
 #include "core/abi/ioctl.h"
 #include "core/abi/layout.h"
 #include "core/abi/record.h"
