@@ -206,15 +206,12 @@ function convert_lines(i, type, text, at,	a, n, j, s)
 		fail(at, type ~ /^step/ ? "claim " cell["claims", i, "NAME"] " has no experiment" : \
 			 "topic without a reason")
 	for (j = 1; j <= n; j++) {
-		if (type == "sentences_of_lines") {
+		if (type == "step_lines")
+			gsub(/^\t+|[ \t]+$/, "", a[j])
+		if (type == "sentences_of_lines")
 			s = s (s == "" ? "" : s ~ /\.$/ ? "  " : " ") a[j]
-			continue
-		}
-		if (type == "step_lines") {
-			sub(/^\t+/, "", a[j])
-			sub(/[ \t]+$/, "", a[j])
-		}
-		s = s "\n\t  " quoted(a[j]) " \"\\n\""
+		else
+			s = s "\n\t  " quoted(a[j]) " \"\\n\""
 	}
 	return type == "sentences_of_lines" ? quoted(s) : s != "" ? s : \
 	       type == "lines_or_null" ? "NULL" : "\"\""

@@ -12,12 +12,9 @@
 
 BEGIN {
 	FS = "\t+"
-	nsections = nsets = lost = failed = 0
-	release = "0"
-	if (out == "") {
-		fail("gen_read.awk", "-v out=DIR is missing")
-		exit 1
-	}
+	nsections = nsets = lost = failed = release = 0
+	if (out == "")
+		exit fail("gen_read.awk", "-v out=DIR is missing")
 }
 
 {

@@ -17,11 +17,6 @@ function write_all()
 	write_tables_c(out "/tables.c")
 }
 
-function header(f)
-{
-	print license "\n#pragma once" > f
-}
-
 # Return " \t/* TEXT *" "/" where there is a text.
 function comment(text)
 {
@@ -30,7 +25,7 @@ function comment(text)
 
 function write_enums(f,	i, j, n, s, a)
 {
-	header(f)
+	print license "\n#pragma once" > f
 	for (i = 1; i <= nsets; i++) {
 		s = set_name[i]
 		print "\n/* " (set_remark[s] ? set_remark[s] : "The " set_noun[s] ".") " */\nenum " s " {" > f
@@ -54,7 +49,7 @@ function write_enums(f,	i, j, n, s, a)
 # Write the structs of the rows and declare their arrays.
 function write_rows_h(f,	k, s, name, seen)
 {
-	header(f)
+	print license "\n#pragma once" > f
 	for (k = 1; k <= nsections; k++) {
 		s = section_name[k]
 		name = tolower(row_noun[s])
@@ -94,7 +89,7 @@ function is_perf_header(name)
 
 function write_constants(f,	t, i, prefix, title)
 {
-	header(f)
+	print license "\n#pragma once" > f
 	for (t = 1; t <= ngroups["table"]; t++) {
 		prefix = is_perf_header(option["table", t, "header="]) ? "" : "ABI_"
 		title = "\n/* " option["table", t, "NAME"] " */\n"
@@ -131,7 +126,7 @@ function layout_prefix(l)
 # Write the enums of members, and keep the indexes of config, config1 and so on.
 function write_layouts_h(f,	l, i, n)
 {
-	header(f)
+	print license "\n#pragma once" > f
 	for (l = 1; l <= ngroups["layout"]; l++) {
 		print "\n/* Indexes into the fields of layout_" option["layout", l, "NAME"] ". */\nenum {" > f
 		for (i = group_first["layout", l]; i <= group_last("layout", l); i++) {
@@ -158,7 +153,7 @@ function write_rule_ids(f,	i, name)
 
 function write_tables_h(f)
 {
-	header(f)
+	print license "\n#pragma once" > f
 	print "\n#include \"core/abi/xlat.h\"\n" > f
 	write_list_of(f, "table", "extern const struct xlat xlat_", ";")
 	write_list_of(f, "layout", "extern const struct layout layout_", ";")
