@@ -172,6 +172,8 @@ function check_names(s, i, type, arg, text, at,	a, n)
 		fail(at, "no condition: it would apply to every event")
 	if (type == "error" && listed[cell[s, i, "CALL"], cell[s, i, "REQUEST"], text]++)
 		fail(at, "the refusal is listed twice")
+	if (type == "commit" && length(text) != 12 && length(text) != 40)
+		fail(at, "not a commit: " text)
 	n = type !~ /^(steps|rule_fields)$/ || text == "-" ? 0 : split(text, a, /,/)
 	for (i = 1; i <= n; i++)
 		if (type == "steps" && !(a[i] in step_last))
@@ -202,19 +204,14 @@ function request(text, at)
 function convert_lines(i, type, text, at,	a, n, j, s)
 {
 	n = split(text, a, /\n/) - 1
-	if (type ~ /^(step|sentences)/ && n < 1)
-		fail(at, type ~ /^step/ ? "claim " cell["claims", i, "NAME"] " has no experiment" : \
-			 "topic without a reason")
+	if (type == "step_lines" && n < 1)
+		fail(at, "claim " cell["claims", i, "NAME"] " has no experiment")
 	for (j = 1; j <= n; j++) {
 		if (type == "step_lines")
 			gsub(/^\t+|[ \t]+$/, "", a[j])
-		if (type == "sentences_of_lines")
-			s = s (s == "" ? "" : s ~ /\.$/ ? "  " : " ") a[j]
-		else
-			s = s "\n\t  " quoted(a[j]) " \"\\n\""
+		s = s "\n\t  " quoted(a[j]) " \"\\n\""
 	}
-	return type == "sentences_of_lines" ? quoted(s) : s != "" ? s : \
-	       type == "lines_or_null" ? "NULL" : "\"\""
+	return s != "" ? s : type == "lines_or_null" ? "NULL" : "\"\""
 }
 
 # Convert NAME[,NAME]... of a word that is unique under each name.
