@@ -212,7 +212,7 @@ static void findings_text(struct conform_cmd *cmd)
 static void json_text_of(struct sink *k, const char *key, const char *text)
 {
 	if (text)
-		k->ops->string(k, key, text, strlen(text), false);
+		sink_string(k, key, text, strlen(text), false);
 }
 
 /* Begin an object of a kind.  Return its sink. */
@@ -222,7 +222,7 @@ static struct sink *json_begin(struct conform_cmd *cmd, const char *kind)
 
 	showing_begin(&cmd->out, false);
 	k = cmd->out.sink;
-	k->ops->symbol(k, "kind", kind);
+	sink_symbol(k, "kind", kind);
 	return k;
 }
 
@@ -231,25 +231,25 @@ static void json_finding(struct conform_cmd *cmd, const char *kind, const struct
 	struct sink *k = json_begin(cmd, kind);
 
 	json_text_of(k, "id", f->id);
-	k->ops->symbol(k, "severity", finding_severities[f->severity]);
+	sink_symbol(k, "severity", finding_severities[f->severity]);
 	json_text_of(k, "section", f->section);
 	if (f->since)
-		k->ops->symbol(k, "since", f->since);
+		sink_symbol(k, "since", f->since);
 	json_text_of(k, "text", f->text);
 	json_text_of(k, "detail", f->detail);
-	k->ops->begin(k, "places", SINK_ARRAY);
+	sink_begin(k, "places", SINK_ARRAY);
 	for (size_t i = 0; i < f->nplaces; i++) {
 		const struct finding_place *p = &f->places[i];
 
-		k->ops->begin(k, NULL, SINK_OBJECT);
-		k->ops->symbol(k, "source", finding_sources[p->source]);
+		sink_begin(k, NULL, SINK_OBJECT);
+		sink_symbol(k, "source", finding_sources[p->source]);
 		json_text_of(k, "file", p->file);
 		if (p->line)
-			k->ops->uint(k, p->source == FINDING_BTF ? "type" : "line", p->line);
+			sink_uint(k, p->source == FINDING_BTF ? "type" : "line", p->line);
 		json_text_of(k, "quote", p->quote);
-		k->ops->end(k);
+		sink_end(k);
 	}
-	k->ops->end(k);
+	sink_end(k);
 	showing_end(&cmd->out);
 }
 
@@ -293,7 +293,7 @@ static void findings_json(struct conform_cmd *cmd)
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
 		json_text_of(k, texts[i].key, texts[i].text);
 	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++)
-		k->ops->uint(k, counts[i].key, counts[i].n);
+		sink_uint(k, counts[i].key, counts[i].n);
 	showing_end(&cmd->out);
 }
 

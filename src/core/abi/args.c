@@ -12,14 +12,14 @@
 #define EMIT(kind, call) \
 	static void emit_##kind(const struct arg *a, struct sink *s) { call; }
 
-EMIT(uint, s->ops->uint(s, arg_name(a), (uint32_t)arg_value(a)))
-EMIT(sint, s->ops->sint(s, arg_name(a), call_int(a->call, a->i)))
-EMIT(hex, s->ops->hex(s, arg_name(a), arg_word(a)))
-EMIT(addr, s->ops->addr(s, arg_name(a), arg_word(a)))
-EMIT(enum, s->ops->enumeration(s, arg_name(a), arg_desc(a)->xlat, (uint32_t)arg_value(a)))
-EMIT(flags, s->ops->flags(s, arg_name(a), arg_desc(a)->xlat, arg_word(a)))
-EMIT(flags32, s->ops->flags(s, arg_name(a), arg_desc(a)->xlat, (uint32_t)arg_value(a)))
-EMIT(hex32, s->ops->hex(s, arg_name(a), (uint32_t)arg_value(a)))
+EMIT(uint, sink_uint(s, arg_name(a), (uint32_t)arg_value(a)))
+EMIT(sint, sink_sint(s, arg_name(a), call_int(a->call, a->i)))
+EMIT(hex, sink_hex(s, arg_name(a), arg_word(a)))
+EMIT(addr, sink_addr(s, arg_name(a), arg_word(a)))
+EMIT(enum, sink_enum(s, arg_name(a), arg_desc(a)->xlat, (uint32_t)arg_value(a)))
+EMIT(flags, sink_flags(s, arg_name(a), arg_desc(a)->xlat, arg_word(a)))
+EMIT(flags32, sink_flags(s, arg_name(a), arg_desc(a)->xlat, (uint32_t)arg_value(a)))
+EMIT(hex32, sink_hex(s, arg_name(a), (uint32_t)arg_value(a)))
 
 /*
  * 32-bit ABIs pass the halves of a loff_t in two registers, low first; arm begins the pair at
@@ -35,14 +35,14 @@ static void emit_loff(const struct arg *a, struct sink *s)
 		i = (unsigned int)call_registers(c) - 2;
 		v = (uint32_t)c->args[i] | c->args[i + 1] << 32;
 	}
-	s->ops->sint(s, arg_name(a), (int64_t)v);
+	sink_sint(s, arg_name(a), (int64_t)v);
 }
 
 static void emit_fd(const struct arg *a, struct sink *s)
 {
 	int fd = call_int(a->call, a->i);
 
-	s->ops->fd(s, arg_name(a), fd, arg_fd_label(a, fd));
+	sink_fd(s, arg_name(a), fd, arg_fd_label(a, fd));
 	if (a->names && a->names->link && a->names->link(a->names, a->call, fd))
 		sink_notef(s, "link", "link of a BPF program to %s",
 			   a->names->link(a->names, a->call, fd));
@@ -53,12 +53,12 @@ static void emit_dirfd(const struct arg *a, struct sink *s)
 	int fd = call_int(a->call, a->i);
 
 	if (xlat_name(&xlat_at_fd, (uint64_t)fd))
-		s->ops->enumeration(s, arg_name(a), &xlat_at_fd, (uint64_t)fd);
+		sink_enum(s, arg_name(a), &xlat_at_fd, (uint64_t)fd);
 	else
 		emit_fd(a, s);
 }
 
-EMIT(size, s->ops->uint(s, arg_name(a), arg_word(a)))
+EMIT(size, sink_uint(s, arg_name(a), arg_word(a)))
 
 static void capture_path(const struct arg *a, struct call *c,
 			 enum call_phase phase, const struct mem *m)
@@ -86,15 +86,15 @@ static void emit_event_pid(const struct arg *a, struct sink *s)
 	int pid = call_int(a->call, a->i);
 
 	if (a->call->args[4] & PERF_FLAG_PID_CGROUP) {
-		s->ops->fd(s, arg_name(a), pid, arg_fd_label(a, pid));
-		s->ops->note(s, "words", "cgroup");
+		sink_fd(s, arg_name(a), pid, arg_fd_label(a, pid));
+		sink_note(s, "words", "cgroup");
 		return;
 	}
-	s->ops->sint(s, arg_name(a), pid);
+	sink_sint(s, arg_name(a), pid);
 	if (pid == 0)
-		s->ops->note(s, "words", "calling thread");
+		sink_note(s, "words", "calling thread");
 	else if (pid == -1)
-		s->ops->note(s, "words", "every task");
+		sink_note(s, "words", "every task");
 	else if (a->call->target)
 		sink_notef(s, "words", "task %d, as pevtrace sees it", (int)a->call->target);
 }
@@ -103,22 +103,22 @@ static void emit_cpu(const struct arg *a, struct sink *s)
 {
 	int cpu = call_int(a->call, a->i);
 
-	s->ops->sint(s, arg_name(a), cpu);
+	sink_sint(s, arg_name(a), cpu);
 	if (cpu == -1)
-		s->ops->note(s, "words", "any cpu");
+		sink_note(s, "words", "any cpu");
 }
 
 static void emit_group_fd(const struct arg *a, struct sink *s)
 {
 	int fd = call_int(a->call, a->i);
 
-	s->ops->fd(s, arg_name(a), fd, arg_fd_label(a, fd));
+	sink_fd(s, arg_name(a), fd, arg_fd_label(a, fd));
 	if (fd == -1)
 		return;
 	if (a->call->args[4] & PERF_FLAG_FD_OUTPUT)
-		s->ops->note(s, "words", "records go to its ring");
+		sink_note(s, "words", "records go to its ring");
 	else if (a->call->args[4] & PERF_FLAG_FD_NO_GROUP)
-		s->ops->note(s, "words", "ignored: PERF_FLAG_FD_NO_GROUP");
+		sink_note(s, "words", "ignored: PERF_FLAG_FD_NO_GROUP");
 }
 
 EMIT(ioctl_request, ioctl_emit_request(a->call, arg_name(a), s))
@@ -137,7 +137,7 @@ static void emit_mmap_offset(const struct arg *a, struct sink *s)
 	unsigned int shift = a->call->desc->id == CALL_MMAP2 ?
 		a->call->arch->mmap2_shift : 0;
 
-	s->ops->hex(s, arg_name(a), arg_word(a) << shift);
+	sink_hex(s, arg_name(a), arg_word(a) << shift);
 }
 
 static void emit_open_flags(const struct arg *a, struct sink *s)
@@ -145,7 +145,7 @@ static void emit_open_flags(const struct arg *a, struct sink *s)
 	if ((uint32_t)arg_value(a))
 		emit_flags32(a, s);
 	else
-		s->ops->uint(s, arg_name(a), 0);
+		sink_uint(s, arg_name(a), 0);
 }
 
 EMIT(pos_high, if (a->call->arch->word == 4 || arg_value(a)) emit_hex(a, s))

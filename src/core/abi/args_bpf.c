@@ -45,7 +45,7 @@ void arg_emit_bpf_attr(const struct arg *a, struct sink *s)
 	};
 
 	if (!part) {
-		s->ops->addr(s, arg_name(a), arg_word(a));
+		sink_addr(s, arg_name(a), arg_word(a));
 		return;
 	}
 	w.bytes = call_bytes(a->call, w.phase, arg_word(a), BPF_ATTR_MAX, &w.len);
@@ -57,12 +57,12 @@ void arg_emit_bpf_attr(const struct arg *a, struct sink *s)
 	if (part->cmd == ABI_BPF_TASK_FD_QUERY && !answered(a->call) &&
 	    w.len > part->layout->fields[BPF_TASK_FD_QUERY_BUF].offset)
 		w.len = part->layout->fields[BPF_TASK_FD_QUERY_BUF].offset;
-	s->ops->begin(s, arg_name(a), SINK_OBJECT);
+	sink_begin(s, arg_name(a), SINK_OBJECT);
 	if (part->key)
-		s->ops->begin(s, part->key, SINK_OBJECT);
+		sink_begin(s, part->key, SINK_OBJECT);
 	layout_emit(&w, s);
 	if (part->key)
-		s->ops->end(s);
+		sink_end(s);
 	layout_emit_tail(&w, s);
-	s->ops->end(s);
+	sink_end(s);
 }

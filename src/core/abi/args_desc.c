@@ -32,13 +32,13 @@ static void emit_content(const struct arg *a, const char *key,
 	if (format >= 0) {
 		read_format_emit(p, len, (uint64_t)format, key, a->names, s);
 	} else if (format == NAMES_NO_FORMAT) {
-		s->ops->begin(s, key, SINK_ARRAY);
+		sink_begin(s, key, SINK_ARRAY);
 		for (size_t i = 0; i + 8 <= len; i += 8)
-			s->ops->uint(s, NULL, load_uint(p + i, 8));
-		s->ops->end(s);
-		s->ops->note(s, "format", "read_format not known: opened before attach");
+			sink_uint(s, NULL, load_uint(p + i, 8));
+		sink_end(s);
+		sink_note(s, "format", "read_format not known: opened before attach");
 	} else {
-		s->ops->bytes(s, key, p, cut ? s->max_string : len, cut);
+		sink_bytes(s, key, p, cut ? s->max_string : len, cut);
 	}
 }
 
@@ -57,7 +57,7 @@ void arg_emit_read_buf(const struct arg *a, struct sink *s)
 	if (p)
 		emit_content(a, arg_name(a), p, len, s);
 	else
-		s->ops->addr(s, arg_name(a), arg_value(a));
+		sink_addr(s, arg_name(a), arg_value(a));
 }
 
 static uint64_t iov_count(const struct arg *a)
@@ -106,15 +106,15 @@ static void iov_emit_single(const struct arg *a, uint64_t base, uint64_t iov_len
 	size_t len;
 	const uint8_t *p = call_bytes(a->call, AT_SYSCALL_EXIT, base, iov_len, &len);
 
-	s->ops->begin(s, arg_name(a), SINK_ARRAY);
-	s->ops->begin(s, NULL, SINK_OBJECT);
+	sink_begin(s, arg_name(a), SINK_ARRAY);
+	sink_begin(s, NULL, SINK_OBJECT);
 	if (p)
 		emit_content(a, "iov_base", p, len, s);
 	else
-		s->ops->addr(s, "iov_base", base);
-	s->ops->uint(s, "iov_len", iov_len);
-	s->ops->end(s);
-	s->ops->end(s);
+		sink_addr(s, "iov_base", base);
+	sink_uint(s, "iov_len", iov_len);
+	sink_end(s);
+	sink_end(s);
 }
 
 /* Join the buffers before decoding, as counts may be spread over them. */
@@ -155,18 +155,18 @@ void arg_emit_read_iov(const struct arg *a, struct sink *s)
 			iov_emit_joined(a, s);
 		return;
 	}
-	s->ops->begin(s, arg_name(a), SINK_ARRAY);
+	sink_begin(s, arg_name(a), SINK_ARRAY);
 	for (i = 0; i < shown && iov_at(a, i, &base, &len); i++) {
-		s->ops->begin(s, NULL, SINK_OBJECT);
-		s->ops->addr(s, "iov_base", base);
-		s->ops->uint(s, "iov_len", len);
-		s->ops->end(s);
+		sink_begin(s, NULL, SINK_OBJECT);
+		sink_addr(s, "iov_base", base);
+		sink_uint(s, "iov_len", len);
+		sink_end(s);
 	}
 	if (i < shown)
 		sink_notef(s, "unreadable", "unreadable from entry %llu on", (unsigned long long)i);
 	else if (i < n)
 		sink_notef(s, "more", "%llu more", (unsigned long long)(n - i));
-	s->ops->end(s);
+	sink_end(s);
 }
 
 /* fcntl --------------------------------------------------------------- */
@@ -208,10 +208,10 @@ static void emit_owner(const struct arg *a, enum call_phase phase, struct sink *
 		call_emit_unreadable(arg_name(a), arg_value(a), s);
 		return;
 	}
-	s->ops->begin(s, arg_name(a), SINK_OBJECT);
-	s->ops->enumeration(s, "type", &xlat_f_owner_type, load_uint(p, 4));
-	s->ops->sint(s, "pid", (int32_t)load_uint(p + 4, 4));
-	s->ops->end(s);
+	sink_begin(s, arg_name(a), SINK_OBJECT);
+	sink_enum(s, "type", &xlat_f_owner_type, load_uint(p, 4));
+	sink_sint(s, "pid", (int32_t)load_uint(p + 4, 4));
+	sink_end(s);
 }
 
 void arg_emit_fcntl_arg(const struct arg *a, struct sink *s)
@@ -225,20 +225,20 @@ void arg_emit_fcntl_arg(const struct arg *a, struct sink *s)
 	case ABI_F_GETSIG:
 		break; /* these ignore the argument */
 	case ABI_F_SETFL:
-		s->ops->flags(s, arg_name(a), &xlat_open_status_flags, (uint32_t)arg_value(a));
+		sink_flags(s, arg_name(a), &xlat_open_status_flags, (uint32_t)arg_value(a));
 		break;
 	case ABI_F_SETFD:
-		s->ops->flags(s, arg_name(a), &xlat_fd_flags, (uint32_t)arg_value(a));
+		sink_flags(s, arg_name(a), &xlat_fd_flags, (uint32_t)arg_value(a));
 		break;
 	case ABI_F_DUPFD:
 	case ABI_F_DUPFD_CLOEXEC:
 	case ABI_F_SETOWN:
-		s->ops->sint(s, arg_name(a), call_int(a->call, a->i));
+		sink_sint(s, arg_name(a), call_int(a->call, a->i));
 		break;
 	case ABI_F_SETSIG:
 		emit_signal(arg_name(a), call_int(a->call, a->i), s);
 		if (!call_int(a->call, a->i))
-			s->ops->note(s, "signal", "SIGIO");
+			sink_note(s, "signal", "SIGIO");
 		break;
 	case ABI_F_SETOWN_EX:
 		emit_owner(a, AT_SYSCALL_ENTER, s);
@@ -247,7 +247,7 @@ void arg_emit_fcntl_arg(const struct arg *a, struct sink *s)
 		emit_owner(a, AT_SYSCALL_EXIT, s);
 		break;
 	default:
-		s->ops->hex(s, arg_name(a), arg_value(a));
+		sink_hex(s, arg_name(a), arg_value(a));
 	}
 }
 
@@ -257,7 +257,7 @@ void arg_result_fcntl_arg(const struct arg *a, struct sink *s)
 		call_int(a->call, 1) == ABI_F_GETFL ? &xlat_open_status_flags : NULL;
 
 	if (x && (a->call->ret || x == &xlat_open_status_flags))
-		s->ops->flags(s, "flags", x, (uint64_t)a->call->ret);
+		sink_flags(s, "flags", x, (uint64_t)a->call->ret);
 }
 
 enum { CONTROL_MAX = 4096 };
@@ -330,13 +330,13 @@ void arg_emit_msghdr(const struct arg *a, struct sink *s)
 	size_t n = call_passed_fds(a->call, phase, fds);
 
 	if (!n) {
-		s->ops->addr(s, arg_name(a), call_word(a->call, a->i));
+		sink_addr(s, arg_name(a), call_word(a->call, a->i));
 		return;
 	}
-	s->ops->begin(s, arg_name(a), SINK_OBJECT);
-	s->ops->begin(s, "SCM_RIGHTS", SINK_ARRAY);
+	sink_begin(s, arg_name(a), SINK_OBJECT);
+	sink_begin(s, "SCM_RIGHTS", SINK_ARRAY);
 	for (size_t i = 0; i < n; i++)
-		s->ops->fd(s, NULL, fds[i], arg_fd_label(a, fds[i]));
-	s->ops->end(s);
-	s->ops->end(s);
+		sink_fd(s, NULL, fds[i], arg_fd_label(a, fds[i]));
+	sink_end(s);
+	sink_end(s);
 }

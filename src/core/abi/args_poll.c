@@ -35,10 +35,10 @@ static void emit_pollfd(const struct arg *a, const uint8_t *p, bool results,
 	unsigned int which = results ? POLLFD_REVENTS : POLLFD_EVENTS;
 	const struct field *f = &layout_pollfd.fields[which];
 
-	s->ops->begin(s, NULL, SINK_OBJECT);
-	s->ops->fd(s, "fd", fd, arg_fd_label(a, fd));
-	s->ops->flags(s, f->name, f->xlat, field_get(f, p, POLLFD_SIZE));
-	s->ops->end(s);
+	sink_begin(s, NULL, SINK_OBJECT);
+	sink_fd(s, "fd", fd, arg_fd_label(a, fd));
+	sink_flags(s, f->name, f->xlat, field_get(f, p, POLLFD_SIZE));
+	sink_end(s);
 }
 
 void arg_emit_pollfds(const struct arg *a, struct sink *s)
@@ -49,15 +49,15 @@ void arg_emit_pollfds(const struct arg *a, struct sink *s)
 
 	got = len / POLLFD_SIZE;
 	if (!n && arg_word(a)) {
-		s->ops->begin(s, arg_name(a), SINK_ARRAY);
-		s->ops->end(s);
+		sink_begin(s, arg_name(a), SINK_ARRAY);
+		sink_end(s);
 		return;
 	}
 	if (!p || !got) {
 		call_emit_unreadable(arg_name(a), arg_word(a), s);
 		return;
 	}
-	s->ops->begin(s, arg_name(a), SINK_ARRAY);
+	sink_begin(s, arg_name(a), SINK_ARRAY);
 	if (!s->full && got > SHORT_POLL)
 		got = SHORT_POLL;
 	for (size_t i = 0; i < got; i++)
@@ -66,7 +66,7 @@ void arg_emit_pollfds(const struct arg *a, struct sink *s)
 		sink_notef(s, "unreadable", "unreadable from entry %zu on", got);
 	else if (got < n)
 		sink_notef(s, "more", "%llu more", (unsigned long long)(n - got));
-	s->ops->end(s);
+	sink_end(s);
 }
 
 void arg_result_pollfds(const struct arg *a, struct sink *s)
@@ -76,11 +76,11 @@ void arg_result_pollfds(const struct arg *a, struct sink *s)
 
 	if (!p)
 		return;
-	s->ops->begin(s, arg_name(a), SINK_ARRAY);
+	sink_begin(s, arg_name(a), SINK_ARRAY);
 	for (; len >= POLLFD_SIZE; len -= POLLFD_SIZE, p += POLLFD_SIZE)
 		if (layout_get(&layout_pollfd, POLLFD_REVENTS, p, POLLFD_SIZE))
 			emit_pollfd(a, p, true, s);
-	s->ops->end(s);
+	sink_end(s);
 }
 
 /* select -------------------------------------------------------------- */
@@ -115,11 +115,11 @@ static void emit_set(const struct arg *a, enum call_phase phase, const char *key
 		call_emit_unreadable(key, arg_word(a), s);
 		return;
 	}
-	s->ops->begin(s, key, SINK_ARRAY);
+	sink_begin(s, key, SINK_ARRAY);
 	for (int fd = 0; fd < nfds && (size_t)fd < 8 * len; fd++)
 		if (p && call_set_has(a->call, p, len, (size_t)fd))
-			s->ops->fd(s, NULL, fd, arg_fd_label(a, fd));
-	s->ops->end(s);
+			sink_fd(s, NULL, fd, arg_fd_label(a, fd));
+	sink_end(s);
 }
 
 void arg_emit_fdset(const struct arg *a, struct sink *s)
@@ -127,7 +127,7 @@ void arg_emit_fdset(const struct arg *a, struct sink *s)
 	if (arg_word(a))
 		emit_set(a, AT_SYSCALL_ENTER, arg_name(a), s);
 	else
-		s->ops->addr(s, arg_name(a), 0);
+		sink_addr(s, arg_name(a), 0);
 }
 
 void arg_result_fdset(const struct arg *a, struct sink *s)
@@ -160,15 +160,15 @@ static void emit_time(const struct arg *a, enum call_phase phase,
 		call_emit_unreadable(key, arg_word(a), s);
 		return;
 	}
-	s->ops->begin(s, key, SINK_OBJECT);
+	sink_begin(s, key, SINK_OBJECT);
 	if (word == 4) {
-		s->ops->sint(s, "tv_sec", (int32_t)load_uint(p, 4));
-		s->ops->sint(s, sub, (int32_t)load_uint(p + 4, 4));
+		sink_sint(s, "tv_sec", (int32_t)load_uint(p, 4));
+		sink_sint(s, sub, (int32_t)load_uint(p + 4, 4));
 	} else {
-		s->ops->sint(s, "tv_sec", (int64_t)load_uint(p, 8));
-		s->ops->sint(s, sub, (int64_t)load_uint(p + 8, 8));
+		sink_sint(s, "tv_sec", (int64_t)load_uint(p, 8));
+		sink_sint(s, sub, (int64_t)load_uint(p + 8, 8));
 	}
-	s->ops->end(s);
+	sink_end(s);
 }
 
 void arg_capture_time(const struct arg *a, struct call *c,
@@ -247,7 +247,7 @@ static void emit_mask(const struct arg *a, const char *key, uint64_t addr, struc
 		if (listed >> (sig - 1) & 1 && signal_name(sig, name, sizeof(name)))
 			text_line_join(&names, " ", "%s", name + strlen("SIG"));
 	snprintf(text, sizeof(text), "%s[%s]", listed == mask ? "" : "~", names.text);
-	s->ops->symbol(s, key, text);
+	sink_symbol(s, key, text);
 }
 
 void arg_emit_sigset(const struct arg *a, struct sink *s)
@@ -286,10 +286,10 @@ void arg_emit_sigset_pair(const struct arg *a, struct sink *s)
 		call_emit_unreadable(arg_name(a), arg_word(a), s);
 		return;
 	}
-	s->ops->begin(s, arg_name(a), SINK_OBJECT);
+	sink_begin(s, arg_name(a), SINK_OBJECT);
 	emit_mask(a, "sigmask", load_uint(pair, word), s);
-	s->ops->uint(s, "sigsetsize", load_uint(pair + word, word));
-	s->ops->end(s);
+	sink_uint(s, "sigsetsize", load_uint(pair + word, word));
+	sink_end(s);
 }
 
 /* epoll --------------------------------------------------------------- */
@@ -299,13 +299,13 @@ static void emit_one_epoll(const uint8_t *p, size_t size, struct sink *s)
 	/* packed on x86: data follows at once; elsewhere it is aligned */
 	uint64_t data = load_uint(p + size - 8, 8);
 
-	s->ops->begin(s, NULL, SINK_OBJECT);
-	s->ops->flags(s, "events", &xlat_epoll_events, load_uint(p, 4));
-	s->ops->begin(s, "data", SINK_OBJECT);
-	s->ops->uint(s, "u32", (uint32_t)data);
-	s->ops->uint(s, "u64", data);
-	s->ops->end(s);
-	s->ops->end(s);
+	sink_begin(s, NULL, SINK_OBJECT);
+	sink_flags(s, "events", &xlat_epoll_events, load_uint(p, 4));
+	sink_begin(s, "data", SINK_OBJECT);
+	sink_uint(s, "u32", (uint32_t)data);
+	sink_uint(s, "u64", data);
+	sink_end(s);
+	sink_end(s);
 }
 
 void arg_capture_epoll_event(const struct arg *a, struct call *c,
@@ -339,12 +339,12 @@ void arg_emit_epoll_events(const struct arg *a, struct sink *s)
 	const uint8_t *p;
 
 	if (a->call->failed || !a->call->returned) {
-		s->ops->addr(s, arg_name(a), arg_word(a));
+		sink_addr(s, arg_name(a), arg_word(a));
 		return;
 	}
 	p = call_bytes(a->call, AT_SYSCALL_EXIT, arg_word(a), SIZE_MAX, &len);
-	s->ops->begin(s, arg_name(a), SINK_ARRAY);
+	sink_begin(s, arg_name(a), SINK_ARRAY);
 	for (; len >= size; len -= size, p += size)
 		emit_one_epoll(p, size, s);
-	s->ops->end(s);
+	sink_end(s);
 }

@@ -51,15 +51,15 @@ void arg_emit_argv(const struct arg *a, struct sink *s)
 		call_emit_unreadable(arg_name(a), arg_value(a), s);
 		return;
 	}
-	s->ops->begin(s, arg_name(a), SINK_ARRAY);
+	sink_begin(s, arg_name(a), SINK_ARRAY);
 	for (i = 0; vector_at(a, i, &p) && p; i++) {
 		if (i == ARGV_MAX) {
-			s->ops->note(s, "more", "and more");
+			sink_note(s, "more", "and more");
 			break;
 		}
 		call_emit_string(a->call, AT_SYSCALL_ENTER, NULL, p, s);
 	}
-	s->ops->end(s);
+	sink_end(s);
 }
 
 /* Capture the pointers only, for their number: environments may hold secrets. */
@@ -77,7 +77,7 @@ void arg_emit_envp(const struct arg *a, struct sink *s)
 	size_t n = 0;
 	bool known = vector_at(a, 0, &p);
 
-	s->ops->addr(s, arg_name(a), arg_value(a));
+	sink_addr(s, arg_name(a), arg_value(a));
 	while (n < ENVP_MAX && vector_at(a, n, &p) && p)
 		n++;
 	if (known)
@@ -101,7 +101,7 @@ void arg_emit_clone_flags(const struct arg *a, struct sink *s)
 		};
 		with_signal.entries = entries;
 	}
-	s->ops->flags(s, arg_name(a), &with_signal, arg_word(a));
+	sink_flags(s, arg_name(a), &with_signal, arg_word(a));
 	if (signal && s->full && with_signal.entries == entries)
 		sink_notef(s, "exit_signal", "exit signal %s", name);
 }
@@ -136,8 +136,8 @@ void arg_emit_clone_args(const struct arg *a, struct sink *s)
 		call_emit_unreadable(arg_name(a), arg_value(a), s);
 		return;
 	}
-	s->ops->begin(s, arg_name(a), SINK_OBJECT);
+	sink_begin(s, arg_name(a), SINK_OBJECT);
 	layout_emit(&w, s);
 	layout_emit_tail(&w, s);
-	s->ops->end(s);
+	sink_end(s);
 }

@@ -84,14 +84,14 @@ static void emit_namespaces(struct record *r)
 			    (size_t)nr * link->size);
 		return;
 	}
-	s->ops->begin(s, "namespaces", SINK_ARRAY);
+	sink_begin(s, "namespaces", SINK_ARRAY);
 	for (uint64_t i = 0; i < nr; i++) {
-		s->ops->begin(s, NULL, SINK_OBJECT);
-		s->ops->enumeration(s, "index", &xlat_perf_ns_index, i);
+		sink_begin(s, NULL, SINK_OBJECT);
+		sink_enum(s, "index", &xlat_perf_ns_index, i);
 		record_fields(r, link, r->at);
-		s->ops->end(s);
+		sink_end(s);
 	}
-	s->ops->end(s);
+	sink_end(s);
 }
 
 static void emit_tag(struct record *r)
@@ -114,8 +114,8 @@ static void emit_text_poke(struct record *r)
 
 	if (!record_take(r, old + new))
 		return;
-	s->ops->bytes(s, "old_bytes", p, old, false);
-	s->ops->bytes(s, "new_bytes", p + old, new, false);
+	sink_bytes(s, "old_bytes", p, old, false);
+	sink_bytes(s, "new_bytes", p + old, new, false);
 	for (; pad && r->at < r->end && !r->bytes[r->at]; pad--)
 		r->at++;
 }
@@ -387,22 +387,21 @@ static void emit_misc(struct record *r)
 		parts[n++] = (struct sink_part){ &xlat_perf_record_misc, e->value, 0 };
 	if (rest || !n)
 		parts[n++] = (struct sink_part){ NULL, rest, 0 };
-	r->s->ops->packed(r->s, layout_perf_event_header
-				.fields[PERF_EVENT_HEADER_MISC].name,
-			  r->misc, parts, n);
+	sink_packed(r->s, layout_perf_event_header
+			  .fields[PERF_EVENT_HEADER_MISC].name,
+		    r->misc, parts, n);
 }
 
 static void emit_header(struct record *r, size_t len)
 {
 	const struct field *fields = layout_perf_event_header.fields;
-	const struct sink_ops *to = r->s->ops;
 
-	to->enumeration(r->s, fields[PERF_EVENT_HEADER_TYPE].name,
-			&xlat_perf_event_type, r->type);
+	sink_enum(r->s, fields[PERF_EVENT_HEADER_TYPE].name,
+		  &xlat_perf_event_type, r->type);
 	emit_misc(r);
-	to->uint(r->s, fields[PERF_EVENT_HEADER_SIZE].name, r->size);
+	sink_uint(r->s, fields[PERF_EVENT_HEADER_SIZE].name, r->size);
 	if (r->size < RECORD_HEADER)
-		to->note(r->s, "bounds", "less than a header");
+		sink_note(r->s, "bounds", "less than a header");
 	else if (len < r->size)
 		sink_notef(r->s, "bounds", "truncated after %zu byte%s", len, len == 1 ? "" : "s");
 }
@@ -413,13 +412,13 @@ static void record_emit_rest(struct record *r)
 	struct sink *s = r->s;
 
 	if (r->at < r->end) {
-		s->ops->bytes(s, "rest", r->bytes + r->at, r->end - r->at, false);
+		sink_bytes(s, "rest", r->bytes + r->at, r->end - r->at, false);
 		if (!r->wants)
 			sink_notef(s, "bounds", "%zu byte%s that no field accounts for",
 				   r->end - r->at, r->end - r->at == 1 ? "" : "s");
 	}
 	if (r->wants == SIZE_MAX)
-		s->ops->note(s, "bounds", "a count exceeds the size of any record");
+		sink_note(s, "bounds", "a count exceeds the size of any record");
 	else if (r->wants)
 		sink_notef(s, "bounds", "the next field would end at %zu, not by %zu",
 			   r->wants, r->end);
@@ -433,9 +432,9 @@ static void emit_trailer(struct record *r, size_t trailer)
 	t.wants = 0;
 	t.at = r->end;
 	t.end = r->end + trailer;
-	r->s->ops->begin(r->s, "sample_id", SINK_OBJECT);
+	sink_begin(r->s, "sample_id", SINK_OBJECT);
 	record_slots(&t, sample_id_slots);
-	r->s->ops->end(r->s);
+	sink_end(r->s);
 	r->at += trailer;
 	if (r->wants && r->wants != SIZE_MAX)
 		r->wants += trailer;
@@ -450,7 +449,7 @@ static void emit_surplus(struct record *r, size_t at)
 {
 	size_t n = r->size - at;
 
-	r->s->ops->bytes(r->s, "surplus", r->bytes + at, n, false);
+	sink_bytes(r->s, "surplus", r->bytes + at, n, false);
 	sink_notef(r->s, "bounds", "%zu bytes too long: the kernel counted the sample_id of other events",
 		   n);
 }
@@ -510,15 +509,15 @@ size_t record_emit(const uint8_t *bytes, size_t len,
 	};
 	size_t used = 0;
 
-	s->ops->begin(s, NULL, SINK_OBJECT);
+	sink_begin(s, NULL, SINK_OBJECT);
 	if (len < RECORD_HEADER) {
-		s->ops->bytes(s, "rest", bytes, len, false);
-		s->ops->note(s, "bounds", "less than a header");
+		sink_bytes(s, "rest", bytes, len, false);
+		sink_note(s, "bounds", "less than a header");
 	} else {
 		record_head_get(&r);
 		used = emit_all(&r, len);
 	}
-	s->ops->end(s);
+	sink_end(s);
 	return used;
 }
 

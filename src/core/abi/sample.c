@@ -99,26 +99,26 @@ void callchain_emit(struct record *r, const char *key, const uint8_t *p, size_t 
 	struct sink *s = r->s;
 	bool cookie = false, after_call = false;
 
-	s->ops->begin(s, key, SINK_ARRAY);
+	sink_begin(s, key, SINK_ARRAY);
 	for (size_t at = 8; at + 8 <= len; at += 8) {
 		uint64_t v = load_uint(p + at, 8);
 
 		if (cookie) {
-			s->ops->hex(s, NULL, v);
-			s->ops->note(s, "words", "cookie");
+			sink_hex(s, NULL, v);
+			sink_note(s, "words", "cookie");
 			cookie = false;
 		} else if (is_marker(v)) {
-			s->ops->enumeration(s, NULL, &xlat_perf_callchain_context, v);
+			sink_enum(s, NULL, &xlat_perf_callchain_context, v);
 			mode = context_mode(v);
 			after_call = false;
 			cookie = v == PERF_CONTEXT_USER_DEFERRED;
 		} else {
-			s->ops->addr(s, NULL, v);
+			sink_addr(s, NULL, v);
 			record_note_symbol(r, v, mode, after_call);
 			after_call = true;
 		}
 	}
-	s->ops->end(s);
+	sink_end(s);
 }
 
 static size_t raw_need(const struct record *r, size_t at)
@@ -131,12 +131,12 @@ static void raw_emit(struct record *r, const char *key, const uint8_t *p, size_t
 	const struct record_hooks *h = r->hooks;
 	struct sink *s = r->s;
 
-	s->ops->begin(s, key, SINK_OBJECT);
+	sink_begin(s, key, SINK_OBJECT);
 	if (!h->raw || !h->raw(h->ctx, p + 4, len - 4, s)) {
-		s->ops->uint(s, "size", len - 4);
-		s->ops->bytes(s, "data", p + 4, len - 4, false);
+		sink_uint(s, "size", len - 4);
+		sink_bytes(s, "data", p + 4, len - 4, false);
 	}
-	s->ops->end(s);
+	sink_end(s);
 }
 
 static void raw_swap(struct record *r, uint8_t *p, size_t len)
@@ -162,10 +162,10 @@ static void aux_emit(struct record *r, const char *key, const uint8_t *p, size_t
 {
 	struct sink *s = r->s;
 
-	s->ops->begin(s, key, SINK_OBJECT);
-	s->ops->uint(s, "size", len - 8);
-	s->ops->bytes(s, "data", p + 8, len - 8, false);
-	s->ops->end(s);
+	sink_begin(s, key, SINK_OBJECT);
+	sink_uint(s, "size", len - 8);
+	sink_bytes(s, "data", p + 8, len - 8, false);
+	sink_end(s);
 }
 
 static void aux_swap(struct record *r, uint8_t *p, size_t len)
@@ -183,9 +183,9 @@ static void emit_word(struct record *r, const char *key, const struct layout *l,
 		.arch = r->format->arch, .names = r->names,
 	};
 
-	r->s->ops->begin(r->s, key, SINK_OBJECT);
+	sink_begin(r->s, key, SINK_OBJECT);
 	layout_emit(&w, r->s);
-	r->s->ops->end(r->s);
+	sink_end(r->s);
 }
 
 static void weight_emit(struct record *r, const char *key, const uint8_t *p, size_t len)
@@ -261,10 +261,10 @@ static void emit_branch(struct record *r, const uint8_t *p)
 	entry.swap = NULL;
 	entry.at = 0;
 	entry.end = BRANCH_ENTRY;
-	r->s->ops->begin(r->s, NULL, SINK_OBJECT);
+	sink_begin(r->s, NULL, SINK_OBJECT);
 	record_fields(&entry, &layout_perf_branch_entry, 0);
 	layout_emit(&flags, r->s);
-	r->s->ops->end(r->s);
+	sink_end(r->s);
 }
 
 static void branches_emit(struct record *r, const char *key, const uint8_t *p, size_t len)
@@ -274,24 +274,24 @@ static void branches_emit(struct record *r, const char *key, const uint8_t *p, s
 	struct sink *s = r->s;
 
 	p += 8;
-	s->ops->begin(s, key, SINK_OBJECT);
-	s->ops->uint(s, "nr", nr);
+	sink_begin(s, key, SINK_OBJECT);
+	sink_uint(s, "nr", nr);
 	if (extra && r->format->branch_sample_type & PERF_SAMPLE_BRANCH_HW_INDEX) {
-		s->ops->sint(s, "hw_idx", (int64_t)load_uint(p, 8));
+		sink_sint(s, "hw_idx", (int64_t)load_uint(p, 8));
 		p += 8;
 		extra -= 8;
 	}
-	s->ops->begin(s, "entries", SINK_ARRAY);
+	sink_begin(s, "entries", SINK_ARRAY);
 	for (uint64_t i = 0; i < nr; i++, p += BRANCH_ENTRY)
 		emit_branch(r, p);
-	s->ops->end(s);
+	sink_end(s);
 	if (extra) {
-		s->ops->begin(s, "counters", SINK_ARRAY);
+		sink_begin(s, "counters", SINK_ARRAY);
 		for (; extra >= 8; extra -= 8, p += 8)
-			s->ops->hex(s, NULL, load_uint(p, 8));
-		s->ops->end(s);
+			sink_hex(s, NULL, load_uint(p, 8));
+		sink_end(s);
 	}
-	s->ops->end(s);
+	sink_end(s);
 }
 
 static void branches_swap(struct record *r, uint8_t *p, size_t len)
@@ -343,7 +343,7 @@ static void emit_reg(const struct record *r, unsigned int bit, uint64_t v)
 		snprintf(unnamed, sizeof(unnamed), "bit%u", bit);
 		name = unnamed;
 	}
-	r->s->ops->hex(r->s, name, v);
+	sink_hex(r->s, name, v);
 }
 
 static void sample_emit_regs(struct record *r, const char *key, uint64_t mask,
@@ -351,14 +351,14 @@ static void sample_emit_regs(struct record *r, const char *key, uint64_t mask,
 {
 	struct sink *s = r->s;
 
-	s->ops->begin(s, key, SINK_OBJECT);
-	s->ops->enumeration(s, "abi", &xlat_perf_sample_regs_abi, load_uint(p, 8));
+	sink_begin(s, key, SINK_OBJECT);
+	sink_enum(s, "abi", &xlat_perf_sample_regs_abi, load_uint(p, 8));
 	for (size_t at = 8; at < len; at += 8) {
 		emit_reg(r, (unsigned int)__builtin_ctzll(mask),
 			 load_uint(p + at, 8));
 		mask &= mask - 1;
 	}
-	s->ops->end(s);
+	sink_end(s);
 }
 
 static void regs_user_emit(struct record *r, const char *key, const uint8_t *p, size_t len)
@@ -402,16 +402,16 @@ static void stack_emit(struct record *r, const char *key, const uint8_t *p, size
 	size_t written = dyn < size ? (size_t)dyn : size;
 	struct sink *s = r->s;
 
-	s->ops->begin(s, key, SINK_OBJECT);
-	s->ops->uint(s, "size", size);
+	sink_begin(s, key, SINK_OBJECT);
+	sink_uint(s, "size", size);
 	if (size) {
-		s->ops->bytes(s, "data", p + 8, written, false);
+		sink_bytes(s, "data", p + 8, written, false);
 		if (s->full && written < size)
-			s->ops->bytes(s, "unwritten", p + 8 + written,
-				      size - written, false);
-		s->ops->uint(s, "dyn_size", dyn);
+			sink_bytes(s, "unwritten", p + 8 + written,
+				   size - written, false);
+		sink_uint(s, "dyn_size", dyn);
 	}
-	s->ops->end(s);
+	sink_end(s);
 }
 
 /* The order of parts in a sample, and in the sample_id of other records ------------------- */

@@ -390,9 +390,9 @@ static void list_emit_attr(struct list *l, const struct listed *e, struct sink *
 		w.bytes = attr->bytes;
 		w.len = attr->len;
 		w.string = attr->nstrings ? (const char *)&attr->pool[attr->strings[0].at] : NULL;
-		s->ops->begin(s, "attr", SINK_OBJECT);
+		sink_begin(s, "attr", SINK_OBJECT);
 		layout_emit(&w, s);
-		s->ops->end(s);
+		sink_end(s);
 	}
 	event_list_free(&events);
 }
@@ -430,7 +430,7 @@ static void list_show_json(struct list *l, const struct listed *e)
 	list_words(e, words);
 	for (size_t i = 0; i < FIELDS; i++)
 		if (words[i])
-			s->ops->string(s, fields[i].key, words[i], strlen(words[i]), false);
+			sink_string(s, fields[i].key, words[i], strlen(words[i]), false);
 	list_emit_attr(l, e, s);
 }
 
