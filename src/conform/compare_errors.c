@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/abi/strings.h"
 #include "conform/compare.h"
 #include "conform/tables.h"
+#include "core/abi/strings.h"
 #include "core/lib/buf.h"
 #include "xlat/tables.h"
 

@@ -15,13 +15,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/abi/strings.h"
 #include "conform/compiler.h"
 #include "conform/tables.h"
 #include "conform/textfile.h"
-#include "engine/rings/borrow.h"
+#include "core/abi/strings.h"
 #include "core/lib/child.h"
 #include "core/lib/die.h"
+#include "engine/rings/borrow.h"
 
 enum { RUN_MSEC = 5000, OUTPUT_MAX = 65536, CANNOT_RUN = 126 };
 

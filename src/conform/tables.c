@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "conform/pseudo.h"
 #include "core/abi/read_format.h"
 #include "core/abi/record_walk.h"
-#include "conform/pseudo.h"
 #include "core/lib/buf.h"
 #include "core/lib/die.h"
 #include "xlat/constants.h"

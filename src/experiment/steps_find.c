@@ -10,8 +10,8 @@
 #include "core/abi/arch.h"
 #include "core/abi/layout.h"
 #include "core/abi/record.h"
-#include "engine/rings/ring.h"
 #include "core/lib/die.h"
+#include "engine/rings/ring.h"
 #include "xlat/constants.h"
 
 /* A sink that stores each value with its path ------------------------------------------- */

@@ -5,10 +5,10 @@
 #pragma once
 
 #include "core/abi/record.h"
+#include "core/lib/buf.h"
 #include "engine/rings/aux.h"
 #include "engine/rings/own_call.h"
 #include "engine/rings/ring.h"
-#include "core/lib/buf.h"
 
 struct stream_ring {
 	int fd;			/* of the event that is mapped */

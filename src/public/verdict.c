@@ -11,9 +11,9 @@
 #include "config.h"
 #include "core/host/confine.h"
 #include "core/judge/judge.h"
+#include "formats/text/text.h"
 #include "public/copy_out.h"
 #include "public/machine.h"
-#include "formats/text/text.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 

@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "public/copy_out.h"
 #include "formats/text/text.h"
+#include "public/copy_out.h"
 
 /* Passing values ------------------------------------------------------------------------ */
 

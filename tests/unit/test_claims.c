@@ -18,9 +18,9 @@
 
 #include "conform/claims.h"
 #include "conform/page.h"
-#include "experiment/trial.h"
 #include "core/lib/buf.h"
 #include "core/lib/die.h"
+#include "experiment/trial.h"
 #include "machine.h"
 #include "xlat/tables.h"
 

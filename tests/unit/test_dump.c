@@ -12,11 +12,11 @@
 
 #include <json-c/json_tokener.h>
 
-#include "formats/dump/dump_view_internal.h"
 #include "core/abi/call_decode.h"
 #include "formats/dump/dump_read.h"
-#include "formats/json/json_text.h"
+#include "formats/dump/dump_view_internal.h"
 #include "formats/dump/reader.h"
+#include "formats/json/json_text.h"
 #include "fake.h"
 #include "core/lib/buf.h"
 #include "core/lib/map.h"

@@ -28,13 +28,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/abi/layout.h"
 #include "core/abi/call_decode.h"
-#include "experiment/open_event.h"
-#include "experiment/trial.h"
+#include "core/abi/layout.h"
 #include "core/host/facts.h"
 #include "core/host/pmu.h"
 #include "core/lib/libc.h"
+#include "experiment/open_event.h"
+#include "experiment/trial.h"
 #include "public/pevtrace.h"
 #include "tree.h"
 #include "xlat/constants.h"

@@ -3,8 +3,8 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "conform/verb/conform.h"
 #include "conform/accounting.h"
+#include "conform/verb/conform.h"
 #include "core/lib/utf8.h"
 
 enum { ACCOUNT_KINDS = 8 };

@@ -3,10 +3,10 @@
 
 #include <stdlib.h>
 
-#include "engine/rings/events.h"
-#include "engine/rings/look.h"
 #include "core/lib/clock.h"
 #include "core/lib/die.h"
+#include "engine/rings/events.h"
+#include "engine/rings/look.h"
 
 /* A list is not read again within this time: that it lacks an event has another cause. */
 enum { EARLIER_FRESH_NS = 100000000 };

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "engine/rings/events.h"
 #include "core/lib/die.h"
 #include "core/model/event_name.h"
+#include "engine/rings/events.h"
 #include "xlat/constants.h"
 
 enum { HOLDERS_MAX = 8 };	/* processes that are named */

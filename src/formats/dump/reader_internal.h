@@ -3,11 +3,11 @@
 #pragma once
 
 #include "core/abi/record.h"
+#include "core/lib/map.h"
+#include "core/lib/progress.h"
 #include "formats/dump/dump_activity.h"
 #include "formats/dump/dump_read.h"
 #include "formats/dump/reader.h"
-#include "core/lib/map.h"
-#include "core/lib/progress.h"
 
 enum { READER_CONFIGS = 8 };	/* limit of the configs of a name */
 

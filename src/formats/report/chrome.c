@@ -8,11 +8,11 @@
 
 #include "core/abi/call_decode.h"
 #include "core/abi/layout.h"
-#include "core/abi/strings.h"
 #include "core/abi/siginfo.h"
-#include "formats/json/json_text.h"
+#include "core/abi/strings.h"
 #include "core/lib/die.h"
 #include "core/lib/map.h"
+#include "formats/json/json_text.h"
 #include "formats/report/views.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"

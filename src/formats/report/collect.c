@@ -6,6 +6,7 @@
 
 #include "core/abi/attr.h"
 #include "core/abi/call_decode.h"
+#include "core/abi/siginfo.h"
 #include "core/abi/strings.h"
 #include "core/lib/die.h"
 #include "formats/report/escape.h"
@@ -13,7 +14,6 @@
 #include "formats/report/views.h"
 #include "formats/text/call_text.h"
 #include "formats/text/text_view.h"
-#include "core/abi/siginfo.h"
 
 enum {
 	STRING_MAX = 200,	/* bytes of a string in a row */

@@ -2,8 +2,8 @@
 #include "formats/text/call_text.h"
 
 #include "core/abi/call_decode.h"
-#include "core/abi/strings.h"
 #include "core/abi/siginfo.h"
+#include "core/abi/strings.h"
 
 bool call_text_begin(const struct call *c, const struct names *n, struct text_sink *t)
 {

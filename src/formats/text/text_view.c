@@ -8,11 +8,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/abi/layout_emit.h"
+#include "core/abi/siginfo.h"
 #include "core/lib/die.h"
 #include "formats/text/call_text.h"
 #include "formats/text/text_wrap.h"
-#include "core/abi/layout_emit.h"
-#include "core/abi/siginfo.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/json/json_text.h"
 #include "core/lib/die.h"
+#include "formats/json/json_text.h"
 #include "formats/text/text_wrap.h"
 
 #define NORMAL_VERSION 1

@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "core/abi/layout.h"
-#include "verbs/list/features.h"
-#include "experiment/work.h"
 #include "core/host/cgroup.h"
 #include "core/host/pmu.h"
+#include "experiment/work.h"
+#include "verbs/list/features.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
