@@ -83,7 +83,7 @@ bool instrument_complain(struct instruments *is, enum instrument i, struct buf *
 bool instrument_doubt(struct instruments *is, const uint8_t *attr, size_t len, uint64_t count,
 		      struct buf *out);
 
-/* Pass the same to a sink: a member "instrument" with its name, its verdict and the complaint. */
+/* Pass the complaint of instrument_doubt() to a sink: a member "instrument" with its name, its verdict and the complaint. */
 void instrument_emit_doubt(struct instruments *is, const uint8_t *attr, size_t len,
 			   uint64_t count, struct sink *k);
 

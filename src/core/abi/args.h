@@ -86,12 +86,12 @@ arg_emit arg_emit_pollfds, arg_result_pollfds, arg_emit_fdset, arg_result_fdset,
 /* args_process.c, */
 arg_capture arg_capture_argv, arg_capture_envp, arg_capture_clone_args;
 arg_emit arg_emit_argv, arg_emit_envp, arg_emit_clone_args, arg_emit_clone_flags;
-/* args_desc.c, args_bpf.c, pass.c, */
+/* args_desc.c, args_bpf.c, call_decode.c, */
 arg_capture arg_capture_read_buf, arg_capture_read_iov, arg_capture_fcntl_arg,
 	    arg_capture_bpf_attr, arg_capture_msghdr;
 arg_emit arg_emit_read_buf, arg_emit_read_iov, arg_emit_fcntl_arg, arg_result_fcntl_arg,
 	 arg_emit_bpf_attr, arg_emit_msghdr;
-/* and args_swap.c */
+/* and swap.c */
 arg_swap arg_swap_attr, arg_swap_ioctl, arg_swap_bpf_attr, arg_swap_pollfds, arg_swap_words,
 	 arg_swap_u64s, arg_swap_u32s, arg_swap_sigset_pair, arg_swap_epoll, arg_swap_read_buf,
 	 arg_swap_read_iov, arg_swap_clone_args, arg_swap_msghdr;

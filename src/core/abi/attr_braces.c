@@ -168,7 +168,7 @@ const char *attr_find_call(const char *from, const char *end)
 }
 
 /* Read an int; strace may write a name or comment behind it. */
-static bool call_number(struct text_cursor *c, int32_t *out)
+static bool read_int_arg(struct text_cursor *c, int32_t *out)
 {
 	bool minus;
 	uint64_t v;
@@ -205,7 +205,7 @@ static void call_result_of(struct text_cursor *c, struct attr_text_call *call)
 		call->error = error_by_name(name, &unused);
 		call->returned = call->error;
 	} else {
-		call->returned = call_number(c, &v);
+		call->returned = read_int_arg(c, &v);
 	}
 }
 
@@ -221,7 +221,7 @@ static void call_read(struct text_cursor *c, struct attr_text_call *call)
 		if (!text_ahead(&t, ","))
 			return;
 		t.at++;
-		if (!call_number(&t, numbers[i]))
+		if (!read_int_arg(&t, numbers[i]))
 			return;
 	}
 	text_skip_blanks(&t);

@@ -2,7 +2,7 @@
 /*
  * Conditions on a call: "precise_ip>0 && type==PERF_TYPE_HARDWARE".  They compare
  * members of the attr and arguments, by their names in the tables, with values as
- * core/abi/attr_value.h reads them.
+ * core/abi/attr_member.h reads them.
  */
 #pragma once
 

@@ -44,7 +44,7 @@ struct model {
 	struct map by_id;	/* kernel id to struct event */
 	struct map event_numbers, ring_numbers; /* number -> object, until it is freed */
 	unsigned int nevents, nrings;	/* the last numbers used */
-	struct map attrs;	/* hash of an attr to struct attr_kept (attr_keep.c) */
+	struct map attrs;	/* hash of an attr to struct attr_kept (event.c) */
 	struct map name_counts;	/* hash of an event's name to the number of events */
 	struct message *passing; /* sent and not yet received, oldest first */
 	size_t npassing;

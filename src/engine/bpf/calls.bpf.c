@@ -289,7 +289,7 @@ static __always_inline __u64 entered(__u64 *ctx, struct task_struct *task)
 
 	if (calls_setup.hooks == CALLS_FUNCTIONS)
 		return syscall_nr((struct pt_regs *)bpf_task_pt_regs(task));
-	nr = ctx[1]; /* of both kinds of tracepoints */
+	nr = ctx[1]; /* the number of the call, at raw tracepoints and in perf's handler alike */
 	KNOWN(nr);
 	return nr;
 }

@@ -326,7 +326,7 @@ static void watch_new_fds(struct live *l, const struct call *c)
 }
 
 /* Return whether the result is no event: a seccomp filter may fake any number. */
-static bool is_made_up(const struct call *c)
+static bool result_is_no_event(const struct call *c)
 {
 	char link[sizeof(PROC_EVENT_LINK) + 1];
 
@@ -374,7 +374,7 @@ static void live_on_exit(void *ctx, struct call *c, const struct mem *mem)
 	/* an injected success wrote nothing to memory */
 	if (c->failed || !c->inject.injected)
 		call_capture(c, AT_SYSCALL_EXIT, mem, &l->session.names);
-	c->no_event = is_made_up(c) || (!c->inside && received_others(c));
+	c->no_event = result_is_no_event(c) || (!c->inside && received_others(c));
 	if (c->desc->id == CALL_RECVMSG && !live_adopt_received(l, c))
 		return;
 	session_exit(&l->session, c);

@@ -112,7 +112,7 @@ static bool want_filter(struct tracer *t)
 {
 	int err;
 
-	/* Tasks with a filter cannot be detached: see leave.h. */
+	/* Tasks with a filter cannot be detached: see resume.h. */
 	if (t->opts->no_seccomp || t->opts->detach_on_exec || t->opts->may_leave)
 		return false;
 	if (t->filter.len)

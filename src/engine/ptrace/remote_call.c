@@ -32,7 +32,7 @@ static bool next_stop(struct remote_call *r)
 {
 	pid_t got;
 
-	/* pulse.c interrupts wait4() regularly */
+	/* the pulse (delay.c) interrupts wait4() regularly */
 	do
 		got = wait4(r->tid, &r->status, __WALL, NULL);
 	while (got < 0 && errno == EINTR && !proc_is_zombie(r->tid));

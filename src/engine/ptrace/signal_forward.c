@@ -46,7 +46,7 @@ void signal_forward_block(struct tracer *t)
 	struct sigaction action;
 
 	for (int sig = 1; sig <= SIGRTMAX; sig++) {
-		/* pulse.c and sanitizers handle some signals */
+		/* delay.c and sanitizers handle some signals */
 		if (sig == SIGCHLD || sigismember(&t->inherited.ignored, sig) ||
 		    sigaction(sig, NULL, &action) ||
 		    (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN))

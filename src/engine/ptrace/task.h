@@ -32,7 +32,7 @@ struct task {
 	pid_t walked;			/* its number in the stack walker; 0: none yet */
 	uint64_t delayed_until_ns;	/* stays in its stop until then; 0: not delayed */
 	uint64_t early_ns;		/* when an early task was first reported */
-	uint64_t round;			/* the last that served it: see wait_rounds.c */
+	uint64_t round;			/* the last that served it: see engine.c */
 	int status;			/* wait status of an early task that has ended */
 	bool in_call;			/* the enter hook returned TRACE_EXIT */
 	bool entered;			/* was in a syscall-enter-stop: the exit stops too */
@@ -48,7 +48,7 @@ struct task {
 	bool unwalkable;		/* the stack walker failed on its program */
 };
 
-/* Rounds of waiting: see wait_rounds.c. */
+/* Rounds of waiting: see engine.c. */
 struct wait_rounds {
 	uint64_t round;
 	size_t repeats;		/* stops in this round of tasks that it had served before */
@@ -62,7 +62,7 @@ struct inherited {
 	sigset_t mask;
 	sigset_t ignored;
 	struct rlimit nofile;
-	struct sigaction pulse;	/* action of the signal that pulse.c uses */
+	struct sigaction pulse;	/* action of the signal that delay.c uses */
 };
 
 struct tracer {

@@ -328,7 +328,7 @@ static struct ring *look_area_of(const struct look *k)
 }
 
 /* Map the AUX area of an event; return NULL if that fails. */
-static void *map_area(int fd, const struct ring *aux, const void *page)
+static void *map_aux_area(int fd, const struct ring *aux, const void *page)
 {
 	uint64_t offset = layout_get(&layout_perf_event_mmap_page, PERF_EVENT_MMAP_PAGE_AUX_OFFSET,
 				     page, RING_PAGE_BYTES);
@@ -351,7 +351,7 @@ static void borrow_area(struct look *k, struct look_state *state, const struct r
 	if (proc_file_mapped(k->pid, aux->start, aux->end))
 		page = mmap(NULL, length, PROT_READ, MAP_SHARED, fd, 0);
 	if (page != MAP_FAILED)
-		bytes = map_area(fd, aux, page);
+		bytes = map_aux_area(fd, aux, page);
 	if (bytes && proc_file_mapped(k->pid, aux->start, aux->end))
 		look_at_area(k, state, page, bytes, size);
 	if (bytes)
@@ -419,7 +419,7 @@ static void keep_area(struct look *k, struct look_state *state, const struct rin
 
 	if (fd < 0)
 		return;
-	state->kept_aux = map_area(fd, aux, state->kept);
+	state->kept_aux = map_aux_area(fd, aux, state->kept);
 	state->aux_length = (size_t)(aux->end - aux->start);
 	close(fd);
 }

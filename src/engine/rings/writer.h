@@ -7,8 +7,8 @@
 #include "core/session/view.h"
 
 /*
- * Describe a record of a ring, without hooks: its writer is by default the event that the
- * ring belongs to.  out->format is *format; out->bytes are those given.
+ * Find the event that wrote a record, by default the one that the ring belongs to, and fill in
+ * *format and *out.  out->format is *format; out->bytes are those given.
  */
 void writer_find(struct model *m, struct ring *r, const uint8_t *bytes, size_t len,
 		 struct record_format *format, struct activity_record *out);

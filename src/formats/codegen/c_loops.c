@@ -72,7 +72,7 @@ static size_t loop_turns(const struct writer *w, size_t at, size_t n)
 	return times;
 }
 
-/* Return the length of the body that saves most lines; 0: write no loop. */
+/* Return how many lines the body of the loop has that shortens the program most; 0: none. */
 static size_t find_loop(const struct writer *w, size_t at, size_t *times)
 {
 	size_t best = 0, saved = 0;

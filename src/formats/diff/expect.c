@@ -330,7 +330,7 @@ struct matching {
 	const struct rows *want;
 	const struct facts *is;
 	uint32_t *cost;		/* [w][i]: of the lines from w and the calls from i on */
-	size_t w0, w1, i0, i1;	/* lines and calls between the equal ones at both ends */
+	size_t w0, w1, i0, i1;	/* left to match: lines from w0 to w1, calls from i0 to i1 */
 };
 
 static const struct row *row_is(const struct matching *m, size_t i)

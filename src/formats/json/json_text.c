@@ -32,8 +32,8 @@ static void jt_add_special(struct buf *out, uint32_t c)
 }
 
 /*
- * Append a JSON string in which all that a terminal obeys is escaped, and bytes that are not
- * UTF-8 become U+FFFD; return whether there are none.
+ * Append a JSON string with control characters escaped.  Replace bytes that are not UTF-8 by
+ * U+FFFD, and return false if there were any.
  */
 static bool jt_add_string(struct buf *out, const char *text, size_t len)
 {

@@ -135,7 +135,7 @@ static const char *perfout_clock_name(const struct perfout_event *e)
 						       "another clock";
 }
 
-void perfout_tell_clocks(const struct perfout_view *v)
+void perfout_warn_clocks(const struct perfout_view *v)
 {
 	const struct perfout_event *a = NULL;
 

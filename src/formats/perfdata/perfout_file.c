@@ -309,7 +309,7 @@ FILE *perfout_restart(struct perfout *o, uint64_t *from, uint64_t *to)
 }
 
 /* Tell where the file is if the traced program has renamed it, as perf record does. */
-static void perfout_tell_renamed(const struct perfout *o)
+static void perfout_warn_renamed(const struct perfout *o)
 {
 	char link[32], now[PATH_MAX] = "";
 	struct stat named, opened;
@@ -328,7 +328,7 @@ bool perfout_close(struct perfout *o)
 {
 	bool ok = !o->failed;
 
-	perfout_tell_renamed(o);
+	perfout_warn_renamed(o);
 	if (close(o->fd) && ok) {
 		warn("cannot write '%s': %s", o->path, strerror(errno));
 		ok = false;

@@ -227,13 +227,13 @@ uint64_t perfout_piped_id(const struct perfout_view *v, const struct perfout_eve
 size_t perfout_id_at(const struct perfout_event *e, bool sample, size_t len);
 
 /* Warn of events whose records have times of different clocks. */
-void perfout_tell_clocks(const struct perfout_view *v);
+void perfout_warn_clocks(const struct perfout_view *v);
 
 void perfout_free_events(struct perfout_view *v);
 
 /* Records (perfout_records.c) --------------------------------------------------- */
 
-/* Write a record, of an event or (NULL) synthesized, or hold it. */
+/* Write a record of an event (NULL: one that is synthesized), or hold it until events are open. */
 void perfout_record(struct perfout_view *v, struct perfout_member *m, const uint8_t *bytes,
 		    size_t len);
 
@@ -286,12 +286,12 @@ bool perfout_insert_tid(struct perfout_view *v, const struct activity_record *r,
 			struct perfout_event *p, uint32_t type, struct buf *out);
 
 /* Warn of the events whose samples have no task. */
-void perfout_tell_taskless(const struct perfout_view *v);
+void perfout_warn_taskless(const struct perfout_view *v);
 
 /* Events without a ring (perfout_ringless.c) ----------------------------------------- */
 
 /* Warn of the events that are not in the file, with what has their samples or counts. */
-void perfout_tell_ringless(const struct perfout_view *v);
+void perfout_warn_ringless(const struct perfout_view *v);
 
 /* AUX areas (perfout_aux.c) ------------------------------------------------------ */
 

@@ -60,7 +60,7 @@ static void ringless_free(struct ringless *r)
 	buf_free(&r->text);
 }
 
-void perfout_tell_ringless(const struct perfout_view *v)
+void perfout_warn_ringless(const struct perfout_view *v)
 {
 	struct ringless kinds[3] = { { .program = 0 } }, *bpf = kinds, *counts = kinds + 1;
 	struct ringless *samples = kinds + 2;

@@ -74,7 +74,7 @@ static bool perfout_is_bpf_output(const struct perfout_event *p)
 	       perfout_attr_of(p, ATTR_CONFIG) == PERF_COUNT_SW_BPF_OUTPUT;
 }
 
-void perfout_tell_taskless(const struct perfout_view *v)
+void perfout_warn_taskless(const struct perfout_view *v)
 {
 	for (size_t i = 0; i < v->nevents; i++) {
 		const struct perfout_event *p = v->events[i];

@@ -400,7 +400,7 @@ static void perfout_write_lost(struct perfout_view *v)
 }
 
 /* Warn of events that have no records, if all of the session is known. */
-static void perfout_tell_absent(const struct perfout_view *v)
+static void perfout_warn_absent(const struct perfout_view *v)
 {
 	if (perfout_is_cut_short(v->out))
 		return;
@@ -409,18 +409,18 @@ static void perfout_tell_absent(const struct perfout_view *v)
 	else if (!v->live && !v->held_ns && !v->missed)
 		warn("the perf.data file has no records: the dump has none; one that is made with "
 		     "--records has them");
-	perfout_tell_ringless(v);
+	perfout_warn_ringless(v);
 }
 
-static void perfout_tell_losses(const struct perfout_view *v)
+static void perfout_warn_losses(const struct perfout_view *v)
 {
-	perfout_tell_absent(v);
+	perfout_warn_absent(v);
 	if (v->live && v->rings_never_read.len)
 		warn("the perf.data file lacks the records of %zu ring buffers, which were "
 		     "unmapped before they could be read; --engine=ptrace stops the program for "
 		     "that", v->rings_never_read.len);
-	perfout_tell_taskless(v);
-	perfout_tell_clocks(v);
+	perfout_warn_taskless(v);
+	perfout_warn_clocks(v);
 	if (v->missed)
 		warn("the perf.data file lacks %llu bytes of records, which were overwritten "
 		     "before "
@@ -450,7 +450,7 @@ static void perfout_on_free(struct view *view)
 	else if (perfout_is_empty(v->out)) /* as if perf record had not finished */
 		perfout_add(v->out, &finished_round, sizeof(finished_round));
 	perfout_flush(v, PERFOUT_LAST);
-	perfout_tell_losses(v);
+	perfout_warn_losses(v);
 	buf_free(&v->build_ids);
 	map_free(&v->rings_of_round);
 	map_free(&v->rings_seen);

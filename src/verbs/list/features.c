@@ -152,7 +152,7 @@ static bool features_try_all(struct features *fs)
 		features_blocked(fs);
 	features_prepare(fs);
 	if (!fs->gate && !has_children(fs)) {
-		warn("cannot create processes for trials; raise their limit "
+		warn("cannot create a process to try calls in; raise the limit of processes "
 		     "(ulimit -u, pids.max of the cgroup)");
 		return false;
 	}

@@ -199,7 +199,7 @@ static void go_on(struct measure *m)
 }
 
 /* Return whether a leader has to be enabled by ioctl. */
-static bool waits(const struct measure *m)
+static bool has_disabled_leader(const struct measure *m)
 {
 	for (size_t i = 0; i < m->events.n; i++) {
 		const struct event_spec *e = &m->events.events[i];
@@ -215,7 +215,7 @@ bool measure_run(struct measure *m)
 {
 	bool ran;
 
-	if (waits(m))
+	if (has_disabled_leader(m))
 		batch_control(&m->batch, PERF_EVENT_IOC_ENABLE);
 	m->from_ns = clock_ns();
 	ran = !m->work.pid || workload_go(&m->work);

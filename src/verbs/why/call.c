@@ -345,8 +345,8 @@ bool why_call_of_dump(struct why_call *c, const char *path, unsigned long line)
 	if (p.other)
 		warn("%s:%lu: not a perf_event_open but %s", path, line, p.other);
 	else if (!p.begun)
-		warn("%s:%lu: no call on that line; name one that begins or ends "
-		     "a perf_event_open", path, line);
+		warn("%s:%lu: no call on that line; name a line on which a "
+		     "perf_event_open begins or ends", path, line);
 	if (p.begun)
 		settle(c);
 	return p.begun;

@@ -35,7 +35,7 @@ static void set_flags(void *to, const char *arg, const struct verb_option *o)
 	struct why *k = to;
 
 	if (!value_read(&c, &xlat_perf_event_open_flags, &k->flags))
-		die("%s requires names of PERF_FLAG_ or a number, not '%s': %s", o->typed, arg,
+		die("%s requires PERF_FLAG_ names or a number, not '%s': %s", o->typed, arg,
 		    c.why);
 	k->flags_given = true;
 }
