@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "explain/attr_prose.h"
-#include "explain/attr_trigger.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
@@ -344,18 +343,6 @@ static void item_records(const struct open_attr *a, uint64_t set, enum item_styl
 	item_terms(style, list, n, p);
 }
 
-static void item_condition(const struct cond *c, struct prose *p)
-{
-	const struct field *f = &layout_perf_event_attr.fields[c->field];
-	const char *name = f->xlat ? xlat_name(f->xlat, c->value) : NULL;
-
-	prose_addf(p, "%s%s", f->name, c->op == COND_NE ? "!=" : c->op == COND_MASK ? "&" : "=");
-	if (name)
-		prose_adds(p, name);
-	else
-		prose_addf(p, "%llu", (unsigned long long)c->value);
-}
-
 static void item_member(const struct open_attr *a, const struct attr_item *item, enum item_style style,
 			struct prose *p)
 {
@@ -366,7 +353,7 @@ static void item_member(const struct open_attr *a, const struct attr_item *item,
 		prose_adds(p, "no effect: only hardware counters have skid");
 	} else if (!item->facts[1]) {
 		prose_adds(p, "no effect: requires ");
-		item_condition(&f->needs, p);
+		attr_prose_condition(&layout_perf_event_attr, &f->needs, p);
 	} else {
 		prose_meaning(p, f->meaning);
 		if (f->kind == FIELD_FLAGS && f->xlat) {

@@ -25,8 +25,34 @@ void attr_prose_flags(const struct xlat *x, uint64_t v, bool verbs, struct prose
 /* Skip the verb of a meaning: "Adds the id of each event". */
 const char *attr_prose_skip_verb(const char *meaning);
 
+/* Write a condition on a member: "sample_id_all=1". */
+void attr_prose_condition(const struct layout *l, const struct cond *c, struct prose *p);
+
 /* Write what the event measures as a clause: "page faults, minor and major". */
 void attr_prose_what(const struct open_attr *a, struct prose *p);
 
 /* Write an item that identifies the event: type and config. */
 void attr_prose_event(const struct open_attr *a, struct prose *p);
+
+/* The shortest period of a clock's timer, in ns (perf_swevent_start_hrtimer). */
+enum { CLOCK_PERIOD_MIN = 10000 };
+
+/* What triggers the samples of an event. */
+struct attr_trigger {
+	enum event_source source;
+	bool adaptive;		/* freq=1, and the kernel adjusts the period */
+	bool sigtrap;
+	bool task;		/* of a clock: it runs with a task */
+	bool idle;		/* of a clock: it runs while the CPU is idle */
+	uint64_t ns;		/* of a clock: its period */
+};
+
+struct attr_trigger attr_trigger_of(const struct open_attr *a);
+bool attr_trigger_same(const struct attr_trigger *a, const struct attr_trigger *b);
+
+/* Write sentences about the trigger; the first goes on after a colon. */
+void attr_trigger_write(const struct attr_trigger *t, struct prose *p);
+
+/* Return the step that initialises such an event, or that takes its samples; or NULL. */
+const char *attr_trigger_init_step(const struct open_attr *a);
+const char *attr_trigger_sample_step(const struct open_attr *a);

@@ -1,16 +1,194 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* One open in English: what it requires, the kernel functions behind it, and one call in full. */
 #include "explain/call_prose.h"
 
 #include <string.h>
 
 #include "core/abi/attr_text.h"
+#include "core/abi/need.h"
 #include "core/abi/rules.h"
 #include "core/abi/strings.h"
+#include "core/abi/when.h"
 #include "explain/attr_items.h"
 #include "explain/attr_prose.h"
-#include "explain/attr_trigger.h"
+#include "explain/story_internal.h"
 #include "xlat/constants.h"
+#include "xlat/layouts.h"
 #include "xlat/tables.h"
+
+/* Conditions of src/explain/story.in -------------------------------------------------- */
+
+static bool need_holds(const char *condition, const struct story_open *o)
+{
+	const struct call_desc *desc = call_by_name("perf_event_open");
+	struct text_cursor c = { .at = condition, .end = condition + strlen(condition) };
+	struct call call = {
+		.desc = desc,
+		.args = { 0, (uint64_t)o->pid, (uint64_t)o->cpu, 0, o->flags },
+	};
+	struct when *w = when_read(&c, &desc, 1);
+	bool holds = w && when_holds(w, &call, o->attr, o->len);
+
+	when_free(w);
+	return holds;
+}
+
+/* Return the first row that applies, from *at on, which then is behind it; NULL: none. */
+static const char *need_text(const struct pair_desc *rows, const struct story_open *o, size_t *at)
+{
+	while (rows[*at].name) {
+		const struct pair_desc *row = &rows[(*at)++];
+
+		if (need_holds(row->name, o))
+			return row->text;
+	}
+	return NULL;
+}
+
+struct story_open story_open_of(const struct event *e)
+{
+	return (struct story_open){
+		.attr = e->attr, .len = e->attr_len, .pid = e->pid, .cpu = e->cpu,
+		.flags = e->flags,
+	};
+}
+
+const char *story_purpose(const struct story_open *o)
+{
+	size_t at = 0;
+
+	return need_text(purpose_descs, o, &at);
+}
+
+void story_defaults(const struct story_open *o, struct prose *p)
+{
+	const char *text;
+	size_t at = 0, n = 0;
+
+	while ((text = need_text(default_descs, o, &at)))
+		prose_addf(p, "%s%s", n++ ? "; " : "", text);
+	prose_adds(p, n ? "." : "");
+}
+
+/* Requirements --------------------------------------------------------------------------- */
+
+size_t story_hardware(const struct story_open *o, struct prose *p)
+{
+	const char *text;
+	size_t at = 0, n = 0;
+
+	for (; (text = need_text(requirement_descs, o, &at)); n++)
+		if (p)
+			prose_addf(p, "%s%s", n ? ", " : "", text);
+	return n;
+}
+
+/* Return the privilege check that refuses an ordinary user at that level; NULL: none. */
+static const struct rule_desc *refuser_at(const struct story *s, const struct story_open *o,
+					  int32_t paranoid)
+{
+	struct judge_machine m;
+	const struct judge_case user = {
+		.ask = {
+			.attr = o->attr, .len = o->len, .pid = o->pid, .cpu = o->cpu,
+			.group_fd = -1, .flags = o->flags, .facts = &m.facts,
+		},
+		.seen = JUDGE_NOT_SEEN,
+	};
+	struct judgement j;
+
+	judge_elsewhere(&m, s->release, s->arch, s->names, o->attr, o->len);
+	m.facts.machine.paranoid = paranoid;
+	m.facts.machine.max_sample_rate = m.facts.machine.max_stack = UINT64_MAX;
+	m.facts.machine.cpus = INT32_MAX;
+	m.facts.target.task.attachable = m.facts.target.task.readable = FACT_YES;
+	judge_open(&user, &j);
+	for (size_t i = 0; i < RULE_COUNT; i++)
+		if (rule_descs[i].by & (RULE_BY_PARANOID | RULE_BY_CAPS) &&
+		    j.rules.says[i] == RULE_REFUSES)
+			return &rule_descs[i];
+	return NULL;
+}
+
+static void need_rights(const struct story *s, const struct story_open *o, struct prose *p)
+{
+	const struct rule_desc *above = NULL, *refuser;
+	int32_t level = 2;
+
+	while (level >= -1 && (refuser = refuser_at(s, o, level))) {
+		above = refuser;
+		level--;
+	}
+	if (level == 2)
+		prose_adds(p, " An ordinary user may open it at perf_event_paranoid 2, too.");
+	else if (level >= -1)
+		prose_addf(p, " An ordinary user may open it at perf_event_paranoid %d or below "
+			      "(check %s).", (int)level, above->name);
+	else
+		prose_addf(p, " An ordinary user may not open it at any perf_event_paranoid "
+			      "(check %s).", above->name);
+}
+
+void story_needs(const struct story *s, const struct story_open *o, struct prose *p)
+{
+	struct open_need n = open_need(o->attr, o->len, o->flags);
+
+	prose_adds(p, "Requires Linux ");
+	release_since_text(n.name ? n.since : KVER(2, 6, 31), &p->text);
+	if (n.name)
+		prose_addf(p, ", which brought %s (older kernels refuse it)", n.name);
+	prose_adds(p, ", and ");
+	prose_adds(p, story_hardware(o, p) ? "." : "no hardware.");
+	need_rights(s, o, p);
+}
+
+static void steps_list(struct prose *p, const char *intro, const char *const *steps, size_t n)
+{
+	prose_para(p);
+	prose_addf(p, "In the kernel, %s:", intro);
+	for (size_t i = 0; i < n; i++) {
+		const struct step_desc *d = steps[i] ? step_by_name(steps[i]) : NULL;
+
+		for (; d && d->step && !strcmp(d->step, steps[i]); d++) {
+			prose_line(p, 4, 8);
+			prose_addf(p, "%s: %s.", d->function, d->meaning);
+		}
+	}
+	prose_end(p);
+}
+
+void story_steps(const struct story_text *t, const char *intro, const char *const *steps,
+		 size_t n)
+{
+	if (t->o->kernel)
+		steps_list(t->p, intro, steps, n);
+}
+
+void story_open_steps(const struct open_attr *a, const char *out[STORY_OPEN_STEPS])
+{
+	const char *const steps[STORY_OPEN_STEPS] = {
+		"copy", a->pid >= 0 ? "target" : NULL, "pmu", attr_trigger_init_step(a),
+		a->pid >= 0 ? "rights" : NULL, "install", "schedule",
+	};
+
+	memcpy(out, steps, sizeof(steps));
+}
+
+/* List the kernel functions that such an open and its samples go through. */
+static void call_steps(const struct open_attr *a, struct prose *p)
+{
+	const char *sample[] = {
+		attr_trigger_sample_step(a),
+		open_attr_get(a, ATTR_WRITE_BACKWARD) ? "record_backward" : "record", "wakeup",
+	};
+	const char *open[STORY_OPEN_STEPS];
+
+	story_open_steps(a, open);
+	steps_list(p, "the open calls these functions, the last of them when the task or CPU is "
+		      "scheduled", open, STORY_OPEN_STEPS);
+	if (open_attr_samples(a))
+		steps_list(p, "a sample is taken by", sample, 3);
+}
 
 static void call_measures(const struct call *c, struct prose *p)
 {
@@ -79,6 +257,11 @@ static void call_refusal(const struct call_prose *c, struct prose *p)
 static void call_attr(const struct call_prose *c, const struct open_attr *a, bool deep,
 		      struct prose *p)
 {
+	const struct story s = { .names = a->names, .arch = a->arch };
+	const struct story_open open = {
+		.attr = a->attr, .len = a->len, .pid = call_int(c->call, 1),
+		.cpu = call_int(c->call, 2), .flags = c->call->args[4],
+	};
 	struct attr_trigger trigger = attr_trigger_of(a);
 
 	if (*c->label) {
@@ -104,7 +287,7 @@ static void call_attr(const struct call_prose *c, const struct open_attr *a, boo
 			      "above covers only the members in the text, and what the call requires "
 			      "cannot be told. strace -v and pevtrace leave nothing out.");
 	else
-		story_call_needs(a, c->call, p);
+		story_needs(&s, &open, p);
 }
 
 void call_prose_write(const struct call_prose *c, const struct story_options *o, struct prose *p)
@@ -129,5 +312,5 @@ void call_prose_write(const struct call_prose *c, const struct story_options *o,
 		call_refusal(c, p);
 	prose_end(p);
 	if (o->kernel)
-		story_call_steps(&a, p);
+		call_steps(&a, p);
 }

@@ -11,6 +11,9 @@ enum { ENTRY_LABEL = 2, ENTRY_BODY = 4 };
 void entry_head(struct prose *p, const struct lexicon_entry *e, const char *what);
 void entry_label(struct prose *p, const char *what);
 
+/* Begin item i of a list on one line, "  WHAT: FIRST, SECOND". */
+void entry_listed(struct prose *p, size_t i, const char *what);
+
 /* Write what users call a layout: its structure, or the constant whose data it is. */
 void entry_layout(struct prose *p, const struct layout *l);
 
@@ -35,11 +38,12 @@ void entry_manual(struct prose *p, const char *page, const char *part);
 void entry_manual_of_layout(struct prose *p, const struct layout *l);
 void entry_manual_of_table(struct prose *p, const struct xlat *x);
 
-/* Write the checks of perf_event_open about a field, with an error, or about a value. */
+/* Write the checks of perf_event_open about a field or a value. */
 void entry_rules_of_field(struct prose *p, const char *field);
-void entry_rules_of_error(struct prose *p, int error);
 void entry_rules_of_value(struct prose *p, const struct xlat *x, const struct xlat_entry *c);
 
-/* Write the other calls that fail with an error, or the errors of a call or ioctl. */
-void entry_refusals_of_error(struct prose *p, int error);
+/* Write the checks and the other calls that fail with an error. */
+void entry_checks_with_error(struct prose *p, int error);
+
+/* Write the errors of a call, or of a request of it. */
 void entry_refusals_of(struct prose *p, const char *call, const char *request);

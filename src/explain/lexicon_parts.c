@@ -3,7 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/abi/layout.h"
+#include "core/abi/rules.h"
 #include "explain/lexicon_internal.h"
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
 #include "xlat/tables.h"
 
 enum { NAMES_MAX = 16 };	/* listed for a table outside its own entry */
@@ -14,13 +18,26 @@ void entry_label(struct prose *p, const char *what)
 	prose_addf(p, "%s: ", what);
 }
 
+void entry_listed(struct prose *p, size_t i, const char *what)
+{
+	if (i)
+		prose_adds(p, ", ");
+	else
+		entry_label(p, what);
+}
+
+/* Begin a line of its own for item i of a list with that label. */
+static void entry_line(struct prose *p, size_t i, const char *what)
+{
+	if (!i)
+		entry_label(p, what);
+	prose_line(p, ENTRY_BODY, ENTRY_BODY + 2);
+}
+
 void entry_release(struct prose *p, uint32_t since)
 {
-	struct buf text = { 0 };
-
-	release_text(since, &text);
-	prose_addf(p, "Linux %s", buf_str(&text));
-	buf_free(&text);
+	prose_adds(p, "Linux ");
+	release_text(since, &p->text);
 }
 
 void entry_since(struct prose *p, uint32_t since)
@@ -96,20 +113,14 @@ void entry_users(struct prose *p, const struct xlat *x)
 	for (size_t l = 0; layouts[l]; l++)
 		for (size_t i = 0; i < layouts[l]->n; i++)
 			if (layouts[l]->fields[i].xlat == x) {
-				if (!n++)
-					entry_label(p, "Used in");
-				else
-					prose_adds(p, ", ");
+				entry_listed(p, n++, "Used in");
 				entry_layout(p, layouts[l]);
 				prose_addf(p, ".%s", layouts[l]->fields[i].name);
 			}
 	for (size_t c = 0; c < CALL_COUNT; c++)
 		for (unsigned int i = 0; i < call_descs[c].nargs; i++)
 			if (call_descs[c].args[i].xlat == x) {
-				if (!n++)
-					entry_label(p, "Used in");
-				else
-					prose_adds(p, ", ");
+				entry_listed(p, n++, "Used in");
 				prose_addf(p, "%s of %s()", call_descs[c].args[i].name,
 					   call_descs[c].name);
 			}
@@ -224,4 +235,116 @@ void entry_manual_of_table(struct prose *p, const struct xlat *x)
 		entry_manual(p, "pevtrace-why(1)", NULL);
 	else
 		entry_manual(p, "pevtrace-decode(1)", NULL);
+}
+
+/* Write a check, item i of a list with that label. */
+static void rule_line(struct prose *p, size_t i, const char *label, const struct rule_desc *d)
+{
+	const char *error = xlat_name(&xlat_perf_open_errno, (uint64_t)d->error);
+
+	entry_line(p, i, label);
+	prose_addf(p, "%s, %s: %s.", error ? error : "Error", d->name, d->meaning);
+}
+
+void entry_rules_of_field(struct prose *p, const char *field)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < RULE_COUNT; i++)
+		if (lexicon_listed(rule_descs[i].fields, field))
+			rule_line(p, n++, "Checks", &rule_descs[i]);
+}
+
+void entry_checks_with_error(struct prose *p, int error)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < RULE_COUNT; i++)
+		if (rule_descs[i].error == error) {
+			entry_line(p, n++, "Checks of perf_event_open with this error");
+			prose_addf(p, "%s: %s.", rule_descs[i].name, rule_descs[i].meaning);
+		}
+	n = 0;
+	for (const struct refusal_desc *d = refusal_descs; d->call; d++)
+		if (d->error == error) {
+			entry_line(p, n++, "Other calls with this error");
+			prose_addf(p, "%s: %s.", d->request ? d->request : d->call, d->meaning);
+		}
+}
+
+void entry_refusals_of(struct prose *p, const char *call, const char *request)
+{
+	size_t n = 0;
+
+	for (const struct refusal_desc *d = refusal_descs; d->call; d++) {
+		if (strcmp(d->call, call) ||
+		    (request && d->request && strcmp(d->request, request)) ||
+		    (!request && d->request))
+			continue;
+		entry_line(p, n++, "Errors");
+		prose_addf(p, "%s: %s.", d->errno_name, d->meaning);
+	}
+}
+
+/* Values ---------------------------------------------------------------------------- */
+
+/* Judge an attr for an unprivileged caller on an unknown machine. */
+static void judge_value(const uint8_t *attr, size_t len, struct rule_verdict *v)
+{
+	static const struct rule_pmu pmus[] = {
+		{ .type = PERF_TYPE_SOFTWARE, .name = "software" },
+		{ .type = PERF_TYPE_TRACEPOINT, .name = "tracepoint" },
+		{ .type = PERF_TYPE_BREAKPOINT, .name = "breakpoint" },
+	};
+	struct rule_facts facts = {
+		.machine = { .page_size = 4096, .arch = arch_native(), .paranoid = 2,
+			     .max_sample_rate = UINT64_MAX, .max_stack = UINT64_MAX,
+			     .cpus = 1, .pmus = pmus, .npmus = sizeof(pmus) / sizeof(*pmus) },
+	};
+	struct rule_ask ask = {
+		.attr = attr, .len = len, .cpu = -1, .group_fd = -1, .facts = &facts,
+	};
+
+	rules_judge(&ask, v);
+}
+
+static bool rule_applies(const struct rule_verdict *v, size_t i)
+{
+	return v->says[i] == RULE_REFUSES || v->says[i] > 0 || v->says[i] == RULE_UNKNOWN;
+}
+
+/* Mark the rules that apply to an attr of that type only with the value. */
+static void mark_rules(uint32_t type, const struct field *f, uint64_t value, bool *out)
+{
+	const struct layout *l = &layout_perf_event_attr;
+	uint8_t attr[256] = { 0 };
+	struct rule_verdict before, with;
+
+	field_set(&l->fields[ATTR_TYPE], type, attr);
+	field_set(&l->fields[ATTR_SIZE], l->size, attr);
+	field_set(&l->fields[ATTR_CONFIG], type == PERF_TYPE_SOFTWARE ? PERF_COUNT_SW_DUMMY : 1,
+		  attr);
+	field_set(&l->fields[ATTR_EXCLUDE_KERNEL], 1, attr);
+	judge_value(attr, l->size, &before);
+	field_set(f, value, attr);
+	judge_value(attr, l->size, &with);
+	for (size_t i = 0; i < RULE_COUNT; i++)
+		out[i] |= rule_applies(&with, i) && !rule_applies(&before, i);
+}
+
+void entry_rules_of_value(struct prose *p, const struct xlat *x, const struct xlat_entry *c)
+{
+	static const uint32_t types[] = { PERF_TYPE_SOFTWARE, PERF_TYPE_TRACEPOINT,
+					  PERF_TYPE_BREAKPOINT };
+	const struct layout *l = &layout_perf_event_attr;
+	bool found[RULE_COUNT] = { false };
+	size_t n = 0;
+
+	for (size_t i = 0; i < l->n && !c->traits; i++)
+		for (size_t k = 0; k < 3 && l->fields[i].xlat == x &&
+				   l->fields[i].kind == FIELD_FLAGS; k++)
+			mark_rules(types[k], &l->fields[i], c->value, found);
+	for (size_t i = 0; i < RULE_COUNT; i++)
+		if (found[i])
+			rule_line(p, n++, "Checks", &rule_descs[i]);
 }

@@ -1,7 +1,322 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "explain/story.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/abi/layout.h"
+#include "core/lib/die.h"
+#include "explain/attr_prose.h"
 #include "explain/story_internal.h"
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+static void short_task(const struct story_text *t, const struct task_info *task)
+{
+	struct prose *p = t->p;
+	struct event *const *events;
+	size_t n = model_events(t->s->m, &events), probes = 0;
+
+	for (size_t i = 0; i < n; i++)
+		probes += events[i]->opener == task->tid && story_probe(t->s, events[i]);
+	story_who(t->s, task->tid, p);
+	prose_adds(p, " called perf_event_open ");
+	prose_times(p, task->opens + task->failures);
+	prose_adds(p, ": ");
+	prose_count(p, task->opens, "event");
+	prose_adds(p, " opened");
+	if (task->failures) {
+		prose_adds(p, ", ");
+		prose_count(p, task->failures, "call");
+		prose_adds(p, " failed");
+	}
+	prose_adds(p, ".");
+	if (probes) {
+		prose_adds(p, " ");
+		prose_count(p, probes, "event");
+		prose_adds(p, probes == 1 ? " was a probe" : " were probes");
+		prose_adds(p, ": opened and closed unused, to test what the kernel accepts.");
+	}
+	if (probes == task->opens)
+		prose_adds(p, " No event was left to measure with.");
+	prose_adds(p, " ");
+}
+
+/* Write "runs BPF program 12 name at each hit, and counts what it passes, for ". */
+static void short_program(const struct story_text *t, const struct family *f)
+{
+	struct open_attr a = story_attr(t->s, f->events[0]);
+	struct prose *p = t->p;
+	bool same = true;
+
+	for (size_t i = 1; i < f->n && same; i++)
+		same = f->events[i]->bpf && f->events[i]->program.id == f->events[0]->program.id;
+	prose_adds(p, f->n == 1 ? "runs " : "run ");
+	if (same)
+		story_program_runs(t, f->events[0], p);
+	else
+		prose_adds(p, "BPF programs");
+	prose_addf(p, " at each hit, and %s%s what passes, %s ",
+		   open_attr_samples(&a) ? "sample" : "count", f->n == 1 ? "s" : "",
+		   open_attr_samples(&a) ? "of" : "for");
+}
+
+/* Write "sample sh[12], on CPUs 0 and 1, about 99 times a second". */
+static void short_mode(const struct story_text *t, const struct family *f)
+{
+	const struct event *kinds[STORY_ITEMS];
+	struct open_attr a = story_attr(t->s, f->events[0]);
+	uint64_t period = open_attr_get(&a, ATTR_SAMPLE_PERIOD);
+	struct prose *p = t->p;
+	bool one = f->n == 1;
+
+	if (f->events[0]->unread)
+		prose_adds(p, one ? "has an unknown mode, for " : "have an unknown mode, for ");
+	else if (open_attr_source(&a) == SOURCE_DUMMY && family_kinds(f, kinds) == 1)
+		prose_adds(p, one ? "counts nothing and carries side-band records, for " :
+				    "count nothing and carry side-band records, for ");
+	else if (story_program_runs(t, f->events[0], NULL))
+		short_program(t, f);
+	else if (!open_attr_samples(&a))
+		prose_adds(p, one ? "counts, for " : "count, for ");
+	else
+		prose_adds(p, one ? "samples " : "sample ");
+	family_write_spread(t, f);
+	if (!open_attr_samples(&a))
+		return;
+	if (open_attr_get(&a, ATTR_FREQ)) {
+		prose_adds(p, ", about ");
+		prose_times(p, period);
+		prose_adds(p, " a second");
+	} else if (period == 1) {
+		prose_adds(p, open_attr_every_hit(&a) ? ", at every hit" : ", at every count");
+	} else {
+		prose_addf(p, ", every %llu %s", (unsigned long long)period,
+			   open_attr_source(&a) == SOURCE_CLOCK ? "ns" : "counts");
+	}
+}
+
+void story_family_line(const struct story_text *t, const struct family *f)
+{
+	const struct event **leaders = xcalloc(f->n, sizeof(*leaders));
+	size_t n = family_leaders(f, leaders);
+	struct prose *p = t->p;
+
+	family_list(t, f);
+	prose_adds(p, " ");
+	short_mode(t, f);
+	if (n) {
+		prose_adds(p, n == 1 ? ", in the group led by " : ", in groups led by ");
+		story_fds(leaders, n, p);
+	}
+	prose_adds(p, ".");
+	free(leaders);
+}
+
+static void short_found(const struct story_text *t)
+{
+	size_t n = story_found(t->s, NULL);
+	const struct event **list = xcalloc(n ? n : 1, sizeof(*list));
+	struct prose *p = t->p;
+
+	story_found(t->s, list);
+	if (n) {
+		prose_item(p);
+		story_fds(list, n, p);
+		prose_adds(p, n == 1 ? ": an event opened before the trace began; its attr is "
+				       "unknown." :
+				       ": events opened before the trace began; their attrs are "
+				       "unknown.");
+		story_programs_of(t, list, n);
+	}
+	free(list);
+}
+
+/* Write how many rings there are and what was seen in them; return false if there is none. */
+static bool short_rings(const struct story_text *t)
+{
+	struct ring *const *rings;
+	size_t n = model_rings(t->s->m, &rings), data = 0, seen = 0;
+	struct prose *p = t->p;
+
+	for (size_t i = 0; i < n; i++) {
+		data += !rings[i]->aux && rings[i]->end - rings[i]->start > t->s->names->page_size;
+		seen += rings[i]->records;
+	}
+	prose_para(p);
+	if (!data) {
+		prose_adds(p, story_found(t->s, NULL) ? "No ring was mapped during the trace." :
+			   "No ring was mapped: no records were returned, only counts by read.");
+		return false;
+	}
+	prose_adds(p, "Records are returned through ");
+	prose_count(p, data, "ring");
+	prose_adds(p, " in memory, not by read.");
+	if (!story_looked(t->s))
+		prose_adds(p, " The trace was made without --records: the rings' contents are "
+			      "unknown.");
+	if (seen) {
+		prose_adds(p, " ");
+		prose_count(p, seen, "record");
+		prose_adds(p, seen == 1 ? " was seen." : " were seen.");
+	}
+	return true;
+}
+
+/* Say how many records the kernel lost, by its own account. */
+static void short_lost(const struct story_text *t)
+{
+	struct event *const *events;
+	size_t n = model_events(t->s->m, &events);
+	uint64_t lost = 0, sources = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct event *e = events[i];
+
+		lost += e->lost_read > e->lost_reported ? e->lost_read : e->lost_reported;
+		sources += e->reads && e->read_format & PERF_FORMAT_LOST;
+	}
+	if (lost)
+		prose_addf(t->p, " The kernel reported %llu lost record%s: the ring was full.",
+			   (unsigned long long)lost, lost == 1 ? "" : "s");
+	else if (sources || story_looked(t->s))
+		prose_addf(t->p, " The kernel reported no lost records (%s%s%s).",
+			   sources ? "reads with PERF_FORMAT_LOST: 0" : "",
+			   sources && story_looked(t->s) ? ", " : "",
+			   story_looked(t->s) ? "LOST records: none" : "");
+	else
+		prose_adds(t->p, " Whether the kernel lost records is unknown.");
+}
+
+void story_short(const struct story_text *t)
+{
+	struct task_info *const *tasks;
+	size_t n = model_tasks(t->s->m, &tasks);
+
+	prose_head(t->p, "Summary");
+	for (size_t i = 0; i < n; i++)
+		if (tasks[i]->opens || tasks[i]->failures)
+			short_task(t, tasks[i]);
+	for (size_t i = 0; i < t->nfamilies && i < STORY_ITEMS; i++)
+		if (event_known(t->families[i].events[0]) && t->o->level != STORY_NORMAL) {
+			prose_item(t->p);
+			story_family_line(t, &t->families[i]);
+		}
+	short_found(t);
+	if (t->o->level != STORY_NORMAL)
+		story_rest(t, t->nfamilies, "more kind");
+	if (t->nfamilies && short_rings(t))
+		short_lost(t);
+	prose_end(t->p);
+}
+
+enum { READ_ON_WORDS = 3 };
+
+/* The newest names of the interface, which are likely to be the least known. */
+struct read_on_words {
+	const char *name[READ_ON_WORDS];
+	uint32_t since[READ_ON_WORDS];
+	size_t n;
+};
+
+static void read_on_offer(struct read_on_words *w, const char *name, uint32_t since)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < w->n; i++)
+		if (!strcmp(w->name[i], name))
+			return;
+	while (at < w->n && w->since[at] >= since)
+		at++;
+	if (at == READ_ON_WORDS)
+		return;
+	for (size_t i = w->n < READ_ON_WORDS ? w->n++ : READ_ON_WORDS - 1; i > at; i--) {
+		w->name[i] = w->name[i - 1];
+		w->since[i] = w->since[i - 1];
+	}
+	w->name[at] = name;
+	w->since[at] = since;
+}
+
+/* Offer the members that are set, except type and size, and successful ioctls. */
+static void read_on_offer_event(const struct story_text *t, const struct event *e,
+				struct read_on_words *out)
+{
+	const struct seen_event *seen = story_event(t->s, e);
+	struct open_attr a = story_attr(t->s, e);
+	struct walk w = attr_prose_walk(&a);
+	const struct field *f;
+	size_t at = 0;
+
+	while (event_attr_known(e) && (f = layout_next(&w, &at)))
+		if (f != &w.layout->fields[ATTR_TYPE] && f != &w.layout->fields[ATTR_SIZE] &&
+		    f->kind != FIELD_RESERVED && field_get(f, e->attr, e->attr_len))
+			read_on_offer(out, f->name, f->since);
+	for (size_t i = 0; seen && i < ioctl_ndescs && i < STORY_IOCTLS; i++)
+		if (seen->ioctls[i])
+			read_on_offer(out, ioctl_descs[i].name, ioctl_descs[i].since);
+}
+
+/* Return the name of the last error of an open that the dictionary has; or NULL. */
+static const char *read_on_error(const struct story_text *t)
+{
+	const struct attempt *attempts;
+	size_t n = model_attempts(t->s->m, &attempts);
+	const char *name = NULL;
+
+	while (n-- && !name)
+		name = xlat_name(&xlat_perf_open_errno, (uint64_t)attempts[n].error);
+	return name;
+}
+
+static void read_on_list(const struct story_text *t)
+{
+	const char *error = read_on_error(t), *sep = ": ";
+	struct read_on_words words = { .n = 0 };
+
+	for (size_t i = 0; i < t->nfamilies; i++)
+		read_on_offer_event(t, t->families[i].events[0], &words);
+	if (error && words.n == READ_ON_WORDS)
+		words.n--;
+	for (size_t i = 0; i < words.n; i++, sep = ", ")
+		prose_addf(t->p, "%s%s", sep, words.name[i]);
+	if (error)
+		prose_addf(t->p, "%s%s", sep, error);
+}
+
+void story_read_on(const struct story_text *t)
+{
+	struct prose *p = t->p;
+
+	if (!t->full) {
+		prose_para(p);
+		prose_adds(p, "See also: ");
+		prose_page(p, "perf_event_open(2)", NULL);
+		prose_adds(p, "; pevtrace explain TERM, for any name above");
+		read_on_list(t);
+		prose_adds(p, "; pevtrace why, for a call that fails; --deep and "
+			      "--kernel, for each member and function.");
+		prose_end(p);
+		return;
+	}
+	prose_head(p, "See also");
+	prose_item(p);
+	prose_page(p, "perf_event_open(2)", NULL);
+	prose_adds(p, ": Arguments, Reading results, MMAP layout, Overflow handling, perf_event "
+		      "ioctl calls, ERRORS.");
+	prose_item(p);
+	prose_adds(p, "pevtrace explain TERM explains any name above");
+	read_on_list(t);
+	prose_adds(p, ".");
+	if (t->o->level != STORY_DEEP || !t->o->kernel) {
+		prose_item(p);
+		prose_addf(p, "%s%s%s shows more.", t->o->level != STORY_DEEP ? "--deep" : "",
+			   t->o->level != STORY_DEEP && !t->o->kernel ? " or " : "",
+			   t->o->kernel ? "" : "--kernel");
+	}
+	prose_end(p);
+}
 
 void story_write(const struct view *v, const struct story_options *o, struct prose *p)
 {

@@ -33,9 +33,3 @@ struct view *story_view_new(struct model *m, const struct names *n, const struct
 
 /* Write the story of what the view has seen so far. */
 void story_write(const struct view *v, const struct story_options *o, struct prose *p);
-
-/* Write what the call requires: the oldest kernel, hardware, rights. */
-void story_call_needs(const struct open_attr *a, const struct call *c, struct prose *p);
-
-/* List the kernel functions that such an open and its samples go through. */
-void story_call_steps(const struct open_attr *a, struct prose *p);
