@@ -9,6 +9,8 @@
 #include "core/abi/rules.h"
 #include "core/abi/strings.h"
 #include "core/abi/when.h"
+#include "core/model/attempt.h"
+#include "core/model/event_name.h"
 #include "explain/attr_items.h"
 #include "explain/attr_prose.h"
 #include "explain/story_internal.h"
@@ -49,8 +51,25 @@ struct story_open story_open_of(const struct event *e)
 {
 	return (struct story_open){
 		.attr = e->attr, .len = e->attr_len, .pid = e->pid, .cpu = e->cpu,
-		.flags = e->flags,
+		.flags = e->flags, .probed = e->probed,
 	};
+}
+
+struct story_open story_open_failed(const struct attempt *a)
+{
+	return (struct story_open){
+		.attr = a->attr, .len = a->attr_len, .pid = a->pid, .cpu = a->cpu,
+		.flags = a->flags, .probed = a->probed,
+	};
+}
+
+void story_open_name(const struct story *s, const struct story_open *o, struct prose *p)
+{
+	struct buf name = { 0 };
+
+	event_name_probed(o->attr, o->len, s->names, o->probed, &name);
+	prose_name(p, buf_str(&name));
+	buf_free(&name);
 }
 
 const char *story_purpose(const struct story_open *o)
@@ -60,14 +79,15 @@ const char *story_purpose(const struct story_open *o)
 	return need_text(purpose_descs, o, &at);
 }
 
-void story_defaults(const struct story_open *o, struct prose *p)
+void story_defaults(const struct story_text *t, const struct family *f)
 {
+	const struct story_open o = story_open_of(f->events[0]);
 	const char *text;
 	size_t at = 0, n = 0;
 
-	while ((text = need_text(default_descs, o, &at)))
-		prose_addf(p, "%s%s", n++ ? "; " : "", text);
-	prose_adds(p, n ? "." : "");
+	while ((text = need_text(default_descs, &o, &at)))
+		prose_addf(t->p, "%s%s", n++ ? "; " : "", text);
+	prose_adds(t->p, n ? "." : "");
 }
 
 /* Requirements --------------------------------------------------------------------------- */

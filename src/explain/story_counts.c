@@ -189,12 +189,20 @@ static void count_value(const struct story_text *t, const struct event *e)
 		prose_addf(p, " while enabled for %.3f ms", (double)c->enabled / 1e6);
 }
 
-static void count_records(const struct event *e, struct prose *p)
+/* Count the types of records that the event wrote. */
+static size_t record_types(const struct event *e)
 {
-	size_t kinds = 0, done = 0;
+	size_t n = 0;
 
 	for (uint32_t type = 0; type < EVENT_RECORD_TYPES; type++)
-		kinds += event_records(e, type) > 0;
+		n += event_records(e, type) > 0;
+	return n;
+}
+
+static void count_records(const struct event *e, struct prose *p)
+{
+	size_t kinds = record_types(e), done = 0;
+
 	for (uint32_t type = 0; type < EVENT_RECORD_TYPES; type++) {
 		const char *name = xlat_name(&xlat_perf_event_type, type);
 
@@ -204,14 +212,6 @@ static void count_records(const struct event *e, struct prose *p)
 				   name ? name + strlen(xlat_perf_event_type.prefix) :
 					  "of unknown type");
 	}
-}
-
-static bool has_records(const struct event *e)
-{
-	for (uint32_t type = 0; type < EVENT_RECORD_TYPES; type++)
-		if (event_records(e, type))
-			return true;
-	return false;
 }
 
 static bool has_count(const struct story_text *t, const struct event *e)
@@ -234,7 +234,7 @@ static void count_write(const struct story_text *t, const struct event *e)
 	prose_adds(p, ") ");
 	if (has_count(t, e))
 		count_value(t, e);
-	if (has_records(e)) {
+	if (record_types(e)) {
 		prose_adds(p, has_count(t, e) ? ", and wrote " : "wrote ");
 		count_records(e, p);
 	}
@@ -248,7 +248,7 @@ void story_counts(const struct story_text *t)
 
 	for (size_t i = 0; i < n; i++) {
 		if (story_probe(t->s, events[i]) || !event_known(events[i]) ||
-		    !(has_count(t, events[i]) || has_records(events[i])))
+		    !(has_count(t, events[i]) || record_types(events[i])))
 			continue;
 		if (!written)
 			prose_head(t->p, "Final counts");

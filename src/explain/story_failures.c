@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * What was tried: probes, failed opens, and the similar event that opened after them; what
+ * failed, the kernel checks that may have caused it, and remedies.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +12,6 @@
 #include "core/abi/strings.h"
 #include "core/lib/die.h"
 #include "core/model/attempt.h"
-#include "core/model/event_name.h"
 #include "explain/attr_prose.h"
 #include "explain/story_internal.h"
 #include "xlat/constants.h"
@@ -16,38 +19,25 @@
 
 /* A probe (event) or a failed open (attempt). */
 struct try {
-	const uint8_t *attr;
-	size_t len;
-	pid_t tid, pid;
-	int cpu;
-	uint64_t flags;
+	struct story_open open;
+	pid_t tid;
 	const struct event *event;
 	const struct attempt *attempt;
 };
 
-static void try_name(const struct story_text *t, const struct try *y)
-{
-	struct buf name = { 0 };
-
-	event_name_probed(y->attr, y->len, t->s->names, y->event ? y->event->probed :
-			  y->attempt ? y->attempt->probed : NULL, &name);
-	prose_name(t->p, buf_str(&name));
-	buf_free(&name);
-}
-
-/* Count the members that differ from another try, and write their new values to p. */
-static size_t try_differences(const struct story_text *t, const struct try *y,
-			      const struct try *before, struct prose *p)
+/* Count the members that differ from another open, and write their new values to p. */
+static size_t open_differences(const struct story_text *t, const struct story_open *o,
+			       const struct story_open *before, struct prose *p)
 {
 	struct open_attr a = {
-		.attr = y->attr, .len = y->len, .names = t->s->names, .arch = t->s->arch,
+		.attr = o->attr, .len = o->len, .names = t->s->names, .arch = t->s->arch,
 	};
 	struct walk w = attr_prose_walk(&a);
 	const struct field *f;
 	size_t at = 0, n = 0;
 
 	while ((f = layout_next(&w, &at))) {
-		if (field_get(f, y->attr, y->len) == field_get(f, before->attr, before->len))
+		if (field_get(f, o->attr, o->len) == field_get(f, before->attr, before->len))
 			continue;
 		if (p) {
 			prose_adds(p, n ? ", " : "");
@@ -58,7 +48,7 @@ static size_t try_differences(const struct story_text *t, const struct try *y,
 	return n;
 }
 
-static bool try_same_attr(const struct try *a, const struct try *b)
+static bool same_attr(const struct story_open *a, const struct story_open *b)
 {
 	return a->len == b->len && !memcmp(a->attr, b->attr, a->len);
 }
@@ -69,7 +59,7 @@ static bool try_same(const struct story_text *t, const struct try *a, const stru
 	if (!a->event != !b->event || a->tid != b->tid)
 		return false;
 	if (a->event)
-		return try_same_attr(a, b);
+		return same_attr(&a->open, &b->open);
 	return a->attempt->error == b->attempt->error &&
 	       a->attempt->injected == b->attempt->injected &&
 	       attempt_instead(t->s->m, a->attempt) == attempt_instead(t->s->m, b->attempt);
@@ -78,30 +68,26 @@ static bool try_same(const struct story_text *t, const struct try *a, const stru
 static void try_instead(const struct story_text *t, const struct attempt *a)
 {
 	const struct event *e = attempt_instead(t->s->m, a);
-	struct try was = { .attr = a->attr, .len = a->attr_len };
-	struct try is = { .event = e };
+	struct story_open was = story_open_failed(a), is;
 	struct prose *p = t->p;
+	size_t changed;
 
 	if (!e)
 		return;
-	is.attr = e->attr;
-	is.len = e->attr_len;
+	is = story_open_of(e);
 	if (attempt_same_event(a, e)) {
-		prose_adds(p, " The same event opened next (");
+		prose_addf(p, " The same event opened next (fd %d)", e->fd);
 	} else {
 		prose_adds(p, " A similar event opened later: ");
-		story_event_name(t->s, e, p);
-		prose_adds(p, " (");
+		story_event_fd(t->s, e, p);
 	}
-	story_fd(e, p);
-	prose_adds(p, ")");
-	if (try_differences(t, &is, &was, NULL)) {
+	changed = open_differences(t, &is, &was, NULL);
+	if (changed) {
 		prose_adds(p, ", with ");
-		try_differences(t, &is, &was, p);
+		open_differences(t, &is, &was, p);
 	}
 	if (e->pid != a->pid)
-		prose_addf(p, "%s pid %d", try_differences(t, &is, &was, NULL) ? " and" : ", with",
-			   (int)e->pid);
+		prose_addf(p, "%s pid %d", changed ? " and" : ", with", (int)e->pid);
 	prose_adds(p, ".");
 }
 
@@ -114,12 +100,12 @@ static size_t try_names(const struct story_text *t, const struct try *run, size_
 		bool seen = false;
 
 		for (size_t k = 0; k < i && !seen; k++)
-			seen = try_same_attr(&run[k], &run[i]);
+			seen = same_attr(&run[k].open, &run[i].open);
 		if (seen)
 			continue;
 		if (say) {
 			prose_adds(t->p, prose_sep(names, all));
-			try_name(t, &run[i]);
+			story_open_name(t->s, &run[i].open, t->p);
 		}
 		names++;
 	}
@@ -127,13 +113,11 @@ static size_t try_names(const struct story_text *t, const struct try *run, size_
 }
 
 /* Say what the kernel's answer tells the program: whether it has a feature. */
-static void try_purpose(const struct try *y, const struct try *before, struct prose *p)
+static void try_purpose(const struct story_open *o, const struct story_open *before,
+			struct prose *p)
 {
-	const struct story_open open = {
-		.attr = y->attr, .len = y->len, .pid = y->pid, .cpu = y->cpu, .flags = y->flags,
-	};
-	struct open_need mine = open_need(y->attr, y->len, y->flags), had = { 0 };
-	const char *purpose = story_purpose(&open);
+	struct open_need mine = open_need(o->attr, o->len, o->flags), had = { 0 };
+	const char *purpose = story_purpose(o);
 
 	if (before)
 		had = open_need(before->attr, before->len, before->flags);
@@ -157,17 +141,16 @@ static void try_write_run(const struct story_text *t, const struct try *run, siz
 	names = try_names(t, run, n, true);
 	if (n > names)
 		prose_addf(p, ", %zu times", n);
-	else if (n == 1 && run->cpu >= 0)
-		prose_addf(p, " on CPU %d", run->cpu);
+	else if (n == 1 && run->open.cpu >= 0)
+		prose_addf(p, " on CPU %d", run->open.cpu);
 	if (names == 1 && before && before->tid == run->tid) {
 		prose_adds(p, ", now with ");
-		if (!try_differences(t, run, before, p))
+		if (!open_differences(t, &run->open, &before->open, p))
 			prose_adds(p, "the same attr");
 	}
 	if (run->event) {
-		prose_addf(p, " (fd %d): opened and closed.",
-			   run->event->fd);
-		try_purpose(run, before, p);
+		prose_addf(p, " (fd %d): opened and closed.", run->event->fd);
+		try_purpose(&run->open, before ? &before->open : NULL, p);
 		return;
 	}
 	prose_adds(p, ": failed with ");
@@ -177,52 +160,31 @@ static void try_write_run(const struct story_text *t, const struct try *run, siz
 	else
 		prose_addf(p, "error %d", run->attempt->error);
 	prose_adds(p, run->attempt->injected ? ", injected." : ".");
-	try_purpose(run, before, p);
+	try_purpose(&run->open, before ? &before->open : NULL, p);
 	try_instead(t, run[n - 1].attempt);
-}
-
-/* Get the next probe or failure; an attempt knows how many events preceded it. */
-static bool try_next(const struct story_text *t, size_t *event, size_t *attempt, struct try *y)
-{
-	struct event *const *events;
-	const struct attempt *attempts;
-	size_t ne = model_events(t->s->m, &events), na = model_attempts(t->s->m, &attempts);
-
-	for (;;) {
-		if (*attempt < na && attempts[*attempt].events <= *event) {
-			const struct attempt *a = &attempts[(*attempt)++];
-
-			*y = (struct try){
-				.attr = a->attr, .len = a->attr_len, .tid = a->tid, .pid = a->pid,
-				.cpu = a->cpu, .flags = a->flags, .attempt = a,
-			};
-			return true;
-		}
-		if (*event >= ne)
-			return false;
-		++*event;
-		if (story_probe(t->s, events[*event - 1]))
-			break;
-	}
-	*y = (struct try){
-		.attr = events[*event - 1]->attr, .len = events[*event - 1]->attr_len,
-		.tid = events[*event - 1]->opener, .cpu = events[*event - 1]->cpu,
-		.pid = events[*event - 1]->pid, .flags = events[*event - 1]->flags,
-		.event = events[*event - 1],
-	};
-	return true;
 }
 
 /* Return all of them in order, for the caller to free. */
 static struct try *tries_list(const struct story_text *t, size_t *n)
 {
-	size_t event = 0, attempt = 0;
-	struct try *list = NULL, one;
+	struct event *const *events;
+	const struct attempt *a;
+	size_t ne = model_events(t->s->m, &events), na = model_attempts(t->s->m, &a), k = 0;
+	struct try *list = xcalloc(ne + na, sizeof(*list));
 
 	*n = 0;
-	while (try_next(t, &event, &attempt, &one)) {
-		list = xrealloc(list, (*n + 1) * sizeof(*list));
-		list[(*n)++] = one;
+	for (size_t i = 0; i <= ne; i++) {
+		/* an attempt knows how many events preceded it */
+		for (; k < na && a[k].events <= i; k++)
+			list[(*n)++] = (struct try){
+				.open = story_open_failed(&a[k]), .tid = a[k].tid,
+				.attempt = &a[k],
+			};
+		if (i < ne && story_probe(t->s, events[i]))
+			list[(*n)++] = (struct try){
+				.open = story_open_of(events[i]), .tid = events[i]->opener,
+				.event = events[i],
+			};
 	}
 	return list;
 }
@@ -289,11 +251,14 @@ struct suspects {
 	size_t nlater, passed;
 };
 
-/* Find the place of the first suspect among the checks of that kernel. */
-static void find_order(const struct story *s, struct suspects *out)
+/* Find what refused an attempt, and the place of the first suspect among that kernel's checks. */
+static void find_suspects(const struct story *s, const struct attempt *a, struct suspects *out)
 {
 	const struct judgement *j = &out->by;
 
+	*out = (struct suspects){ .nlater = 0 };
+	if (!a->injected)
+		judge_attempt(a, s->release, s->arch, s->names, &out->by);
 	for (size_t i = 0; i < RULE_COUNT && j->nsuspects; i++) {
 		const struct rule_desc *d = &rule_descs[i];
 
@@ -306,23 +271,9 @@ static void find_order(const struct story *s, struct suspects *out)
 	}
 }
 
-static void find_suspects(const struct story *s, const struct attempt *a, struct suspects *out)
-{
-	*out = (struct suspects){ .nlater = 0 };
-	if (a->injected)
-		return;
-	judge_attempt(a, s->release, s->arch, s->names, &out->by);
-	find_order(s, out);
-}
-
 /* Sentences -------------------------------------------------------------------------------- */
 
 static const char INJECTED[] = " pevtrace injected this error: the kernel did not see the call.";
-
-static void add_errno(struct prose *p, int error)
-{
-	error_name_text(error, &p->text);
-}
 
 /* Say what to change, by what decides the check. */
 static void add_remedy(const struct rule_desc *d, struct prose *p)
@@ -372,10 +323,7 @@ static void add_suspects(const struct suspects *s, int error, struct prose *p)
 /* Say what hardware such an event requires, if any. */
 static void add_needed_hardware(const struct attempt *a, struct prose *p)
 {
-	const struct story_open o = {
-		.attr = a->attr, .len = a->attr_len, .pid = a->pid, .cpu = a->cpu,
-		.flags = a->flags,
-	};
+	const struct story_open o = story_open_failed(a);
 
 	if (story_hardware(&o, NULL)) {
 		prose_adds(p, " Such an event requires ");
@@ -440,22 +388,19 @@ static size_t failures_collect(const struct story *s, struct failures **out)
 static void failures_write(const struct story_text *t, const struct failures *f)
 {
 	struct prose *p = t->p;
-	struct buf name = { 0 };
 	bool went_on = false;
 
 	prose_item(p);
 	for (size_t i = 0; i < f->n; i++) {
+		const struct story_open o = story_open_failed(f->list[i]);
+
 		prose_adds(p, prose_sep(i, f->n));
-		event_name_probed(f->list[i]->attr, f->list[i]->attr_len, t->s->names,
-				  f->list[i]->probed, &name);
-		prose_name(p, buf_str(&name));
-		buf_reset(&name);
+		story_open_name(t->s, &o, p);
 		went_on |= attempt_instead(t->s->m, f->list[i]) != NULL;
 	}
-	buf_free(&name);
 	prose_adds(p, f->more ? " and others" : "");
 	prose_adds(p, " could not be opened: ");
-	add_errno(p, f->list[0]->error);
+	error_name_text(f->list[0]->error, &p->text);
 	if (f->times > f->n)
 		prose_addf(p, ", in %zu calls", f->times);
 	prose_adds(p, ".");
@@ -481,13 +426,10 @@ static void other_failure(const struct story_text *t, const struct seen_failure 
 	prose_adds(p, f->request ? f->request : f->call->name);
 	if (f->event) {
 		prose_adds(p, " on ");
-		story_event_name(t->s, f->event, p);
-		prose_adds(p, " (");
-		story_fd(f->event, p);
-		prose_adds(p, ")");
+		story_event_fd(t->s, f->event, p);
 	}
 	prose_adds(p, " failed: ");
-	add_errno(p, f->error);
+	error_name_text(f->error, &p->text);
 	if (f->times > 1) {
 		prose_adds(p, ", ");
 		prose_times(p, f->times);

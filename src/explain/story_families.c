@@ -6,7 +6,6 @@
 #include "core/abi/layout.h"
 #include "core/lib/die.h"
 #include "core/lib/hash.h"
-#include "core/model/event_name.h"
 #include "explain/story_internal.h"
 #include "formats/text/summary.h"
 #include "xlat/constants.h"
@@ -45,15 +44,18 @@ void story_target(const struct story *s, const struct event *e, struct prose *p)
 
 void story_event_name(const struct story *s, const struct event *e, struct prose *p)
 {
-	struct buf name = { 0 };
+	const struct story_open o = story_open_of(e);
 
-	if (!event_known(e)) {
+	if (event_known(e))
+		story_open_name(s, &o, p);
+	else
 		prose_adds(p, "an event opened before the trace began");
-		return;
-	}
-	event_name_probed(e->attr, e->attr_len, s->names, e->probed, &name);
-	prose_name(p, buf_str(&name));
-	buf_free(&name);
+}
+
+void story_event_fd(const struct story *s, const struct event *e, struct prose *p)
+{
+	story_event_name(s, e, p);
+	prose_addf(p, " (fd %d)", e->fd);
 }
 
 /* Return how many descriptors form a run of at least three; 1 if there is no run. */

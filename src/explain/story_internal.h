@@ -73,7 +73,7 @@ struct story {
 };
 
 const struct seen_event *story_event(const struct story *s, const struct event *e);
-const struct seen_task *story_task(const struct story *s, pid_t tid);
+struct seen_task *story_task(const struct story *s, pid_t tid);
 
 /* Return whether the event was opened only to test the kernel: closed by a call, unused. */
 bool story_probe(const struct story *s, const struct event *e);
@@ -84,7 +84,9 @@ size_t story_found(const struct story *s, const struct event **list);
 /* Return whether pevtrace read, or tried to read, rings. */
 bool story_looked(const struct story *s);
 
-/* story_phrases.c: a story being written, and phrases of all chapters ------------------- */
+/* story_families.c: a story being written, and phrases of all chapters ------------------ */
+
+struct family;
 
 struct story_text {
 	const struct story *s;
@@ -105,19 +107,20 @@ void story_target(const struct story *s, const struct event *e, struct prose *p)
 /* Write "fd 5", "fds 5, 6 and 9 to 12". */
 void story_fds(const struct event *const *events, size_t n, struct prose *p);
 void story_fd(const struct event *e, struct prose *p);
-/* Write the name of the event, "cpu-clock". */
+/* Write the name of the event, "cpu-clock", or that it is unknown; also "cpu-clock (fd 5)". */
 void story_event_name(const struct story *s, const struct event *e, struct prose *p);
+void story_event_fd(const struct story *s, const struct event *e, struct prose *p);
 /* Write an item that counts what a list of n leaves out, if it does. */
 void story_rest(const struct story_text *t, size_t n, const char *what);
 
-/* story_bpf.c: BPF programs -------------------------------------------------------------- */
+/* story_starts.c: BPF programs ---------------------------------------------------------- */
 
 /* Return whether the event has a program that runs at each hit; write its name unless p is NULL. */
 bool story_program_runs(const struct story_text *t, const struct event *e, struct prose *p);
 /* Write when the programs of these events run and what they decide, in sentences. */
 void story_programs_of(const struct story_text *t, const struct event **list, size_t n);
 
-/* story_steps.c: kernel functions -------------------------------------------------------- */
+/* call_prose.c: the kernel functions of an open, and what it requires ------------------- */
 
 /* List the functions of steps; nothing without --kernel. */
 void story_steps(const struct story_text *t, const char *intro, const char *const *steps,
@@ -127,8 +130,6 @@ void story_steps(const struct story_text *t, const char *intro, const char *cons
 enum { STORY_OPEN_STEPS = 7, OPEN_INIT = 3 };
 void story_open_steps(const struct open_attr *a, const char *out[STORY_OPEN_STEPS]);
 
-/* story_needs.c: what an open requires ------------------------------------------------------ */
-
 /* A perf_event_open that succeeded or failed. */
 struct story_open {
 	const uint8_t *attr;
@@ -136,16 +137,21 @@ struct story_open {
 	pid_t pid;
 	int cpu;
 	uint64_t flags;
+	const char *probed;	/* see struct event */
 };
 
 struct story_open story_open_of(const struct event *e);
+struct story_open story_open_failed(const struct attempt *a);
+
+/* Write the name of the event, "cpu-clock". */
+void story_open_name(const struct story *s, const struct story_open *o, struct prose *p);
 
 /* Write what hardware it requires, separated by commas, unless p is NULL; return how much. */
 size_t story_hardware(const struct story_open *o, struct prose *p);
 /* Write the oldest kernel, the hardware, and the rights of an ordinary user. */
 void story_needs(const struct story *s, const struct story_open *o, struct prose *p);
 /* Write what the members that are 0 decide, separated by semicolons; perhaps nothing. */
-void story_defaults(const struct story_open *o, struct prose *p);
+void story_defaults(const struct story_text *t, const struct family *f);
 /* Return what a well-known open is for, from src/explain/story.in; NULL: not known. */
 const char *story_purpose(const struct story_open *o);
 
@@ -182,9 +188,9 @@ void story_opens(const struct story_text *t);
 void story_tries(const struct story_text *t);
 void story_starts(const struct story_text *t);
 void story_samples(const struct story_text *t);
-/* Write how these events are enabled and what ioctls did to them, in sentences. */
-void story_start_of(const struct story_text *t, const struct event **list, size_t n);
-/* Write what triggers the samples of a family. */
+/* Write how events are enabled and what ioctls did to them, in sentences. */
+void story_start_of(const struct story_text *t, const struct family *f);
+/* Write what triggers the samples of a family; nothing if it takes none. */
 void story_trigger_of(const struct story_text *t, const struct family *f);
 void story_data(const struct story_text *t);
 void story_mmaps(const struct story_text *t);

@@ -206,28 +206,6 @@ static void opens_once(const struct story_text *t, const struct family *f, opens
 	buf_free(&other);
 }
 
-static void opens_start(const struct story_text *t, const struct family *f)
-{
-	story_start_of(t, f->events, f->n);
-}
-
-static void opens_trigger(const struct story_text *t, const struct family *f)
-{
-	struct open_attr a = story_attr(t->s, f->events[0]);
-
-	if (!open_attr_samples(&a))
-		return;
-	prose_adds(t->p, "Samples: ");
-	story_trigger_of(t, f);
-}
-
-static void opens_defaults(const struct story_text *t, const struct family *f)
-{
-	struct story_open o = story_open_of(f->events[0]);
-
-	story_defaults(&o, t->p);
-}
-
 static void opens_needs(const struct story_text *t, const struct family *f)
 {
 	struct story_open o = story_open_of(f->events[0]);
@@ -298,10 +276,10 @@ static void opens_family(const struct story_text *t, const struct family *f)
 		opens_long(t, f);
 	} else {
 		opens_short(t, f);
-		opens_once(t, f, opens_trigger, "Samples: as for ");
-		opens_once(t, f, opens_start, "Enabled as ");
+		opens_once(t, f, story_trigger_of, "Samples: as for ");
+		opens_once(t, f, story_start_of, "Enabled as ");
 	}
-	opens_once(t, f, opens_defaults, NULL);
+	opens_once(t, f, story_defaults, NULL);
 	opens_once(t, f, opens_needs, "Requires the same as ");
 }
 

@@ -106,18 +106,21 @@ static size_t program_group(const struct story_text *t, const struct event **lis
 	return m;
 }
 
+/* Begin a sentence about m of n events: " It", " They", " fds 5 and 6". */
+static void write_subject(const struct event **some, size_t m, size_t n, struct prose *p)
+{
+	prose_adds(p, m < n ? " " : n == 1 ? " It" : " They");
+	if (m < n)
+		story_fds(some, m, p);
+}
+
 static void program_write(const struct story_text *t, const struct event **some, size_t m,
 			  size_t n)
 {
 	const struct event *e = some[0];
 	struct prose *p = t->p;
 
-	if (m == n) {
-		prose_adds(p, n == 1 ? " It" : " They");
-	} else {
-		prose_adds(p, " ");
-		story_fds(some, m, p);
-	}
+	write_subject(some, m, n, p);
 	prose_adds(p, e->bpf == BPF_FOUND ? " had " : m == 1 ? " was given " : " were given ");
 	story_add_program(e, p);
 	if (e->bpf == BPF_FOUND) {
@@ -146,24 +149,18 @@ void story_programs_of(const struct story_text *t, const struct event **list, si
 
 /* How events are enabled --------------------------------------------------------------- */
 
-/* Count the ioctls of one kind that succeeded on the event. */
-static unsigned int requests(const struct story_text *t, const struct event *e, uint32_t request)
-{
-	const struct seen_event *seen = story_event(t->s, e);
-
-	for (size_t i = 0; seen && i < ioctl_ndescs && i < STORY_IOCTLS; i++)
-		if (ioctl_descs[i].request == request)
-			return seen->ioctls[i];
-	return 0;
-}
-
+/* Count the ioctls of one kind that succeeded on the events. */
 static uint64_t requests_of(const struct story_text *t, const struct event **list, size_t n,
 			    uint32_t request)
 {
 	uint64_t sum = 0;
 
-	for (size_t i = 0; i < n; i++)
-		sum += requests(t, list[i], request);
+	for (size_t k = 0; k < n; k++) {
+		const struct seen_event *seen = story_event(t->s, list[k]);
+
+		for (size_t i = 0; seen && i < ioctl_ndescs && i < STORY_IOCTLS; i++)
+			sum += ioctl_descs[i].request == request ? seen->ioctls[i] : 0;
+	}
 	return sum;
 }
 
@@ -171,22 +168,19 @@ static void start_by_exec(const struct story_text *t, const struct event *e)
 {
 	pid_t tid = e->pid ? e->pid : e->opener;
 	const struct seen_task *task = story_task(t->s, tid);
+	bool execed = task && task->execs;
 	struct prose *p = t->p;
 
-	if (!task || !task->execs) {
-		prose_adds(p, "disabled=1, enable_on_exec=1: would be enabled by an exec of ");
-		story_who(t->s, tid, p);
-		prose_adds(p, ", but the trace shows none.");
-		return;
-	}
-	prose_adds(p, "disabled=1, enable_on_exec=1: enabled by the exec of ");
+	prose_addf(p, "disabled=1, enable_on_exec=1: %s exec of ",
+		   execed ? "enabled by the" : "would be enabled by an");
 	story_who(t->s, tid, p);
-	if (task->exe) {
+	if (execed && task->exe) {
 		prose_adds(p, " (");
 		prose_name(p, task->exe);
 		prose_adds(p, ")");
 	}
-	prose_adds(p, ". What the task did before is not counted.");
+	prose_adds(p, execed ? ". What the task did before is not counted." :
+			       ", but the trace shows none.");
 }
 
 static void start_by_ioctl(const struct story_text *t, const struct event **list, size_t n)
@@ -264,17 +258,11 @@ static void start_then(const struct story_text *t, const struct event **list, si
 		size_t m = 0;
 
 		for (size_t k = 0; k < n; k++)
-			if (requests(t, list[k], later[i].request))
+			if (requests_of(t, &list[k], 1, later[i].request))
 				some[m++] = list[k];
-		if (m == n) {
-			prose_adds(p, n == 1 ? " It was " : " They were ");
-		} else if (m) {
-			prose_adds(p, " ");
-			story_fds(some, m, p);
-			prose_adds(p, m == 1 ? " was " : " were ");
-		}
 		if (m) {
-			prose_addf(p, "%s, ", later[i].done);
+			write_subject(some, m, n, p);
+			prose_addf(p, " %s %s, ", m == 1 ? "was" : "were", later[i].done);
 			prose_times(p, times);
 			prose_adds(p, m == 1 ? "." : " in all.");
 		}
@@ -296,10 +284,10 @@ static void start_then(const struct story_text *t, const struct event **list, si
 	}
 }
 
-void story_start_of(const struct story_text *t, const struct event **list, size_t n)
+void story_start_of(const struct story_text *t, const struct family *f)
 {
-	start_how(t, list, n);
-	start_then(t, list, n);
+	start_how(t, f->events, f->n);
+	start_then(t, f->events, f->n);
 }
 
 static bool started_alike(const struct event *a, const struct event *b)
@@ -356,7 +344,7 @@ void story_starts(const struct story_text *t)
 		prose_item(p);
 		story_fds(list, n, p);
 		prose_adds(p, ": ");
-		story_start_of(t, list, n);
+		story_start_of(t, &(struct family){ list, n });
 	}
 	prose_end(p);
 	start_steps(t, exec, by_ioctl, by_prctl);
@@ -386,6 +374,9 @@ void story_trigger_of(const struct story_text *t, const struct family *f)
 {
 	struct attr_trigger trigger = family_trigger(t, f);
 
+	if (!family_samples(t, f))
+		return;
+	prose_adds(t->p, "Samples: ");
 	attr_trigger_write(&trigger, t->p);
 }
 

@@ -25,23 +25,18 @@ static struct story *story_of(struct view *v)
 
 /* Tasks --------------------------------------------------------------------------- */
 
-static struct seen_task *story_task_of(struct story *s, pid_t tid)
+struct seen_task *story_task(const struct story *s, pid_t tid)
 {
 	size_t i = (size_t)(uintptr_t)map_get(&s->by_tid, (uint64_t)tid);
 
 	return i ? &s->tasks[i - 1] : NULL;
 }
 
-const struct seen_task *story_task(const struct story *s, pid_t tid)
-{
-	return story_task_of((struct story *)s, tid);
-}
-
 static void story_on_born(struct view *v, const struct activity *a)
 {
 	const struct activity_task *b = &a->task;
 	struct story *s = story_of(v);
-	const struct seen_task *parent = story_task_of(s, b->parent);
+	const struct seen_task *parent = story_task(s, b->parent);
 	const struct call_desc *by = parent ? parent->creating : NULL;
 
 	s->tasks = xrealloc(s->tasks, (s->ntasks + 1) * sizeof(*s->tasks));
@@ -55,7 +50,7 @@ static void story_on_born(struct view *v, const struct activity *a)
 static void story_on_execed(struct view *v, const struct activity *a)
 {
 	const struct activity_exec *x = &a->exec;
-	struct seen_task *t = story_task_of(story_of(v), x->former);
+	struct seen_task *t = story_task(story_of(v), x->former);
 
 	if (!t)
 		return;
@@ -69,19 +64,14 @@ static void story_on_execed(struct view *v, const struct activity *a)
 	t->exe = x->exe ? xstrdup(x->exe) : NULL;
 }
 
-static void story_end_wait(struct seen_task *t)
-{
-	t->unfinished += t->waiting;
-	t->waiting = false;
-}
-
 static void story_on_gone(struct view *v, const struct activity *a)
 {
-	struct seen_task *t = story_task_of(story_of(v), a->gone.tid);
+	struct seen_task *t = story_task(story_of(v), a->gone.tid);
 
 	if (!t)
 		return;
-	story_end_wait(t);
+	t->unfinished += t->waiting;
+	t->waiting = false;
 	t->gone = true;
 	t->how = a->gone.how;
 	t->status = a->gone.status;
@@ -115,7 +105,7 @@ static struct seen_event *story_event_new(struct story *s, const struct event *e
 
 static void story_on_enter(struct view *v, const struct call *c)
 {
-	struct seen_task *t = story_task_of(story_of(v), c->tid);
+	struct seen_task *t = story_task(story_of(v), c->tid);
 	const struct event *e;
 
 	if (c->desc->id == CALL_CLOSE && !c->inject.injected &&
@@ -213,7 +203,7 @@ static void story_note_failure(struct story *s, const struct call *c, const stru
 static void story_on_exit(struct view *v, const struct call *c)
 {
 	struct story *s = story_of(v);
-	struct seen_task *t = story_task_of(s, c->tid);
+	struct seen_task *t = story_task(s, c->tid);
 	const struct event *e = story_subject(s, c);
 	const struct ioctl_desc *d;
 
