@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* The order of a story's chapters, its summary, and where to read more. */
 #include "explain/story.h"
 
 #include <stdlib.h>
@@ -15,11 +16,10 @@
 static void short_task(const struct story_text *t, const struct task_info *task)
 {
 	struct prose *p = t->p;
-	struct event *const *events;
-	size_t n = model_events(t->s->m, &events), probes = 0;
+	size_t probes = 0;
 
-	for (size_t i = 0; i < n; i++)
-		probes += events[i]->opener == task->tid && story_probe(t->s, events[i]);
+	for (size_t i = 0; i < t->nevents; i++)
+		probes += t->events[i]->opener == task->tid && story_probe(t->s, t->events[i]);
 	story_who(t->s, task->tid, p);
 	prose_adds(p, " called perf_event_open ");
 	prose_times(p, task->opens + task->failures);
@@ -136,13 +136,14 @@ static void short_found(const struct story_text *t)
 /* Write how many rings there are and what was seen in them; return false if there is none. */
 static bool short_rings(const struct story_text *t)
 {
-	struct ring *const *rings;
-	size_t n = model_rings(t->s->m, &rings), data = 0, seen = 0;
+	size_t data = 0, seen = 0;
 	struct prose *p = t->p;
 
-	for (size_t i = 0; i < n; i++) {
-		data += !rings[i]->aux && rings[i]->end - rings[i]->start > t->s->names->page_size;
-		seen += rings[i]->records;
+	for (size_t i = 0; i < t->nrings; i++) {
+		const struct ring *r = t->rings[i];
+
+		data += !r->aux && r->end - r->start > t->s->names->page_size;
+		seen += r->records;
 	}
 	prose_para(p);
 	if (!data) {
@@ -167,12 +168,10 @@ static bool short_rings(const struct story_text *t)
 /* Say how many records the kernel lost, by its own account. */
 static void short_lost(const struct story_text *t)
 {
-	struct event *const *events;
-	size_t n = model_events(t->s->m, &events);
 	uint64_t lost = 0, sources = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		const struct event *e = events[i];
+	for (size_t i = 0; i < t->nevents; i++) {
+		const struct event *e = t->events[i];
 
 		lost += e->lost_read > e->lost_reported ? e->lost_read : e->lost_reported;
 		sources += e->reads && e->read_format & PERF_FORMAT_LOST;
@@ -191,13 +190,10 @@ static void short_lost(const struct story_text *t)
 
 void story_short(const struct story_text *t)
 {
-	struct task_info *const *tasks;
-	size_t n = model_tasks(t->s->m, &tasks);
-
 	prose_head(t->p, "Summary");
-	for (size_t i = 0; i < n; i++)
-		if (tasks[i]->opens || tasks[i]->failures)
-			short_task(t, tasks[i]);
+	for (size_t i = 0; i < t->ntasks; i++)
+		if (t->tasks[i]->opens || t->tasks[i]->failures)
+			short_task(t, t->tasks[i]);
 	for (size_t i = 0; i < t->nfamilies && i < STORY_ITEMS; i++)
 		if (event_known(t->families[i].events[0]) && t->o->level != STORY_NORMAL) {
 			prose_item(t->p);
@@ -258,23 +254,14 @@ static void read_on_offer_event(const struct story_text *t, const struct event *
 			read_on_offer(out, ioctl_descs[i].name, ioctl_descs[i].since);
 }
 
-/* Return the name of the last error of an open that the dictionary has; or NULL. */
-static const char *read_on_error(const struct story_text *t)
-{
-	const struct attempt *attempts;
-	size_t n = model_attempts(t->s->m, &attempts);
-	const char *name = NULL;
-
-	while (n-- && !name)
-		name = xlat_name(&xlat_perf_open_errno, (uint64_t)attempts[n].error);
-	return name;
-}
-
 static void read_on_list(const struct story_text *t)
 {
-	const char *error = read_on_error(t), *sep = ": ";
 	struct read_on_words words = { .n = 0 };
+	const char *error = NULL, *sep = ": ";
 
+	/* the last error of an open that the dictionary has */
+	for (size_t i = t->nattempts; i-- && !error;)
+		error = xlat_name(&xlat_perf_open_errno, (uint64_t)t->attempts[i].error);
 	for (size_t i = 0; i < t->nfamilies; i++)
 		read_on_offer_event(t, t->families[i].events[0], &words);
 	if (error && words.n == READ_ON_WORDS)
@@ -324,10 +311,12 @@ void story_write(const struct view *v, const struct story_options *o, struct pro
 		.s = (const struct story *)v, .o = o, .p = p,
 		.full = o->level == STORY_DEEP || o->kernel,
 	};
-	struct event *const *events;
-	const struct attempt *attempts;
 
-	if (!model_events(t.s->m, &events) && !model_attempts(t.s->m, &attempts)) {
+	t.nevents = model_events(t.s->m, &t.events);
+	t.ntasks = model_tasks(t.s->m, &t.tasks);
+	t.nrings = model_rings(t.s->m, &t.rings);
+	t.nattempts = model_attempts(t.s->m, &t.attempts);
+	if (!t.nevents && !t.nattempts) {
 		prose_adds(p, "No event was opened and no perf_event_open failed: nothing to "
 			      "explain.");
 		prose_end(p);

@@ -22,23 +22,22 @@ static void accuracy_item(struct prose *p, bool *head)
 /* Say which multiplexed events ran together, for what share of the time. */
 static void accuracy_turns(const struct story_text *t, size_t shared)
 {
-	struct event *const *events;
-	size_t n = model_events(t->s->m, &events), items = 0;
+	size_t items = 0;
 	const struct event **list = xcalloc(shared, sizeof(*list));
 	struct prose *p = t->p;
 
 	prose_adds(p, " They took turns on the PMU, as together they need more counters than "
 		      "were free; the events of a group run together or not at all:");
-	for (size_t i = 0; i < n && items < STORY_ITEMS; i++) {
-		const struct event *e = events[i];
+	for (size_t i = 0; i < t->nevents && items < STORY_ITEMS; i++) {
+		const struct event *e = t->events[i];
 		size_t together = 1;
 
 		if (!model_takes_turns(t->s->m, e) || (e->leader && event_multiplexed(e->leader)))
 			continue;
 		list[0] = e;
-		for (size_t k = i + 1; k < n; k++)
-			if (events[k]->leader == e && event_multiplexed(events[k]))
-				list[together++] = events[k];
+		for (size_t k = i + 1; k < t->nevents; k++)
+			if (t->events[k]->leader == e && event_multiplexed(t->events[k]))
+				list[together++] = t->events[k];
 		prose_adds(p, items++ ? ", " : " ");
 		story_fds(list, together, p);
 		prose_addf(p, " for %.1f %% of the time", 100.0 * (double)e->count.running /
@@ -55,25 +54,24 @@ static void accuracy_turns(const struct story_text *t, size_t shared)
 
 static void accuracy_counts(const struct story_text *t, bool *head)
 {
-	struct event *const *events;
-	size_t n = model_events(t->s->m, &events), counting = 0, timed = 0, shared = 0;
+	size_t counting = 0, timed = 0, shared = 0;
 	size_t hardware = 0, late = 0;
 	struct prose *p = t->p;
 
-	for (size_t i = 0; i < n; i++) {
-		struct open_attr a = story_attr(t->s, events[i]);
+	for (size_t i = 0; i < t->nevents; i++) {
+		struct open_attr a = story_attr(t->s, t->events[i]);
 		enum event_source s = open_attr_source(&a);
 
-		if (story_probe(t->s, events[i]) || !event_attr_known(events[i]) ||
+		if (story_probe(t->s, t->events[i]) || !event_attr_known(t->events[i]) ||
 		    open_attr_samples(&a) || s == SOURCE_DUMMY)
 			continue;
 		counting++;
 		hardware += s == SOURCE_CPU || s == SOURCE_OTHER;
-		timed += events[i]->count.known && events[i]->count.timed;
-		if (model_takes_turns(t->s->m, events[i]))
+		timed += t->events[i]->count.known && t->events[i]->count.timed;
+		if (model_takes_turns(t->s->m, t->events[i]))
 			shared++;
 		else
-			late += event_multiplexed(events[i]);
+			late += event_multiplexed(t->events[i]);
 	}
 	if (!counting)
 		return;
@@ -108,13 +106,11 @@ static void accuracy_counts(const struct story_text *t, bool *head)
 
 static void accuracy_samples(const struct story_text *t, bool *head)
 {
-	struct event *const *events;
-	size_t n = model_events(t->s->m, &events);
 	uint64_t samples = 0, lost = 0, every = 0, all = 0;
 	struct prose *p = t->p;
 
-	for (size_t i = 0; i < n; i++) {
-		const struct event *e = events[i];
+	for (size_t i = 0; i < t->nevents; i++) {
+		const struct event *e = t->events[i];
 		struct open_attr a = story_attr(t->s, e);
 
 		if (story_probe(t->s, e) || !event_attr_known(e) || !open_attr_samples(&a) ||
@@ -149,13 +145,12 @@ static void accuracy_samples(const struct story_text *t, bool *head)
 void story_accuracy(const struct story_text *t)
 {
 	static const char *const steps[] = { "multiplex" };
-	struct event *const *events;
-	size_t n = model_events(t->s->m, &events), shared = 0, lost = 0;
+	size_t shared = 0, lost = 0;
 	bool head = false;
 
-	for (size_t i = 0; i < n; i++) {
-		shared += model_takes_turns(t->s->m, events[i]);
-		lost += event_multiplexed(events[i]);
+	for (size_t i = 0; i < t->nevents; i++) {
+		shared += model_takes_turns(t->s->m, t->events[i]);
+		lost += event_multiplexed(t->events[i]);
 	}
 	if (!t->nfamilies || (!t->full && !lost))
 		return;
@@ -243,17 +238,16 @@ static void count_write(const struct story_text *t, const struct event *e)
 
 void story_counts(const struct story_text *t)
 {
-	struct event *const *events;
-	size_t n = model_events(t->s->m, &events), written = 0;
+	size_t written = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		if (story_probe(t->s, events[i]) || !event_known(events[i]) ||
-		    !(has_count(t, events[i]) || record_types(events[i])))
+	for (size_t i = 0; i < t->nevents; i++) {
+		if (story_probe(t->s, t->events[i]) || !event_known(t->events[i]) ||
+		    !(has_count(t, t->events[i]) || record_types(t->events[i])))
 			continue;
 		if (!written)
 			prose_head(t->p, "Final counts");
 		if (written++ < STORY_ITEMS)
-			count_write(t, events[i]);
+			count_write(t, t->events[i]);
 	}
 	story_rest(t, written, "more event");
 	prose_end(t->p);

@@ -30,11 +30,8 @@ static bool polls_ring(const struct task_info *task, const struct ring *r)
 
 static bool same_pollers(const struct story_text *t, const struct ring *a, const struct ring *b)
 {
-	struct task_info *const *tasks;
-	size_t n = model_tasks(t->s->m, &tasks);
-
-	for (size_t i = 0; i < n; i++)
-		if (polls_ring(tasks[i], a) != polls_ring(tasks[i], b))
+	for (size_t i = 0; i < t->ntasks; i++)
+		if (polls_ring(t->tasks[i], a) != polls_ring(t->tasks[i], b))
 			return false;
 	return true;
 }
@@ -96,14 +93,13 @@ static void ring_wakes(const struct event *e, struct prose *p)
 
 static void ring_pollers(const struct story_text *t, const struct ring *r)
 {
-	struct task_info *const *tasks;
-	size_t n = model_tasks(t->s->m, &tasks), any = 0;
+	size_t any = 0;
 	struct prose *p = t->p;
 
-	for (size_t i = 0; i < n; i++) {
-		const struct seen_task *task = story_task(t->s, tasks[i]->tid);
+	for (size_t i = 0; i < t->ntasks; i++) {
+		const struct seen_task *task = story_task(t->s, t->tasks[i]->tid);
 
-		if (!polls_ring(tasks[i], r) || !task || !task->wait)
+		if (!polls_ring(t->tasks[i], r) || !task || !task->wait)
 			continue;
 		any++;
 		prose_adds(p, task->thread ? " Thread " : " ");
@@ -145,26 +141,12 @@ static void rings_seen_write(const struct rings_seen *seen, size_t n, struct pro
 			   seen->blind == 1 ? "" : "s");
 }
 
-/* Say what a well-known program does with such records. */
-static void ring_purpose(const struct event *e, struct prose *p)
-{
-	struct story_open o = story_open_of(e);
-	const char *purpose = story_purpose(&o);
-
-	if (purpose)
-		prose_addf(p, " Purpose: %s.", purpose);
-}
-
-static void rings_found(const struct story_text *t, size_t n)
-{
-	prose_count(t->p, n, "mapping");
-	prose_adds(t->p, " of events opened before the trace began; nothing more is known.");
-}
-
 static void rings_write(const struct story_text *t, const struct ring **list, size_t n)
 {
 	const struct event **events = xcalloc(n, sizeof(*events));
 	struct rings_seen seen = { .looks = list[0]->looks };
+	const struct story_open open = story_open_of(list[0]->event);
+	const char *purpose = story_purpose(&open);
 	uint64_t kib = ring_kib(t, list[0]);
 	unsigned int reads = 0;
 	struct prose *p = t->p;
@@ -204,32 +186,33 @@ static void rings_write(const struct story_text *t, const struct ring **list, si
 			      "kernel from writing meanwhile.");
 	}
 	ring_pollers(t, list[0]);
-	ring_purpose(list[0]->event, p);
+	if (purpose) /* what a well-known program does with such records */
+		prose_addf(p, " Purpose: %s.", purpose);
 	rings_seen_write(&seen, n, p);
 }
 
 static void data_rings(const struct story_text *t)
 {
-	struct ring *const *rings;
-	size_t all = model_rings(t->s->m, &rings);
-	const struct ring **list = xcalloc(all, sizeof(*list));
+	const struct ring **list = xcalloc(t->nrings, sizeof(*list));
 
-	for (size_t i = 0; i < all; i++) {
+	for (size_t i = 0; i < t->nrings; i++) {
 		bool done = false;
 		size_t n = 0;
 
 		for (size_t k = 0; k < i && !done; k++)
-			done = rings_alike(t, rings[k], rings[i]);
-		for (size_t k = i; k < all && !done; k++)
-			if (rings_alike(t, rings[k], rings[i]))
-				list[n++] = rings[k];
+			done = rings_alike(t, t->rings[k], t->rings[i]);
+		for (size_t k = i; k < t->nrings && !done; k++)
+			if (rings_alike(t, t->rings[k], t->rings[i]))
+				list[n++] = t->rings[k];
 		if (done)
 			continue;
 		if (event_known(list[0]->event)) {
 			rings_write(t, list, n);
 		} else {
 			prose_item(t->p);
-			rings_found(t, n);
+			prose_count(t->p, n, "mapping");
+			prose_adds(t->p, " of events opened before the trace began; nothing more "
+					 "is known.");
 		}
 	}
 	free(list);
@@ -237,57 +220,52 @@ static void data_rings(const struct story_text *t)
 
 /* Redirections and reads ---------------------------------------------------------------- */
 
-static void redirects_write(const struct event **list, size_t n, const struct event **to,
-			    size_t nto, struct prose *p)
-{
-	prose_item(p);
-	story_fds(list, n, p);
-	prose_adds(p, n == 1 ? " has no ring of its own: its records go to the ring of " :
-		      nto == 1 ? " have no ring of their own: their records go to the ring of " :
-				 " have no rings of their own: their records go to the rings of ");
-	story_fds(to, nto, p);
-	prose_adds(p, " (PERF_EVENT_IOC_SET_OUTPUT).");
-}
-
 static void data_redirects(const struct story_text *t)
 {
-	struct event *const *events;
-	size_t all = model_events(t->s->m, &events), n = 0, nto = 0;
-	const struct event **list = xcalloc(all, sizeof(*list));
-	const struct event **to = xcalloc(all, sizeof(*to));
+	size_t n = 0, nto = 0;
+	const struct event **list = xcalloc(t->nevents, sizeof(*list));
+	const struct event **to = xcalloc(t->nevents, sizeof(*to));
+	struct prose *p = t->p;
 
-	for (size_t i = 0; i < all; i++) {
+	for (size_t i = 0; i < t->nevents; i++) {
 		bool known = false;
 
-		if (!events[i]->output)
+		if (!t->events[i]->output)
 			continue;
-		list[n++] = events[i];
+		list[n++] = t->events[i];
 		for (size_t k = 0; k < nto && !known; k++)
-			known = to[k] == events[i]->output;
+			known = to[k] == t->events[i]->output;
 		if (!known)
-			to[nto++] = events[i]->output;
+			to[nto++] = t->events[i]->output;
 	}
-	if (n)
-		redirects_write(list, n, to, nto, t->p);
+	if (n) {
+		prose_item(p);
+		story_fds(list, n, p);
+		prose_adds(p, n == 1 ? " has no ring of its own: its records go to the ring of " :
+			      nto == 1 ? " have no ring of their own: their records go to the "
+					 "ring of " :
+			      " have no rings of their own: their records go to the rings of ");
+		story_fds(to, nto, p);
+		prose_adds(p, " (PERF_EVENT_IOC_SET_OUTPUT).");
+	}
 	free(list);
 	free(to);
 }
 
 static void data_reads(const struct story_text *t)
 {
-	struct event *const *events;
-	size_t all = model_events(t->s->m, &events), n = 0;
+	size_t n = 0;
 	unsigned int times = 0;
 	bool group = false;
-	const struct event **list = xcalloc(all, sizeof(*list));
+	const struct event **list = xcalloc(t->nevents, sizeof(*list));
 	struct prose *p = t->p;
 
-	for (size_t i = 0; i < all; i++) {
-		if (!events[i]->reads)
+	for (size_t i = 0; i < t->nevents; i++) {
+		if (!t->events[i]->reads)
 			continue;
-		list[n++] = events[i];
-		times += events[i]->reads;
-		group |= events[i]->read_format & PERF_FORMAT_GROUP;
+		list[n++] = t->events[i];
+		times += t->events[i]->reads;
+		group |= t->events[i]->read_format & PERF_FORMAT_GROUP;
 	}
 	if (n) {
 		prose_item(p);
@@ -316,14 +294,13 @@ static bool is_unread(const struct story_text *t, const struct event *e)
 /* Name the events whose count was not used, with or without a program that runs at their hits. */
 static void data_unread(const struct story_text *t, bool runs)
 {
-	struct event *const *events;
-	size_t all = model_events(t->s->m, &events), n = 0;
-	const struct event **list = xcalloc(all, sizeof(*list));
+	size_t n = 0;
+	const struct event **list = xcalloc(t->nevents, sizeof(*list));
 	struct prose *p = t->p;
 
-	for (size_t i = 0; i < all; i++)
-		if (is_unread(t, events[i]) && story_program_runs(t, events[i], NULL) == runs)
-			list[n++] = events[i];
+	for (size_t i = 0; i < t->nevents; i++)
+		if (is_unread(t, t->events[i]) && story_program_runs(t, t->events[i], NULL) == runs)
+			list[n++] = t->events[i];
 	if (n) {
 		prose_item(p);
 		story_fds(list, n, p);
@@ -358,29 +335,24 @@ static void data_signals(const struct story_text *t)
 /* Store the steps of mmap, poll, read and close that the session has. */
 static void data_steps(const struct story_text *t, const char *steps[4])
 {
-	struct event *const *events;
-	struct task_info *const *tasks;
-	size_t n = model_events(t->s->m, &events), m = model_tasks(t->s->m, &tasks);
-
-	for (size_t i = 0; i < n; i++) {
-		steps[0] = events[i]->maps ? "mmap" : steps[0];
-		steps[2] = events[i]->reads ? "read" : steps[2];
-		steps[3] = events[i]->closed ? "close" : steps[3];
+	for (size_t i = 0; i < t->nevents; i++) {
+		steps[0] = t->events[i]->maps ? "mmap" : steps[0];
+		steps[2] = t->events[i]->reads ? "read" : steps[2];
+		steps[3] = t->events[i]->closed ? "close" : steps[3];
 	}
-	for (size_t i = 0; i < m; i++)
-		steps[1] = tasks[i]->polls ? "poll" : steps[1];
+	for (size_t i = 0; i < t->ntasks; i++)
+		steps[1] = t->tasks[i]->polls ? "poll" : steps[1];
 }
 
 void story_data(const struct story_text *t)
 {
 	const char *steps[4] = { NULL };
-	struct ring *const *rings;
 	struct prose *p = t->p;
 
 	if (!t->nfamilies)
 		return;
 	prose_head(p, "How data is read");
-	if (model_rings(t->s->m, &rings) && t->full) {
+	if (t->nrings && t->full) {
 		prose_adds(p, "Samples and other records are not returned by a system call: the "
 			      "kernel writes them to a mapped ring buffer and advances data_head; "
 			      "the program reads the buffer and advances data_tail. See ");

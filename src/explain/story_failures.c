@@ -167,23 +167,20 @@ static void try_write_run(const struct story_text *t, const struct try *run, siz
 /* Return all of them in order, for the caller to free. */
 static struct try *tries_list(const struct story_text *t, size_t *n)
 {
-	struct event *const *events;
-	const struct attempt *a;
-	size_t ne = model_events(t->s->m, &events), na = model_attempts(t->s->m, &a), k = 0;
-	struct try *list = xcalloc(ne + na, sizeof(*list));
+	const struct attempt *a = t->attempts, *end = a + t->nattempts;
+	struct try *list = xcalloc(t->nevents + t->nattempts, sizeof(*list));
 
 	*n = 0;
-	for (size_t i = 0; i <= ne; i++) {
+	for (size_t i = 0; i <= t->nevents; i++) {
 		/* an attempt knows how many events preceded it */
-		for (; k < na && a[k].events <= i; k++)
+		for (; a < end && a->events <= i; a++)
 			list[(*n)++] = (struct try){
-				.open = story_open_failed(&a[k]), .tid = a[k].tid,
-				.attempt = &a[k],
+				.open = story_open_failed(a), .tid = a->tid, .attempt = a,
 			};
-		if (i < ne && story_probe(t->s, events[i]))
+		if (i < t->nevents && story_probe(t->s, t->events[i]))
 			list[(*n)++] = (struct try){
-				.open = story_open_of(events[i]), .tid = events[i]->opener,
-				.event = events[i],
+				.open = story_open_of(t->events[i]), .tid = t->events[i]->opener,
+				.event = t->events[i],
 			};
 	}
 	return list;
@@ -192,16 +189,15 @@ static struct try *tries_list(const struct story_text *t, size_t *n)
 /* Name the descriptors that a later event got after a probe had been closed. */
 static void tries_reused(const struct story_text *t)
 {
-	struct event *const *events;
-	size_t n = model_events(t->s->m, &events), listed = 0;
+	size_t listed = 0;
 	struct prose *p = t->p;
 	struct map seen = { 0 };	/* opener and descriptor -> number of probes */
 
-	for (size_t i = 0; i < n && listed < STORY_ITEMS; i++) {
-		uint64_t key = (uint64_t)events[i]->opener << 32 | (uint32_t)events[i]->fd;
+	for (size_t i = 0; i < t->nevents && listed < STORY_ITEMS; i++) {
+		uint64_t key = (uint64_t)t->events[i]->opener << 32 | (uint32_t)t->events[i]->fd;
 		uintptr_t probes = (uintptr_t)map_get(&seen, key);
 
-		if (story_probe(t->s, events[i])) {
+		if (story_probe(t->s, t->events[i])) {
 			map_set(&seen, key, (void *)(probes + 1));
 			continue;
 		}
@@ -209,11 +205,11 @@ static void tries_reused(const struct story_text *t)
 			continue;
 		if (!listed++)
 			prose_para(p);
-		prose_addf(p, "%sd %d", listed == 1 ? "F" : " f", events[i]->fd);
+		prose_addf(p, "%sd %d", listed == 1 ? "F" : " f", t->events[i]->fd);
 		prose_adds(p, " was used again, after ");
 		prose_count(p, probes, "probe");
 		prose_adds(p, ", for ");
-		story_event_name(t->s, events[i], p);
+		story_event_name(t->s, t->events[i], p);
 		prose_adds(p, ".");
 	}
 	map_free(&seen);

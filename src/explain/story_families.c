@@ -166,23 +166,21 @@ static struct family *new_family(struct story_text *t)
 
 void families_make(struct story_text *t)
 {
-	struct event *const *events;
-	size_t n = model_events(t->s->m, &events);
 	struct map by_hash = { 0 };
 
-	for (size_t i = 0; i < n; i++) {
-		uint64_t hash = story_probe(t->s, events[i]) ? 0 : kin_hash(events[i]);
+	for (size_t i = 0; i < t->nevents; i++) {
+		uint64_t hash = story_probe(t->s, t->events[i]) ? 0 : kin_hash(t->events[i]);
 		struct family *f;
 
 		if (!hash)
 			continue;
-		f = find_family(t, &by_hash, events[i], hash);
+		f = find_family(t, &by_hash, t->events[i], hash);
 		if (!f) {
 			f = new_family(t);
 			map_set(&by_hash, hash, (void *)(uintptr_t)t->nfamilies);
 		}
 		f->events = xrealloc(f->events, (f->n + 1) * sizeof(*f->events));
-		f->events[f->n++] = events[i];
+		f->events[f->n++] = t->events[i];
 	}
 	map_free(&by_hash);
 }

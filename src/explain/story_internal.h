@@ -92,6 +92,12 @@ struct story_text {
 	const struct story *s;
 	const struct story_options *o;
 	struct prose *p;
+	/* of the model */
+	struct event *const *events;
+	struct task_info *const *tasks;
+	struct ring *const *rings;
+	const struct attempt *attempts;
+	size_t nevents, ntasks, nrings, nattempts;
 	struct family *families;
 	size_t nfamilies;
 	bool full;		/* all chapters: more than STORY_NORMAL */

@@ -34,8 +34,7 @@ static void opens_reason(const struct story_text *t, const struct family *f)
 static void opens_group(const struct story_text *t, const struct family *f)
 {
 	struct prose *p = t->p;
-	struct event *const *events;
-	size_t n = model_events(t->s->m, &events), members = 0, leaders = 0;
+	size_t members = 0, leaders = 0;
 	const struct event **list;
 	struct map counts = { 0 };
 
@@ -44,11 +43,13 @@ static void opens_group(const struct story_text *t, const struct family *f)
 			      "cover the same time.");
 		return;
 	}
-	for (size_t i = 0; i < n; i++)
-		if (events[i]->leader)
-			map_set(&counts, events[i]->leader->number,
-				(void *)((uintptr_t)map_get(&counts, events[i]->leader->number) +
-					 1));
+	for (size_t i = 0; i < t->nevents; i++) {
+		const struct event *leader = t->events[i]->leader;
+
+		if (leader)
+			map_set(&counts, leader->number,
+				(void *)((uintptr_t)map_get(&counts, leader->number) + 1));
+	}
 	list = xcalloc(f->n, sizeof(*list));
 	for (size_t i = 0; i < f->n; i++) {
 		size_t of = (size_t)(uintptr_t)map_get(&counts, f->events[i]->number);
@@ -312,17 +313,16 @@ static void opens_path(const struct story_text *t, const struct event *e, const 
 /* List the steps of the last failed open, if only probes succeeded. */
 static void opens_failed_path(const struct story_text *t)
 {
+	const struct attempt *last = t->attempts + t->nattempts - 1;
 	const char *steps[STORY_OPEN_STEPS];
-	const struct attempt *attempts;
-	size_t n = model_attempts(t->s->m, &attempts);
 	struct open_attr a = { .names = t->s->names, .arch = t->s->arch };
 
-	if (!n)
+	if (!t->nattempts)
 		return;
-	a.attr = attempts[n - 1].attr;
-	a.len = attempts[n - 1].attr_len;
-	a.pid = attempts[n - 1].pid;
-	a.flags = attempts[n - 1].flags;
+	a.attr = last->attr;
+	a.len = last->attr_len;
+	a.pid = last->pid;
+	a.flags = last->flags;
 	story_open_steps(&a, steps);
 	story_steps(t, "the last failed open calls these functions, up to the one that refuses it",
 		    steps, STORY_OPEN_STEPS - 1);

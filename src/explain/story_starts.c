@@ -312,8 +312,6 @@ static void start_steps(const struct story_text *t, bool exec, bool by_ioctl, bo
 
 void story_starts(const struct story_text *t)
 {
-	struct event *const *events;
-	size_t all = model_events(t->s->m, &events);
 	const struct event **list;
 	bool exec = false, by_ioctl = false, by_prctl = false, bpf = false;
 	size_t items = 0;
@@ -321,17 +319,21 @@ void story_starts(const struct story_text *t)
 
 	if (!t->nfamilies)
 		return;
-	list = xcalloc(all, sizeof(*list));
+	list = xcalloc(t->nevents, sizeof(*list));
 	prose_head(p, "How events are enabled");
-	for (size_t i = 0; i < all && items < STORY_ITEMS; i++) {
-		bool done = !start_known(t, events[i]);
+	for (size_t i = 0; i < t->nevents && items < STORY_ITEMS; i++) {
+		const struct event *e = t->events[i], *other;
+		bool done = !start_known(t, e);
 		size_t n = 0;
 
-		for (size_t k = 0; k < i && !done; k++)
-			done = start_known(t, events[k]) && started_alike(events[k], events[i]);
-		for (size_t k = i; k < all && !done; k++)
-			if (!story_probe(t->s, events[k]) && started_alike(events[k], events[i]))
-				list[n++] = events[k];
+		for (size_t k = 0; k < t->nevents && !done; k++) {
+			other = t->events[k];
+			if (!started_alike(other, e))
+				continue;
+			done = k < i && start_known(t, other);
+			if (k >= i && !story_probe(t->s, other))
+				list[n++] = other;
+		}
 		if (done)
 			continue;
 		items++;
@@ -445,7 +447,8 @@ static void samples_none(const struct story_text *t)
 void story_samples(const struct story_text *t)
 {
 	const char *steps[9] = { NULL };
-	bool any = false, forward = false, backward = false, probes = false, tasks = false, adaptive = false;
+	bool any = false, forward = false, backward = false;
+	bool probes = false, tasks = false, adaptive = false;
 	size_t n = 0;
 
 	if (!t->nfamilies)

@@ -24,13 +24,12 @@ static bool any_asks(const struct story_text *t, unsigned int member, bool sampl
 
 static bool uses_events(const struct story_text *t, pid_t tid)
 {
-	struct task_info *const *tasks;
-	size_t n = model_tasks(t->s->m, &tasks);
+	for (size_t i = 0; i < t->ntasks; i++) {
+		const struct task_info *k = t->tasks[i];
 
-	for (size_t i = 0; i < n; i++)
-		if (tasks[i]->tid == tid && (tasks[i]->opens || tasks[i]->failures ||
-					     tasks[i]->reads || tasks[i]->polls))
+		if (k->tid == tid && (k->opens || k->failures || k->reads || k->polls))
 			return true;
+	}
 	return false;
 }
 
@@ -168,10 +167,9 @@ void story_mmaps(const struct story_text *t)
 	const char *steps[4] = { NULL };
 	bool maps = any_asks(t, ATTR_MMAP, false) || any_asks(t, ATTR_MMAP_DATA, false);
 	bool tasks = any_asks(t, ATTR_TASK, false) || any_asks(t, ATTR_COMM, false);
-	struct ring *const *rings;
 	struct prose *p = t->p;
 
-	if (!model_rings(t->s->m, &rings) || (!maps && (!tasks || story_found(t->s, NULL))))
+	if (!t->nrings || (!maps && (!tasks || story_found(t->s, NULL))))
 		return;
 	prose_head(p, "MMAP records");
 	if (maps) {
