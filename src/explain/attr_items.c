@@ -19,14 +19,9 @@ static unsigned int item_index(const struct field *f)
 	return (unsigned int)(f - layout_perf_event_attr.fields);
 }
 
-/* Flags that are explained as one item, with what exclude_* leaves out. */
-static const struct {
-	unsigned int index;
-	const char *what;
-} excludes[] = {
-	{ ATTR_EXCLUDE_USER, "user mode" }, { ATTR_EXCLUDE_KERNEL, "kernel mode" },
-	{ ATTR_EXCLUDE_HV, "hypervisor mode" }, { ATTR_EXCLUDE_IDLE, "the idle task" },
-	{ ATTR_EXCLUDE_HOST, "the host" }, { ATTR_EXCLUDE_GUEST, "virtual machines" },
+static const unsigned int excludes[] = {
+	ATTR_EXCLUDE_USER, ATTR_EXCLUDE_KERNEL, ATTR_EXCLUDE_HV, ATTR_EXCLUDE_IDLE,
+	ATTR_EXCLUDE_HOST, ATTR_EXCLUDE_GUEST,
 };
 
 static const unsigned int records[] = {
@@ -38,25 +33,57 @@ static const unsigned int records[] = {
 enum { NEXCLUDES = sizeof(excludes) / sizeof(*excludes),
        NRECORDS = sizeof(records) / sizeof(*records) };
 
+/* The members that an item of each kind explains together. */
+static const struct {
+	unsigned int one, pair[2];	/* one; or the pair, if that fact of the item is set */
+	unsigned int fact;
+	const unsigned int *flags;	/* those whose bits are set in the first fact */
+	unsigned int nflags;
+} kinds[ITEM_MEMBER] = {
+	[ITEM_RATE] = { ATTR_SAMPLE_PERIOD, { ATTR_FREQ, ATTR_SAMPLE_FREQ }, .fact = 1 },
+	[ITEM_SAMPLE] = { ATTR_SAMPLE_TYPE },
+	[ITEM_READ] = { ATTR_READ_FORMAT },
+	[ITEM_START] = { ATTR_DISABLED, { ATTR_DISABLED, ATTR_ENABLE_ON_EXEC }, .fact = 1 },
+	[ITEM_WAKEUP] = { ATTR_WAKEUP_EVENTS, { ATTR_WATERMARK, ATTR_WAKEUP_WATERMARK } },
+	[ITEM_EXCLUDE] = { .flags = excludes, .nflags = NEXCLUDES },
+	[ITEM_RECORDS] = { .flags = records, .nflags = NRECORDS },
+};
+
 static bool is_grouped(unsigned int index)
 {
 	static const unsigned int others[] = {
-		ATTR_TYPE, ATTR_SIZE, ATTR_CONFIG, ATTR_SAMPLE_PERIOD, ATTR_SAMPLE_FREQ,
-		ATTR_SAMPLE_TYPE, ATTR_READ_FORMAT, ATTR_DISABLED, ATTR_ENABLE_ON_EXEC,
-		ATTR_FREQ, ATTR_WATERMARK, ATTR_WAKEUP_EVENTS, ATTR_WAKEUP_WATERMARK,
-		ATTR_BP_TYPE, ATTR_BP_ADDR, ATTR_BP_LEN,
+		ATTR_TYPE, ATTR_SIZE, ATTR_CONFIG, ATTR_BP_TYPE, ATTR_BP_ADDR, ATTR_BP_LEN,
 	};
+	bool found = false;
 
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
-		if (index == others[i])
-			return true;
-	for (size_t i = 0; i < NEXCLUDES; i++)
-		if (index == excludes[i].index)
-			return true;
-	for (size_t i = 0; i < NRECORDS; i++)
-		if (index == records[i])
-			return true;
-	return false;
+		found |= index == others[i];
+	for (size_t k = 0; k < ITEM_MEMBER; k++) {
+		found |= index == kinds[k].one || index == kinds[k].pair[0] ||
+			 index == kinds[k].pair[1];
+		for (unsigned int i = 0; i < kinds[k].nflags; i++)
+			found |= index == kinds[k].flags[i];
+	}
+	return found;
+}
+
+/* List the members of an item; return how many there are. */
+static size_t item_members(const struct attr_item *item, unsigned int list[NRECORDS])
+{
+	size_t n = 0;
+
+	if (item->kind == ITEM_MEMBER) {
+		list[n++] = item->member;
+	} else if (kinds[item->kind].pair[1] && item->facts[kinds[item->kind].fact]) {
+		list[n++] = kinds[item->kind].pair[0];
+		list[n++] = kinds[item->kind].pair[1];
+	} else if (!kinds[item->kind].nflags) {
+		list[n++] = kinds[item->kind].one;
+	}
+	for (unsigned int i = 0; item->kind != ITEM_MEMBER && i < kinds[item->kind].nflags; i++)
+		if (item->facts[0] >> i & 1)
+			list[n++] = kinds[item->kind].flags[i];
+	return n;
 }
 
 /* Return whether precise_ip can have an effect: only hardware counters have skid. */
@@ -85,7 +112,7 @@ static size_t add_switches(const struct open_attr *a, struct attr_item *out)
 	size_t n = 0;
 
 	for (unsigned int i = 0; i < NEXCLUDES; i++)
-		exclude.facts[0] |= open_attr_get(a, excludes[i].index) << i;
+		exclude.facts[0] |= open_attr_get(a, excludes[i]) << i;
 	for (unsigned int i = 0; i < NRECORDS; i++)
 		record.facts[0] |= open_attr_get(a, records[i]) << i;
 	if (exclude.facts[0])
@@ -103,7 +130,7 @@ size_t attr_items(const struct open_attr *a, struct attr_item out[ATTR_ITEMS])
 
 	out[n++] = (struct attr_item){ ITEM_RATE, 0, {
 		open_attr_source(a), open_attr_get(a, ATTR_FREQ),
-		open_attr_get(a, ATTR_SAMPLE_PERIOD) } };
+		open_attr_get(a, ATTR_SAMPLE_PERIOD), open_attr_every_hit(a) } };
 	if (open_attr_get(a, ATTR_SAMPLE_TYPE))
 		out[n++] = (struct attr_item){ ITEM_SAMPLE, 0, {
 			open_attr_get(a, ATTR_SAMPLE_TYPE), open_attr_samples(a),
@@ -144,61 +171,42 @@ size_t attr_items_unset(const struct open_attr *a, const struct open_attr *b, st
 	return n;
 }
 
-/* Sentences -------------------------------------------------------------------------------- */
-
-/* Add what terms.in says of the members. */
-static void item_terms(enum item_style style, const unsigned int *list, size_t n, struct prose *p)
-{
-	for (size_t i = 0; style == ITEM_DEEP && i < n; i++) {
-		char name[64] = "perf_event_attr.";
-		const struct term_desc *t;
-
-		strncat(name, layout_perf_event_attr.fields[list[i]].name,
-			sizeof(name) - strlen(name) - 1);
-		t = term_by_name(name);
-		if (t)
-			prose_addf(p, " %s.", t->text);
-	}
-}
+/* Sentences, without their full stops --------------------------------------------------- */
 
 static void rate_of_clock(struct prose *p, bool freq, uint64_t period)
 {
 	if (freq && period <= 1000000000)
 		prose_addf(p, "the kernel converts this to a fixed timer period of %llu ns: about "
-			      "%llu sample%s per second on a CPU.",
+			      "%llu sample%s per second on a CPU",
 			   (unsigned long long)(1000000000 / period), (unsigned long long)period,
 			   period == 1 ? "" : "s");
 	else if (freq)
-		prose_addf(p, "about %llu samples per second on a CPU.",
+		prose_addf(p, "about %llu samples per second on a CPU",
 			   (unsigned long long)period);
 	else
-		prose_addf(p, "one sample every %llu ns on a CPU%s.", (unsigned long long)period,
+		prose_addf(p, "one sample every %llu ns on a CPU%s", (unsigned long long)period,
 			   period < CLOCK_PERIOD_MIN ? "; the kernel raises this to 10000 ns" : "");
 }
 
-static void item_rate(const struct open_attr *a, enum item_style style, struct prose *p)
+static void item_rate(const struct attr_item *item, struct prose *p)
 {
-	static const unsigned int by_freq[] = { ATTR_FREQ, ATTR_SAMPLE_FREQ };
-	static const unsigned int by_period[] = { ATTR_SAMPLE_PERIOD };
-	uint64_t period = open_attr_get(a, ATTR_SAMPLE_PERIOD);
-	bool freq = open_attr_get(a, ATTR_FREQ);
+	bool freq = item->facts[1];
+	uint64_t period = item->facts[2];
 
-	attr_prose_begin(a, p, freq ? by_freq : by_period, freq ? 2 : 1);
 	if (!period)
-		prose_adds(p, "no samples.");
-	else if (open_attr_source(a) == SOURCE_DUMMY)
-		prose_adds(p, "no samples, because a dummy event counts nothing.");
-	else if (open_attr_source(a) == SOURCE_CLOCK)
+		prose_adds(p, "no samples");
+	else if (item->facts[0] == SOURCE_DUMMY)
+		prose_adds(p, "no samples, because a dummy event counts nothing");
+	else if (item->facts[0] == SOURCE_CLOCK)
 		rate_of_clock(p, freq, period);
 	else if (freq)
 		prose_addf(p, "the kernel adjusts the period to take about %llu samples per "
-			      "second.", (unsigned long long)period);
+			      "second", (unsigned long long)period);
 	else if (period == 1)
-		prose_adds(p, open_attr_every_hit(a) ? "one sample at every hit." :
-						       "one sample at every count.");
+		prose_adds(p, item->facts[3] ? "one sample at every hit" :
+						       "one sample at every count");
 	else
-		prose_addf(p, "one sample every %llu counts.", (unsigned long long)period);
-	item_terms(style, freq ? by_freq : by_period, freq ? 2 : 1, p);
+		prose_addf(p, "one sample every %llu counts", (unsigned long long)period);
 }
 
 /* Write the names of the bits, without what all of the table have in common. */
@@ -213,124 +221,84 @@ static void item_bits(const struct xlat *x, uint64_t v, struct prose *p)
 		prose_addf(p, "%s0x%llx", i ? ", " : "", (unsigned long long)v);
 }
 
-/* Write the names of sample_type or read_format alone. */
-static void item_names(const struct open_attr *a, unsigned int member, const char *intro,
-		       struct prose *p)
+/* Return whether sample_type matters: to samples, or with sample_id_all to other records. */
+static bool sample_type_acts(const struct attr_item *item)
 {
-	prose_item(p);
-	prose_adds(p, intro);
-	item_bits(layout_perf_event_attr.fields[member].xlat, open_attr_get(a, member), p);
-	prose_adds(p, ".");
+	return item->facts[1] || (item->facts[2] && item->facts[0] & IN_SAMPLE_ID);
 }
 
-static void item_sample(const struct open_attr *a, enum item_style style, struct prose *p)
+static void item_sample(const struct attr_item *item, struct prose *p)
 {
-	static const unsigned int list[] = { ATTR_SAMPLE_TYPE };
-	uint64_t v = open_attr_get(a, ATTR_SAMPLE_TYPE);
-	bool samples = open_attr_samples(a), ids = open_attr_get(a, ATTR_SAMPLE_ID_ALL);
+	bool samples = item->facts[1];
 
-	if (style == ITEM_SHORT && samples) {
-		item_names(a, ATTR_SAMPLE_TYPE, "Each sample holds ", p);
-		return;
-	}
-	attr_prose_begin(a, p, list, 1);
-	if (!samples && !(ids && v & IN_SAMPLE_ID)) {
-		prose_adds(p, "no effect: the event takes no samples.");
+	if (!sample_type_acts(item)) {
+		prose_adds(p, "no effect: the event takes no samples");
 		return;
 	}
 	prose_adds(p, samples ? "each sample holds: " :
 				"no samples, but with sample_id_all=1 other records end with: ");
-	attr_prose_flags(&xlat_perf_event_sample_format, samples ? v : v & IN_SAMPLE_ID, false, p);
-	prose_adds(p, ".");
-	item_terms(style, list, 1, p);
+	attr_prose_flags(&xlat_perf_event_sample_format,
+			 item->facts[0] & (samples ? UINT64_MAX : IN_SAMPLE_ID), false, p);
 }
 
-static void item_read(const struct open_attr *a, enum item_style style, struct prose *p)
+static void item_read(const struct attr_item *item, struct prose *p)
 {
-	static const unsigned int list[] = { ATTR_READ_FORMAT };
-	uint64_t v = open_attr_get(a, ATTR_READ_FORMAT), rest = v & ~PERF_FORMAT_GROUP;
+	uint64_t v = item->facts[0], rest = v & ~PERF_FORMAT_GROUP;
 
-	if (style == ITEM_SHORT) {
-		item_names(a, ATTR_READ_FORMAT, "A read returns the count and, by read_format, ",
-			   p);
-		return;
-	}
-	attr_prose_begin(a, p, list, 1);
 	prose_adds(p, v & PERF_FORMAT_GROUP ? "one read returns the counts of the whole group" :
 					      "a read returns the count");
 	if (rest) {
 		prose_adds(p, ", with ");
 		attr_prose_flags(&xlat_perf_event_read_format, rest, true, p);
 	}
-	prose_adds(p, ".");
-	item_terms(style, list, 1, p);
 }
 
-static void item_start(const struct open_attr *a, enum item_style style, struct prose *p)
+static void item_start(const struct attr_item *item, struct prose *p)
 {
-	static const unsigned int list[] = { ATTR_DISABLED, ATTR_ENABLE_ON_EXEC };
-	bool off = open_attr_get(a, ATTR_DISABLED), exec = open_attr_get(a, ATTR_ENABLE_ON_EXEC);
+	bool off = item->facts[0], exec = item->facts[1];
 
-	attr_prose_begin(a, p, list, exec ? 2 : 1);
-	prose_adds(p, exec && off ? "starts disabled; enabled by exec." :
-		      exec ? "enabled at open; enable_on_exec has no effect." :
-		      off ? "starts disabled." : "enabled at open.");
-	item_terms(style, list, exec ? 2 : 1, p);
+	prose_adds(p, exec && off ? "starts disabled; enabled by exec" :
+		      exec ? "enabled at open; enable_on_exec has no effect" :
+		      off ? "starts disabled" : "enabled at open");
 }
 
-static void item_wakeup(const struct open_attr *a, enum item_style style, struct prose *p)
+static void item_wakeup(const struct attr_item *item, struct prose *p)
 {
-	static const unsigned int bytes[] = { ATTR_WATERMARK, ATTR_WAKEUP_WATERMARK };
-	static const unsigned int samples[] = { ATTR_WAKEUP_EVENTS };
-	uint64_t n = open_attr_get(a, ATTR_WAKEUP_EVENTS);
-	bool watermark = open_attr_get(a, ATTR_WATERMARK);
+	bool watermark = item->facts[0];
+	uint64_t n = item->facts[1];
 
-	attr_prose_begin(a, p, watermark ? bytes : samples, watermark ? 2 : 1);
 	if (watermark && n == 1)
-		prose_adds(p, "every record wakes up poll.");
+		prose_adds(p, "every record wakes up poll");
 	else if (watermark)
-		prose_addf(p, "poll wakes up after every %llu bytes of records.",
+		prose_addf(p, "poll wakes up after every %llu bytes of records",
 			   (unsigned long long)n);
 	else if (n == 1)
-		prose_adds(p, "every sample wakes up poll; other records do so once the ring buffer is half full.");
+		prose_adds(p, "every sample wakes up poll; other records do so once the ring "
+			      "buffer is half full");
 	else
-		prose_addf(p, "poll wakes up after every %llu samples, and whenever the ring buffer is half full.",
-			   (unsigned long long)n);
-	item_terms(style, watermark ? bytes : samples, watermark ? 2 : 1, p);
+		prose_addf(p, "poll wakes up after every %llu samples, and whenever the ring "
+			      "buffer is half full", (unsigned long long)n);
 }
 
-static void item_exclude(const struct open_attr *a, uint64_t set, enum item_style style, struct prose *p)
+static void item_exclude(const struct attr_item *item, struct prose *p)
 {
-	unsigned int list[NEXCLUDES];
-	const char *what[NEXCLUDES];
-	size_t n = 0;
+	static const char *const what[NEXCLUDES] = {
+		"user mode", "kernel mode", "hypervisor mode", "the idle task", "the host",
+		"virtual machines",
+	};
+	uint64_t all = (uint64_t)__builtin_popcountll(item->facts[0]), n = 0;
 
-	for (unsigned int i = 0; i < NEXCLUDES; i++)
-		if (set >> i & 1) {
-			what[n] = excludes[i].what;
-			list[n++] = excludes[i].index;
-		}
-	attr_prose_begin(a, p, list, n);
 	prose_adds(p, "excludes ");
-	for (size_t i = 0; i < n; i++)
-		prose_addf(p, "%s%s", prose_sep(i, n), what[i]);
-	prose_adds(p, ".");
-	item_terms(style, list, n, p);
+	for (unsigned int i = 0; i < NEXCLUDES; i++)
+		if (item->facts[0] >> i & 1)
+			prose_addf(p, "%s%s", prose_sep(n++, all), what[i]);
 }
 
-static void item_records(const struct open_attr *a, uint64_t set, enum item_style style, struct prose *p)
+static void item_records(const struct attr_item *item, struct prose *p)
 {
 	unsigned int list[NRECORDS];
-	size_t n = 0;
+	size_t n = item_members(item, list);
 
-	for (unsigned int i = 0; i < NRECORDS; i++)
-		if (set >> i & 1)
-			list[n++] = records[i];
-	attr_prose_begin(a, p, list, n);
-	if (style == ITEM_SHORT) {
-		prose_adds(p, "other records, too.");
-		return;
-	}
 	prose_adds(p, "also writes ");
 	for (size_t i = 0; i < n; i++) {
 		const struct field *f = &layout_perf_event_attr.fields[list[i]];
@@ -339,16 +307,12 @@ static void item_records(const struct open_attr *a, uint64_t set, enum item_styl
 		/* what follows a semicolon is no record */
 		prose_addf(p, "%s%.*s", i ? "; " : "", (int)strcspn(what, ";"), what);
 	}
-	prose_adds(p, ".");
-	item_terms(style, list, n, p);
 }
 
-static void item_member(const struct open_attr *a, const struct attr_item *item, enum item_style style,
-			struct prose *p)
+static void item_member(const struct attr_item *item, struct prose *p)
 {
 	const struct field *f = &layout_perf_event_attr.fields[item->member];
 
-	attr_prose_begin(a, p, &item->member, 1);
 	if (item->member == ATTR_PRECISE_IP && !item->facts[2]) {
 		prose_adds(p, "no effect: only hardware counters have skid");
 	} else if (!item->facts[1]) {
@@ -361,39 +325,49 @@ static void item_member(const struct open_attr *a, const struct attr_item *item,
 			attr_prose_flags(f->xlat, item->facts[0], false, p);
 		}
 	}
-	prose_adds(p, ".");
-	item_terms(style, &item->member, 1, p);
+}
+
+/* Add what terms.in says of the members. */
+static void item_terms(const unsigned int *list, size_t n, struct prose *p)
+{
+	for (size_t i = 0; i < n; i++) {
+		char name[64] = "perf_event_attr.";
+		const struct term_desc *t;
+
+		strncat(name, layout_perf_event_attr.fields[list[i]].name,
+			sizeof(name) - strlen(name) - 1);
+		t = term_by_name(name);
+		if (t)
+			prose_addf(p, " %s.", t->text);
+	}
 }
 
 void attr_item_write(const struct attr_item *item, const struct open_attr *a, enum item_style style,
 		     struct prose *p)
 {
-	switch (item->kind) {
-	case ITEM_RATE:
-		item_rate(a, style, p);
-		break;
-	case ITEM_SAMPLE:
-		item_sample(a, style, p);
-		break;
-	case ITEM_READ:
-		item_read(a, style, p);
-		break;
-	case ITEM_START:
-		item_start(a, style, p);
-		break;
-	case ITEM_WAKEUP:
-		item_wakeup(a, style, p);
-		break;
-	case ITEM_EXCLUDE:
-		item_exclude(a, item->facts[0], style, p);
-		break;
-	case ITEM_RECORDS:
-		item_records(a, item->facts[0], style, p);
-		break;
-	case ITEM_MEMBER:
-		item_member(a, item, style, p);
-		break;
+	static void (*const writers[])(const struct attr_item *item, struct prose *p) = {
+		item_rate, item_sample, item_read, item_start, item_wakeup, item_exclude,
+		item_records, item_member,
+	};
+	bool brief = style == ITEM_SHORT;
+	unsigned int list[NRECORDS];
+	size_t n = item_members(item, list);
+
+	if (brief && (item->kind == ITEM_READ || (item->kind == ITEM_SAMPLE && item->facts[1]))) {
+		prose_item(p);
+		prose_adds(p, item->kind == ITEM_SAMPLE ? "Each sample holds " :
+			      "A read returns the count and, by read_format, ");
+		item_bits(layout_perf_event_attr.fields[list[0]].xlat, item->facts[0], p);
+	} else {
+		attr_prose_begin(a, p, list, n);
+		if (brief && item->kind == ITEM_RECORDS)
+			prose_adds(p, "other records, too");
+		else
+			writers[item->kind](item, p);
 	}
+	prose_adds(p, ".");
+	if (style == ITEM_DEEP && (item->kind != ITEM_SAMPLE || sample_type_acts(item)))
+		item_terms(list, n, p);
 }
 
 void attr_items_write(const struct open_attr *a, enum item_style style, struct prose *p)

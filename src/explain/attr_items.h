@@ -17,7 +17,7 @@ enum attr_item_kind {
 struct attr_item {
 	enum attr_item_kind kind;
 	unsigned int member;	/* of ITEM_MEMBER */
-	uint64_t facts[3];
+	uint64_t facts[4];
 };
 
 enum { ATTR_ITEMS = 96 };	/* more than an attr has members */
