@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "explain/attr_items.h"
+#include "explain/attr_prose.h"
 
 #include <string.h>
 
-#include "explain/attr_prose.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"

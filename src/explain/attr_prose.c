@@ -203,64 +203,57 @@ static void trigger_clock(const struct attr_trigger *t, struct prose *p)
 		prose_adds(p, " The timer also runs while the CPU is idle.");
 }
 
+/* What each source of samples does, and the steps of xlat/kernel.in for it. */
+static const struct {
+	const char *init, *sample, *text;
+} sources[] = {
+	[SOURCE_CLOCK] = { "init_cpu_clock", "sample_clock" },
+	[SOURCE_SOFTWARE] = { "init_software", "sample_software",
+		"the kernel counts the event where it occurs, and takes the sample there at the "
+		"end of each period." },
+	[SOURCE_DUMMY] = { "init_software" },
+	[SOURCE_BPF] = { "init_software", NULL,
+		"a BPF program writes the sample with bpf_perf_event_output()." },
+	[SOURCE_TRACEPOINT] = { "init_tracepoint", "sample_tracepoint",
+		"each hit of the tracepoint counts once; the hit that ends a period takes the "
+		"sample." },
+	[SOURCE_BREAKPOINT] = { "init_breakpoint", "sample_breakpoint",
+		"each access raises a debug exception and counts once; the one that ends a "
+		"period takes the sample." },
+	[SOURCE_UPROBE] = { "init_uprobe", "sample_uprobe",
+		"each hit of the breakpoint that the kernel inserted into the code counts once; "
+		"the hit that ends a period takes the sample." },
+	[SOURCE_KPROBE] = { "init_kprobe", NULL,
+		"each hit of the probe counts once; the hit that ends a period takes the "
+		"sample." },
+	[SOURCE_CPU] = { "init_cpu", "sample_hardware",
+		"the CPU's counter starts at minus the period and raises an interrupt when it "
+		"overflows (an NMI on x86); the handler takes the sample." },
+	[SOURCE_MSR] = { "init_msr", NULL, "never: this PMU has no interrupt." },
+	[SOURCE_OTHER] = { NULL, NULL, "the PMU raises an interrupt at the end of each period." },
+};
+
 void attr_trigger_write(const struct attr_trigger *t, struct prose *p)
 {
-	static const char *const texts[] = {
-		[SOURCE_SOFTWARE] = "the kernel counts the event where it occurs, and takes the "
-			"sample there at the end of each period.",
-		[SOURCE_BPF] = "a BPF program writes the sample with bpf_perf_event_output().",
-		[SOURCE_TRACEPOINT] = "each hit of the tracepoint counts once; the hit that ends "
-			"a period takes the sample.",
-		[SOURCE_BREAKPOINT] = "each access raises a debug exception and counts once; the "
-			"one that ends a period takes the sample.",
-		[SOURCE_UPROBE] = "each hit of the breakpoint that the kernel inserted into the "
-			"code counts once; the hit that ends a period takes the sample.",
-		[SOURCE_KPROBE] = "each hit of the probe counts once; the hit that ends a period "
-			"takes the sample.",
-		[SOURCE_CPU] = "the CPU's counter starts at minus the period and raises an "
-			"interrupt when it overflows (an NMI on x86); the handler takes the "
-			"sample.",
-		[SOURCE_MSR] = "never: this PMU has no interrupt.",
-		[SOURCE_OTHER] = "the PMU raises an interrupt at the end of each period.",
-	};
-
 	if (t->source == SOURCE_CLOCK)
 		trigger_clock(t, p);
-	else if (texts[t->source])
-		prose_adds(p, texts[t->source]);
+	else if (sources[t->source].text)
+		prose_adds(p, sources[t->source].text);
 	if (t->sigtrap)
 		prose_adds(p, " With sigtrap=1 the task also receives a SIGTRAP.");
 	if (t->adaptive)
 		prose_adds(p, " With freq=1 the kernel adjusts the period at timer ticks.");
 }
 
-/* Steps ------------------------------------------------------------------------------- */
-
 const char *attr_trigger_init_step(const struct open_attr *a)
 {
-	static const char *const steps[] = {
-		[SOURCE_SOFTWARE] = "init_software", [SOURCE_DUMMY] = "init_software",
-		[SOURCE_BPF] = "init_software", [SOURCE_TRACEPOINT] = "init_tracepoint",
-		[SOURCE_BREAKPOINT] = "init_breakpoint", [SOURCE_UPROBE] = "init_uprobe",
-		[SOURCE_KPROBE] = "init_kprobe", [SOURCE_MSR] = "init_msr",
-		[SOURCE_CPU] = "init_cpu", [SOURCE_OTHER] = NULL,
-	};
 	enum event_source s = open_attr_source(a);
 
-	if (s == SOURCE_CLOCK)
-		return open_attr_get(a, ATTR_CONFIG) == PERF_COUNT_SW_TASK_CLOCK ?
-			"init_task_clock" : "init_cpu_clock";
-	return steps[s];
+	return s == SOURCE_CLOCK && open_attr_get(a, ATTR_CONFIG) == PERF_COUNT_SW_TASK_CLOCK ?
+		"init_task_clock" : sources[s].init;
 }
 
 const char *attr_trigger_sample_step(const struct open_attr *a)
 {
-	static const char *const steps[] = {
-		[SOURCE_CLOCK] = "sample_clock", [SOURCE_SOFTWARE] = "sample_software",
-		[SOURCE_TRACEPOINT] = "sample_tracepoint",
-		[SOURCE_BREAKPOINT] = "sample_breakpoint", [SOURCE_UPROBE] = "sample_uprobe",
-		[SOURCE_CPU] = "sample_hardware", [SOURCE_OTHER] = NULL,
-	};
-
-	return steps[open_attr_source(a)];
+	return sources[open_attr_source(a)].sample;
 }

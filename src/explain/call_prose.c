@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* One open in English: what it requires, the kernel functions behind it, and one call in full. */
-#include "explain/call_prose.h"
+#include "explain/story.h"
 
 #include <string.h>
 
@@ -11,7 +11,6 @@
 #include "core/abi/when.h"
 #include "core/model/attempt.h"
 #include "core/model/event_name.h"
-#include "explain/attr_items.h"
 #include "explain/attr_prose.h"
 #include "explain/story_internal.h"
 #include "xlat/constants.h"

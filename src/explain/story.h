@@ -33,3 +33,20 @@ struct view *story_view_new(struct model *m, const struct names *n, const struct
 
 /* Write the story of what the view has seen so far. */
 void story_write(const struct view *v, const struct story_options *o, struct prose *p);
+
+/* One call of perf_event_open, to be explained by itself (call_prose.c). */
+struct call_prose {
+	const struct call *call;
+	const struct names *names;
+	const char *label;		/* the event's name, or "" */
+	const char *events;		/* -e, to suggest a command with it; or NULL */
+	bool made;			/* by a program: its target is known */
+	bool elided;			/* "..." in the text: members are unknown */
+	bool returned, injected;	/* if it was made */
+	int error;			/* of the call, or of refused_by; 0: none */
+	bool assumed;			/* refused_by only if nothing changed since xlat_release */
+	const struct rule_desc *refused_by; /* if it was not made; NULL: it would open */
+};
+
+void call_prose_write(const struct call_prose *c, const struct story_options *o,
+		      struct prose *p);

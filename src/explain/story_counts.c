@@ -224,9 +224,7 @@ static void count_write(const struct story_text *t, const struct event *e)
 	story_event_name(t->s, e, p);
 	if (e->cpu >= 0)
 		prose_addf(p, " on CPU %d", e->cpu);
-	prose_adds(p, " (");
-	story_fd(e, p);
-	prose_adds(p, ") ");
+	prose_addf(p, " (fd %d) ", e->fd);
 	if (has_count(t, e))
 		count_value(t, e);
 	if (record_types(e)) {

@@ -79,7 +79,7 @@ static void try_instead(const struct story_text *t, const struct attempt *a)
 		prose_addf(p, " The same event opened next (fd %d)", e->fd);
 	} else {
 		prose_adds(p, " A similar event opened later: ");
-		story_event_fd(t->s, e, p);
+		story_event_fds(t->s, e, &e, 1, p);
 	}
 	changed = open_differences(t, &is, &was, NULL);
 	if (changed) {
@@ -422,7 +422,7 @@ static void other_failure(const struct story_text *t, const struct seen_failure 
 	prose_adds(p, f->request ? f->request : f->call->name);
 	if (f->event) {
 		prose_adds(p, " on ");
-		story_event_fd(t->s, f->event, p);
+		story_event_fds(t->s, f->event, &f->event, 1, p);
 	}
 	prose_adds(p, " failed: ");
 	error_name_text(f->error, &p->text);

@@ -52,10 +52,13 @@ void story_event_name(const struct story *s, const struct event *e, struct prose
 		prose_adds(p, "an event opened before the trace began");
 }
 
-void story_event_fd(const struct story *s, const struct event *e, struct prose *p)
+void story_event_fds(const struct story *s, const struct event *e,
+		     const struct event *const *list, size_t n, struct prose *p)
 {
 	story_event_name(s, e, p);
-	prose_addf(p, " (fd %d)", e->fd);
+	prose_adds(p, " (");
+	story_fds(list, n, p);
+	prose_adds(p, ")");
 }
 
 /* Return how many descriptors form a run of at least three; 1 if there is no run. */
@@ -83,11 +86,6 @@ void story_fds(const struct event *const *events, size_t n, struct prose *p)
 		prose_addf(p, run > 1 ? "%d to %d" : "%d", events[i]->fd,
 			   events[i + run - 1]->fd);
 	}
-}
-
-void story_fd(const struct event *e, struct prose *p)
-{
-	story_fds(&e, 1, p);
 }
 
 void story_rest(const struct story_text *t, size_t n, const char *what)
@@ -157,13 +155,6 @@ static struct family *find_family(const struct story_text *t, const struct map *
 	return NULL;
 }
 
-static struct family *new_family(struct story_text *t)
-{
-	t->families = xrealloc(t->families, (t->nfamilies + 1) * sizeof(*t->families));
-	t->families[t->nfamilies] = (struct family){ .n = 0 };
-	return &t->families[t->nfamilies++];
-}
-
 void families_make(struct story_text *t)
 {
 	struct map by_hash = { 0 };
@@ -176,7 +167,10 @@ void families_make(struct story_text *t)
 			continue;
 		f = find_family(t, &by_hash, t->events[i], hash);
 		if (!f) {
-			f = new_family(t);
+			t->families = xrealloc(t->families,
+					       (t->nfamilies + 1) * sizeof(*t->families));
+			f = &t->families[t->nfamilies++];
+			*f = (struct family){ .n = 0 };
 			map_set(&by_hash, hash, (void *)(uintptr_t)t->nfamilies);
 		}
 		f->events = xrealloc(f->events, (f->n + 1) * sizeof(*f->events));
@@ -224,10 +218,7 @@ void family_list(const struct story_text *t, const struct family *f)
 			if (same_kind(kinds[i], f->events[k]))
 				list[n++] = f->events[k];
 		prose_adds(t->p, all == STORY_ITEMS && i ? ", " : prose_sep(i, all));
-		story_event_name(t->s, kinds[i], t->p);
-		prose_adds(t->p, " (");
-		story_fds(list, n, t->p);
-		prose_adds(t->p, ")");
+		story_event_fds(t->s, kinds[i], list, n, t->p);
 		listed += n;
 	}
 	if (listed < f->n)

@@ -112,10 +112,11 @@ void story_who(const struct story *s, pid_t tid, struct prose *p);
 void story_target(const struct story *s, const struct event *e, struct prose *p);
 /* Write "fd 5", "fds 5, 6 and 9 to 12". */
 void story_fds(const struct event *const *events, size_t n, struct prose *p);
-void story_fd(const struct event *e, struct prose *p);
-/* Write the name of the event, "cpu-clock", or that it is unknown; also "cpu-clock (fd 5)". */
+/* Write the name of the event, "cpu-clock", or that it is unknown. */
 void story_event_name(const struct story *s, const struct event *e, struct prose *p);
-void story_event_fd(const struct story *s, const struct event *e, struct prose *p);
+/* Write "cpu-clock (fds 5 and 6)", with the descriptors of a list. */
+void story_event_fds(const struct story *s, const struct event *e,
+		     const struct event *const *list, size_t n, struct prose *p);
 /* Write an item that counts what a list of n leaves out, if it does. */
 void story_rest(const struct story_text *t, size_t n, const char *what);
 

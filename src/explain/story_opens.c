@@ -3,9 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/lib/die.h"
-#include "core/lib/map.h"
-#include "explain/attr_items.h"
 #include "explain/attr_prose.h"
 #include "explain/story_internal.h"
 #include "xlat/layouts.h"
@@ -149,9 +146,8 @@ static void opens_fields(const struct story_text *t, const struct family *f)
 	if (like) {
 		b = story_attr(t->s, like->events[0]);
 		prose_item(p);
-		prose_adds(p, opens_shared(&mine, &best) == mine.n ? "Same fields as " :
-								     "Other fields as for ");
-		story_fd(like->events[0], p);
+		prose_addf(p, "%s fd %d", opens_shared(&mine, &best) == mine.n ?
+			   "Same fields as" : "Other fields as for", like->events[0]->fd);
 		prose_init(&unset, &names, 0);
 		if (attr_items_unset(&a, &b, &unset))
 			prose_addf(p, ", but not set: %s", buf_str(&unset.text));
@@ -197,11 +193,10 @@ static void opens_once(const struct story_text *t, const struct family *f, opens
 	}
 	if (mine.len && (g == f || same)) {
 		prose_item(t->p);
-		prose_adds(t->p, g == f ? buf_str(&mine) : same);
-		if (g != f) {
-			story_fd(g->events[0], t->p);
-			prose_adds(t->p, ".");
-		}
+		if (g == f)
+			prose_adds(t->p, buf_str(&mine));
+		else
+			prose_addf(t->p, "%sfd %d.", same, g->events[0]->fd);
 	}
 	buf_free(&mine);
 	buf_free(&other);

@@ -402,10 +402,7 @@ static void samples_trigger(const struct story_text *t, size_t first)
 			prose_item(p);
 		else
 			prose_adds(p, ", ");
-		story_event_name(t->s, f->events[0], p);
-		prose_adds(p, " (");
-		story_fds(f->events, f->n, p);
-		prose_adds(p, ")");
+		story_event_fds(t->s, f->events[0], f->events, f->n, p);
 		for (size_t k = 0; k < f->n; k++)
 			samples += event_records(f->events[k], PERF_RECORD_SAMPLE);
 	}
