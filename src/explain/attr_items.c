@@ -85,12 +85,6 @@ static size_t item_members(const struct attr_item *item, unsigned int list[NRECO
 	return n;
 }
 
-/* Return whether precise_ip can have an effect: only hardware counters have skid. */
-static bool has_skid(const struct open_attr *a)
-{
-	return open_attr_source(a) == SOURCE_CPU || open_attr_source(a) == SOURCE_OTHER;
-}
-
 static struct attr_item member_item(const struct open_attr *a, const struct field *f, bool acts)
 {
 	struct attr_item item = {
@@ -98,8 +92,9 @@ static struct attr_item member_item(const struct open_attr *a, const struct fiel
 		.facts = { field_get(f, a->attr, a->len), acts },
 	};
 
-	if (item.member == ATTR_PRECISE_IP)
-		item.facts[2] = has_skid(a);
+	if (item.member == ATTR_PRECISE_IP) /* only hardware counters have skid */
+		item.facts[2] = open_attr_source(a) == SOURCE_CPU ||
+				open_attr_source(a) == SOURCE_OTHER;
 	else if (f->kind == FIELD_CONFIGX) /* what it means depends on the PMU */
 		item.facts[2] = open_attr_get(a, ATTR_TYPE);
 	return item;

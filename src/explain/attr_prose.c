@@ -92,16 +92,13 @@ void attr_prose_flags(const struct xlat *x, uint64_t v, bool verbs, struct prose
 
 /* What the event measures ------------------------------------------------------------ */
 
-static void what_tracepoint(const struct open_attr *a, uint64_t id, struct prose *p)
+/* Write the name of a thing with a number; its number, if the name is NULL. */
+static void what_named(const char *name, const char *number, uint64_t v, struct prose *p)
 {
-	const char *name = a->names && a->names->tracepoint ?
-		a->names->tracepoint(a->names, id) : NULL;
-
-	prose_adds(p, "hits of the tracepoint ");
 	if (name)
 		prose_name(p, name);
 	else
-		prose_addf(p, "with id %llu", (unsigned long long)id);
+		prose_addf(p, "with %s %llu", number, (unsigned long long)v);
 }
 
 static void what_breakpoint(const struct open_attr *a, struct prose *p)
@@ -115,37 +112,35 @@ static void what_breakpoint(const struct open_attr *a, struct prose *p)
 		   (unsigned long long)open_attr_get(a, ATTR_BP_ADDR));
 }
 
-static void what_pmu(const struct open_attr *a, uint32_t type, struct prose *p)
-{
-	const char *name = a->names && a->names->pmu ? a->names->pmu(a->names, type) : NULL;
-
-	prose_adds(p, "an event of the PMU ");
-	if (name)
-		prose_name(p, name);
-	else
-		prose_addf(p, "with type %u, whose name is unknown", type);
-}
-
 void attr_prose_what(const struct open_attr *a, struct prose *p)
 {
 	uint32_t type = (uint32_t)open_attr_get(a, ATTR_TYPE);
 	uint64_t config = open_attr_get(a, ATTR_CONFIG);
 	const struct xlat_entry *e = NULL;
+	const char *name = NULL;
 
 	if (type == PERF_TYPE_SOFTWARE)
 		e = xlat_find(&xlat_perf_sw_ids, config);
 	else if (type == PERF_TYPE_HARDWARE)
 		e = xlat_find(&xlat_perf_hw_id, config & PERF_HW_EVENT_MASK);
-	if (e)
+	if (e) {
 		prose_meaning(p, e->meaning);
-	else if (type == PERF_TYPE_BREAKPOINT)
+	} else if (type == PERF_TYPE_BREAKPOINT) {
 		what_breakpoint(a, p);
-	else if (type == PERF_TYPE_TRACEPOINT)
-		what_tracepoint(a, config, p);
-	else if ((e = xlat_find(&xlat_perf_type_id, type)))
+	} else if (type == PERF_TYPE_TRACEPOINT) {
+		prose_adds(p, "hits of the tracepoint ");
+		if (a->names && a->names->tracepoint)
+			name = a->names->tracepoint(a->names, config);
+		what_named(name, "id", config, p);
+	} else if ((e = xlat_find(&xlat_perf_type_id, type))) {
 		prose_meaning(p, e->meaning);
-	else
-		what_pmu(a, type, p);
+	} else {
+		prose_adds(p, "an event of the PMU ");
+		if (a->names && a->names->pmu)
+			name = a->names->pmu(a->names, type);
+		what_named(name, "type", type, p);
+		prose_adds(p, name ? "" : ", whose name is unknown");
+	}
 }
 
 void attr_prose_event(const struct open_attr *a, struct prose *p)

@@ -13,6 +13,17 @@
 #include "xlat/constants.h"
 #include "xlat/tables.h"
 
+/* Write the first line, the meaning and, unless term is NULL, what terms.in has on that name. */
+static void entry_begin(struct prose *p, const struct lexicon_entry *e, const char *what,
+			const char *meaning, const char *term)
+{
+	entry_head(p, e, what);
+	prose_line(p, ENTRY_LABEL, ENTRY_LABEL);
+	prose_addf(p, "%s.", meaning);
+	if (term)
+		entry_term(p, term);
+}
+
 static const char *kind_words(const struct xlat *x)
 {
 	return x->kind == XLAT_ENUM ? "a value" : x->kind == XLAT_FLAGS ? "a flag" :
@@ -80,9 +91,7 @@ static void write_constant(struct prose *p, const struct lexicon_entry *e)
 {
 	bool error = e->table == &xlat_perf_open_errno;
 
-	entry_head(p, e, error ? "an error" : "a constant");
-	entry_meaning(p, e->constant->meaning);
-	entry_term(p, e->name);
+	entry_begin(p, e, error ? "an error" : "a constant", e->constant->meaning, e->name);
 	write_value(p, e);
 	entry_users(p, e->table);
 	entry_members(p, e->name);
@@ -187,9 +196,7 @@ static void write_member(struct prose *p, const struct lexicon_entry *e)
 	bool attr = !strcmp(e->layout->name, "perf_event_attr");
 
 	snprintf(name, sizeof(name), "%s.%s", e->layout->name, e->name);
-	entry_head(p, e, attr ? "a field of the attr" : "a member");
-	entry_meaning(p, e->member->meaning);
-	entry_term(p, name);
+	entry_begin(p, e, attr ? "a field of the attr" : "a member", e->member->meaning, name);
 	if (e->member->xlat)
 		entry_names(p, e->member->xlat);
 	write_place(p, e);
@@ -224,9 +231,7 @@ static void write_ioctl(struct prose *p, const struct lexicon_entry *e)
 	};
 	const struct ioctl_desc *d = e->ioctl;
 
-	entry_head(p, e, "an ioctl of event descriptors");
-	entry_meaning(p, d->meaning);
-	entry_term(p, e->name);
+	entry_begin(p, e, "an ioctl of event descriptors", d->meaning, e->name);
 	entry_label(p, "Request");
 	prose_addf(p, "0x%x", d->request);
 	if (d->compat != d->request)
@@ -259,9 +264,7 @@ static void write_call(struct prose *p, const struct lexicon_entry *e)
 	char page[64];
 	size_t len;
 
-	entry_head(p, e, "a system call");
-	entry_meaning(p, e->call->meaning);
-	entry_term(p, e->name);
+	entry_begin(p, e, "a system call", e->call->meaning, e->name);
 	if (e->call->nargs)
 		entry_label(p, "Arguments");
 	for (unsigned int i = 0; i < e->call->nargs; i++)
@@ -295,8 +298,7 @@ static void write_rule(struct prose *p, const struct lexicon_entry *e)
 	const char *error = xlat_name(&xlat_perf_open_errno, (uint64_t)e->rule->error);
 	const char *sep = "";
 
-	entry_head(p, e, "a kernel check in perf_event_open");
-	entry_meaning(p, e->rule->meaning);
+	entry_begin(p, e, "a kernel check in perf_event_open", e->rule->meaning, NULL);
 	entry_label(p, "Error");
 	prose_adds(p, error ? error : "depends on the case");
 	prose_adds(p, ".");
@@ -326,8 +328,7 @@ static void write_pmu(struct prose *p, const struct lexicon_entry *e)
 	const struct xlat_entry *c;
 	size_t at = 0;
 
-	entry_head(p, e, "a PMU");
-	entry_meaning(p, e->pmu->meaning);
+	entry_begin(p, e, "a PMU", e->pmu->meaning, NULL);
 	while ((c = xlat_next_flag(&xlat_pmu_trait, &rest, &at)))
 		prose_addf(p, " %s.", c->meaning);
 	entry_since(p, e->pmu->since);
@@ -388,8 +389,7 @@ static void write_glossary(struct prose *p, const struct lexicon_entry *e)
 {
 	const struct word_desc *w = e->word;
 
-	entry_head(p, e, w->what);
-	entry_meaning(p, w->text);
+	entry_begin(p, e, w->what, w->text, NULL);
 	if (w->path)
 		write_value_here(p, w);
 	if (w->show) {

@@ -23,7 +23,6 @@ void entry_members(struct prose *p, const char *constant);
 /* Return whether a comma-separated list of names has the word. */
 bool lexicon_listed(const char *names, const char *word);
 
-void entry_meaning(struct prose *p, const char *meaning);
 void entry_release(struct prose *p, uint32_t since);
 void entry_since(struct prose *p, uint32_t since);
 

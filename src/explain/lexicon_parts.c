@@ -71,12 +71,6 @@ void entry_head(struct prose *p, const struct lexicon_entry *e, const char *what
 	prose_addf(p, "%s: %s", e->name, what);
 }
 
-void entry_meaning(struct prose *p, const char *meaning)
-{
-	prose_line(p, ENTRY_LABEL, ENTRY_LABEL);
-	prose_addf(p, "%s.", meaning);
-}
-
 void entry_term(struct prose *p, const char *name)
 {
 	const struct term_desc *t = term_by_name(name);

@@ -100,9 +100,15 @@ static void short_mode(const struct story_text *t, const struct family *f)
 void story_family_line(const struct story_text *t, const struct family *f)
 {
 	const struct event **leaders = xcalloc(f->n, sizeof(*leaders));
-	size_t n = family_leaders(f, leaders);
 	struct prose *p = t->p;
+	size_t n = 0, k;
 
+	for (size_t i = 0; i < f->n; i++) {
+		for (k = 0; k < n && leaders[k] != f->events[i]->leader; k++)
+			;
+		if (k == n && f->events[i]->leader)
+			leaders[n++] = f->events[i]->leader;
+	}
 	family_list(t, f);
 	prose_adds(p, " ");
 	short_mode(t, f);
@@ -348,5 +354,7 @@ void story_write(const struct view *v, const struct story_options *o, struct pro
 		story_counts(&t);
 		story_read_on(&t);
 	}
-	families_free(&t);
+	for (size_t i = 0; i < t.nfamilies; i++)
+		free(t.families[i].events);
+	free(t.families);
 }

@@ -194,21 +194,6 @@ static size_t record_types(const struct event *e)
 	return n;
 }
 
-static void count_records(const struct event *e, struct prose *p)
-{
-	size_t kinds = record_types(e), done = 0;
-
-	for (uint32_t type = 0; type < EVENT_RECORD_TYPES; type++) {
-		const char *name = xlat_name(&xlat_perf_event_type, type);
-
-		if (event_records(e, type))
-			prose_addf(p, "%s%llu %s", prose_sep(done++, kinds),
-				   (unsigned long long)event_records(e, type),
-				   name ? name + strlen(xlat_perf_event_type.prefix) :
-					  "of unknown type");
-	}
-}
-
 static bool has_count(const struct story_text *t, const struct event *e)
 {
 	struct open_attr a = story_attr(t->s, e);
@@ -218,6 +203,7 @@ static bool has_count(const struct story_text *t, const struct event *e)
 
 static void count_write(const struct story_text *t, const struct event *e)
 {
+	size_t kinds = record_types(e), done = 0;
 	struct prose *p = t->p;
 
 	prose_item(p);
@@ -227,9 +213,16 @@ static void count_write(const struct story_text *t, const struct event *e)
 	prose_addf(p, " (fd %d) ", e->fd);
 	if (has_count(t, e))
 		count_value(t, e);
-	if (record_types(e)) {
+	if (kinds)
 		prose_adds(p, has_count(t, e) ? ", and wrote " : "wrote ");
-		count_records(e, p);
+	for (uint32_t type = 0; type < EVENT_RECORD_TYPES; type++) {
+		const char *name = xlat_name(&xlat_perf_event_type, type);
+
+		if (event_records(e, type))
+			prose_addf(p, "%s%llu %s", prose_sep(done++, kinds),
+				   (unsigned long long)event_records(e, type),
+				   name ? name + strlen(xlat_perf_event_type.prefix) :
+					  "of unknown type");
 	}
 	prose_adds(p, ".");
 }

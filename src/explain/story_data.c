@@ -28,19 +28,15 @@ static bool polls_ring(const struct task_info *task, const struct ring *r)
 	return false;
 }
 
-static bool same_pollers(const struct story_text *t, const struct ring *a, const struct ring *b)
+/* Return whether two rings are of one kind and the same tasks wait for them. */
+static bool rings_alike(const struct story_text *t, const struct ring *a, const struct ring *b)
 {
 	for (size_t i = 0; i < t->ntasks; i++)
 		if (polls_ring(t->tasks[i], a) != polls_ring(t->tasks[i], b))
 			return false;
-	return true;
-}
-
-static bool rings_alike(const struct story_text *t, const struct ring *a, const struct ring *b)
-{
 	return a->pid == b->pid && a->aux == b->aux && a->overwrite == b->overwrite &&
-	       a->end - a->start == b->end - b->start && event_known(a->event) == event_known(b->event) &&
-	       same_pollers(t, a, b);
+	       a->end - a->start == b->end - b->start &&
+	       event_known(a->event) == event_known(b->event);
 }
 
 static void wait_ends(const struct seen_task *task, struct prose *p)

@@ -316,18 +316,6 @@ static void add_suspects(const struct suspects *s, int error, struct prose *p)
 	add_remedy(j->rule, p);
 }
 
-/* Say what hardware such an event requires, if any. */
-static void add_needed_hardware(const struct attempt *a, struct prose *p)
-{
-	const struct story_open o = story_open_failed(a);
-
-	if (story_hardware(&o, NULL)) {
-		prose_adds(p, " Such an event requires ");
-		story_hardware(&o, p);
-		prose_adds(p, ".");
-	}
-}
-
 /* Failures with one error and the same suspects. */
 struct failures {
 	const struct attempt **list;
@@ -383,6 +371,7 @@ static size_t failures_collect(const struct story *s, struct failures **out)
 
 static void failures_write(const struct story_text *t, const struct failures *f)
 {
+	const struct story_open first = story_open_failed(f->list[0]);
 	struct prose *p = t->p;
 	bool went_on = false;
 
@@ -404,8 +393,11 @@ static void failures_write(const struct story_text *t, const struct failures *f)
 		prose_adds(p, INJECTED);
 	else
 		add_suspects(&f->why, f->list[0]->error, p);
-	if (f->why.by.rule && f->why.by.rule->by & RULE_BY_PMU)
-		add_needed_hardware(f->list[0], p);
+	if (f->why.by.rule && f->why.by.rule->by & RULE_BY_PMU && story_hardware(&first, NULL)) {
+		prose_adds(p, " Such an event requires ");
+		story_hardware(&first, p);
+		prose_adds(p, ".");
+	}
 	if (t->o->held && f->list[0]->error == t->o->held_errno && !f->list[0]->injected)
 		prose_addf(p, " When the first failed, such events were held by %s.", t->o->held);
 	if (went_on)

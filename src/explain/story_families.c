@@ -179,13 +179,6 @@ void families_make(struct story_text *t)
 	map_free(&by_hash);
 }
 
-void families_free(struct story_text *t)
-{
-	for (size_t i = 0; i < t->nfamilies; i++)
-		free(t->families[i].events);
-	free(t->families);
-}
-
 /* Kinds ----------------------------------------------------------------------------------- */
 
 static bool same_kind(const struct event *a, const struct event *b)
@@ -224,19 +217,6 @@ void family_list(const struct story_text *t, const struct family *f)
 	if (listed < f->n)
 		prose_addf(t->p, " and %zu more", f->n - listed);
 	free(list);
-}
-
-size_t family_leaders(const struct family *f, const struct event **out)
-{
-	size_t n = 0, k;
-
-	for (size_t i = 0; i < f->n; i++) {
-		for (k = 0; k < n && out[k] != f->events[i]->leader; k++)
-			;
-		if (k == n && f->events[i]->leader)
-			out[n++] = f->events[i]->leader;
-	}
-	return n;
 }
 
 /* CPUs and tasks ---------------------------------------------------------------------------- */

@@ -173,8 +173,8 @@ struct family {
 	size_t n;
 };
 
+/* Sort the events into families, whose events and list the caller frees. */
 void families_make(struct story_text *t);
-void families_free(struct story_text *t);
 
 /* Store the first event of each attr of the family; return how many, STORY_ITEMS at most. */
 size_t family_kinds(const struct family *f, const struct event *out[STORY_ITEMS]);
@@ -182,8 +182,6 @@ size_t family_kinds(const struct family *f, const struct event *out[STORY_ITEMS]
 void family_list(const struct story_text *t, const struct family *f);
 /* Count the CPUs and tasks of the family; write "sh[12], on CPUs 0 and 1". */
 void family_spread(const struct family *f, size_t *cpus, size_t *tasks);
-/* Get the leaders of its members, each once; out has room for all its events. */
-size_t family_leaders(const struct family *f, const struct event **out);
 void family_write_spread(const struct story_text *t, const struct family *f);
 
 /* The chapters ------------------------------------------------------------------------------ */

@@ -120,12 +120,6 @@ static const struct family *opens_like(const struct story_text *t, const struct 
 	return like;
 }
 
-/* Return whether the short form says it in its first line, or where it is enabled. */
-static bool opens_in_line(const struct attr_item *item)
-{
-	return item->kind == ITEM_RATE || item->kind == ITEM_START;
-}
-
 /* Write the items that the most similar earlier family does not have. */
 static void opens_fields(const struct story_text *t, const struct family *f)
 {
@@ -139,8 +133,10 @@ static void opens_fields(const struct story_text *t, const struct family *f)
 	opens_get_items(t, f, &mine);
 	like = opens_like(t, f, &mine, &best);
 	for (size_t i = 0; i < mine.n; i++)
+		/* the short form has the rate in its first line, and how it is enabled below */
 		if (!opens_has(&best, &mine.list[i]) &&
-		    (t->full || !opens_in_line(&mine.list[i])))
+		    (t->full || (mine.list[i].kind != ITEM_RATE &&
+				 mine.list[i].kind != ITEM_START)))
 			attr_item_write(&mine.list[i], &a, !t->full ? ITEM_SHORT :
 					t->o->level == STORY_DEEP ? ITEM_DEEP : ITEM_FULL, p);
 	if (like) {
@@ -209,18 +205,23 @@ static void opens_needs(const struct story_text *t, const struct family *f)
 	story_needs(t->s, &o, t->p);
 }
 
-/* Write what each kind of event is, the fields, and when it samples and counts, in short. */
-static void opens_short(const struct story_text *t, const struct family *f)
+/* Write what each kind of event is and the fields; in short as sentences of one item. */
+static void opens_kinds(const struct story_text *t, const struct family *f)
 {
 	const struct event *kinds[STORY_ITEMS];
 	size_t n = family_kinds(f, kinds);
 	struct prose *p = t->p;
 
-	prose_item(p);
-	p->flow = true;
+	if (!t->full)
+		prose_item(p);
+	p->flow = !t->full;
 	for (size_t i = 0; i < n; i++) {
 		struct open_attr a = story_attr(t->s, kinds[i]);
 
+		if (t->full) {
+			attr_prose_event(&a, p);
+			continue;
+		}
 		prose_item(p);
 		story_event_name(t->s, kinds[i], p);
 		prose_adds(p, ": ");
@@ -229,19 +230,6 @@ static void opens_short(const struct story_text *t, const struct family *f)
 	}
 	opens_fields(t, f);
 	p->flow = false;
-}
-
-static void opens_long(const struct story_text *t, const struct family *f)
-{
-	const struct event *kinds[STORY_ITEMS];
-	size_t n = family_kinds(f, kinds);
-
-	for (size_t i = 0; i < n; i++) {
-		struct open_attr a = story_attr(t->s, kinds[i]);
-
-		attr_prose_event(&a, t->p);
-	}
-	opens_fields(t, f);
 }
 
 static void opens_family(const struct story_text *t, const struct family *f)
@@ -268,10 +256,8 @@ static void opens_family(const struct story_text *t, const struct family *f)
 	}
 	opens_reason(t, f);
 	opens_group(t, f);
-	if (t->full) {
-		opens_long(t, f);
-	} else {
-		opens_short(t, f);
+	opens_kinds(t, f);
+	if (!t->full) {
 		opens_once(t, f, story_trigger_of, "Samples: as for ");
 		opens_once(t, f, story_start_of, "Enabled as ");
 	}

@@ -301,15 +301,6 @@ static bool start_known(const struct story_text *t, const struct event *e)
 	return !story_probe(t->s, e) && !e->found;
 }
 
-static void start_steps(const struct story_text *t, bool exec, bool by_ioctl, bool by_prctl)
-{
-	const char *steps[] = { exec ? "exec" : NULL, by_ioctl ? "ioctl" : NULL,
-				by_ioctl ? "enable" : NULL, by_prctl ? "prctl_enable" : NULL };
-
-	if (exec || by_ioctl || by_prctl)
-		story_steps(t, "events are enabled by", steps, 4);
-}
-
 void story_starts(const struct story_text *t)
 {
 	const struct event **list;
@@ -349,7 +340,10 @@ void story_starts(const struct story_text *t)
 		story_start_of(t, &(struct family){ list, n });
 	}
 	prose_end(p);
-	start_steps(t, exec, by_ioctl, by_prctl);
+	if (exec || by_ioctl || by_prctl)
+		story_steps(t, "events are enabled by", (const char *const[]){
+			exec ? "exec" : NULL, by_ioctl ? "ioctl" : NULL,
+			by_ioctl ? "enable" : NULL, by_prctl ? "prctl_enable" : NULL }, 4);
 	if (bpf)
 		story_steps(t, "BPF programs are attached by",
 			    (const char *const[]){ "set_bpf" }, 1);
@@ -415,16 +409,6 @@ static void samples_trigger(const struct story_text *t, size_t first)
 	}
 }
 
-/* Name what is often mistaken for the trigger. */
-static void samples_not_by(const struct story_text *t, bool tasks)
-{
-	prose_para(t->p);
-	if (tasks)
-		prose_adds(t->p, "A context switch takes no sample: it only puts the task's events "
-				 "on the PMU or removes them. ");
-	prose_adds(t->p, "No kprobe or tracepoint is involved.");
-}
-
 static void samples_none(const struct story_text *t)
 {
 	bool unread = false, runs = false;
@@ -472,8 +456,13 @@ void story_samples(const struct story_text *t)
 		samples_none(t);
 		return;
 	}
-	if (!probes)
-		samples_not_by(t, tasks);
+	if (!probes) {
+		/* what is often mistaken for the trigger */
+		prose_para(t->p);
+		prose_adds(t->p, !tasks ? "" : "A context switch takes no sample: it only puts the "
+			   "task's events on the PMU or removes them. ");
+		prose_adds(t->p, "No kprobe or tracepoint is involved.");
+	}
 	if (adaptive)
 		steps[n++] = "frequency";
 	if (forward)
