@@ -117,9 +117,9 @@ void prose_meaning(struct prose *p, const char *meaning)
 	buf_adds(&p->text, meaning);
 }
 
-void prose_count(struct prose *p, uint64_t n, const char *what)
+void prose_count(struct prose *p, uint64_t n, const char *one, const char *more)
 {
-	prose_addf(p, "%llu %s%s", (unsigned long long)n, what, n == 1 ? "" : "s");
+	prose_addf(p, " %llu %s", (unsigned long long)n, n == 1 ? one : more);
 }
 
 void prose_times(struct prose *p, uint64_t n)

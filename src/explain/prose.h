@@ -42,8 +42,8 @@ void prose_quoted(struct prose *p, const char *hostile);
 /* Add a meaning from xlat/ with a small first letter, unless that belongs to a name. */
 void prose_meaning(struct prose *p, const char *meaning);
 
-/* Add "1 open", "11 opens". */
-void prose_count(struct prose *p, uint64_t n, const char *what);
+/* Add a number and what it counts, after a blank: " 1 open was", " 11 opens were". */
+void prose_count(struct prose *p, uint64_t n, const char *one, const char *more);
 
 /* Add "once", "twice", "3 times". */
 void prose_times(struct prose *p, uint64_t n);

@@ -23,19 +23,15 @@ static void short_task(const struct story_text *t, const struct task_info *task)
 	story_who(t->s, task->tid, p);
 	prose_adds(p, " called perf_event_open ");
 	prose_times(p, task->opens + task->failures);
-	prose_adds(p, ": ");
-	prose_count(p, task->opens, "event");
-	prose_adds(p, " opened");
+	prose_adds(p, ":");
+	prose_count(p, task->opens, "event opened", "events opened");
 	if (task->failures) {
-		prose_adds(p, ", ");
-		prose_count(p, task->failures, "call");
-		prose_adds(p, " failed");
+		prose_adds(p, ",");
+		prose_count(p, task->failures, "call failed", "calls failed");
 	}
 	prose_adds(p, ".");
 	if (probes) {
-		prose_adds(p, " ");
-		prose_count(p, probes, "event");
-		prose_adds(p, probes == 1 ? " was a probe" : " were probes");
+		prose_count(p, probes, "event was a probe", "events were probes");
 		prose_adds(p, ": opened and closed unused, to test what the kernel accepts.");
 	}
 	if (probes == task->opens)
@@ -157,17 +153,14 @@ static bool short_rings(const struct story_text *t)
 			   "No ring was mapped: no records were returned, only counts by read.");
 		return false;
 	}
-	prose_adds(p, "Records are returned through ");
-	prose_count(p, data, "ring");
+	prose_adds(p, "Records are returned through");
+	prose_count(p, data, "ring", "rings");
 	prose_adds(p, " in memory, not by read.");
 	if (!story_looked(t->s))
 		prose_adds(p, " The trace was made without --records: the rings' contents are "
 			      "unknown.");
-	if (seen) {
-		prose_adds(p, " ");
-		prose_count(p, seen, "record");
-		prose_adds(p, seen == 1 ? " was seen." : " were seen.");
-	}
+	if (seen)
+		prose_count(p, seen, "record was seen.", "records were seen.");
 	return true;
 }
 
@@ -207,7 +200,7 @@ void story_short(const struct story_text *t)
 		}
 	short_found(t);
 	if (t->o->level != STORY_NORMAL)
-		story_rest(t, t->nfamilies, "more kind");
+		story_rest(t, t->nfamilies, "more kind.", "more kinds.");
 	if (t->nfamilies && short_rings(t))
 		short_lost(t);
 	prose_end(t->p);

@@ -76,8 +76,7 @@ static void accuracy_counts(const struct story_text *t, bool *head)
 	if (!counting)
 		return;
 	accuracy_item(p, head);
-	prose_count(p, counting, "event");
-	prose_adds(p, counting == 1 ? " counts" : " count");
+	prose_count(p, counting, "event counts", "events count");
 	prose_adds(p, " without sampling. A count is exact: it covers the time that the event was "
 		      "enabled, in the modes that are not excluded.");
 	if (shared) {
@@ -129,17 +128,11 @@ static void accuracy_samples(const struct story_text *t, bool *head)
 	else
 		prose_adds(p, "Samples are an estimate: each represents everything since the "
 			      "previous one, and more samples give a better estimate.");
-	if (story_looked(t->s)) {
-		prose_adds(p, " ");
-		prose_count(p, samples, "sample");
-		prose_adds(p, samples == 1 ? " was seen." : " were seen.");
-	}
-	if (lost) {
-		prose_adds(p, " ");
-		prose_count(p, lost, "sample");
-		prose_adds(p, lost == 1 ? " was lost because its ring was full." :
-					  " were lost because their ring was full.");
-	}
+	if (story_looked(t->s))
+		prose_count(p, samples, "sample was seen.", "samples were seen.");
+	if (lost)
+		prose_count(p, lost, "sample was lost because its ring was full.",
+			    "samples were lost because their ring was full.");
 }
 
 void story_accuracy(const struct story_text *t)
@@ -240,6 +233,6 @@ void story_counts(const struct story_text *t)
 		if (written++ < STORY_ITEMS)
 			count_write(t, t->events[i]);
 	}
-	story_rest(t, written, "more event");
+	story_rest(t, written, "more event.", "more events.");
 	prose_end(t->p);
 }

@@ -124,8 +124,8 @@ static void rings_seen_write(const struct rings_seen *seen, size_t n, struct pro
 	const char *them = n == 1 ? "it" : "them";
 
 	if (seen->looks) {
-		prose_adds(p, " pevtrace saw ");
-		prose_count(p, seen->records, "record");
+		prose_adds(p, " pevtrace saw");
+		prose_count(p, seen->records, "record", "records");
 		prose_addf(p, " in %s%s.", them, seen->missed || seen->blind ? "" :
 			   " and missed none");
 	}
@@ -163,8 +163,8 @@ static void rings_write(const struct story_text *t, const struct ring **list, si
 			      "room for records.");
 		return;
 	}
-	prose_adds(p, list[0]->aux ? "data of the PMU is written to " : "records are written to ");
-	prose_count(p, n, list[0]->aux ? "AUX area" : "ring");
+	prose_adds(p, list[0]->aux ? "data of the PMU is written to" : "records are written to");
+	prose_count(p, n, list[0]->aux ? "AUX area" : "ring", list[0]->aux ? "AUX areas" : "rings");
 	prose_addf(p, " of %llu KiB", (unsigned long long)kib);
 	if (!list[0]->aux)
 		prose_addf(p, " (%llu pages and the control page)",
@@ -206,7 +206,7 @@ static void data_rings(const struct story_text *t)
 			rings_write(t, list, n);
 		} else {
 			prose_item(t->p);
-			prose_count(t->p, n, "mapping");
+			prose_count(t->p, n, "mapping", "mappings");
 			prose_adds(t->p, " of events opened before the trace began; nothing more "
 					 "is known.");
 		}

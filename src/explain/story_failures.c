@@ -206,8 +206,8 @@ static void tries_reused(const struct story_text *t)
 		if (!listed++)
 			prose_para(p);
 		prose_addf(p, "%sd %d", listed == 1 ? "F" : " f", t->events[i]->fd);
-		prose_adds(p, " was used again, after ");
-		prose_count(p, probes, "probe");
+		prose_adds(p, " was used again, after");
+		prose_count(p, probes, "probe", "probes");
 		prose_adds(p, ", for ");
 		story_event_name(t->s, t->events[i], p);
 		prose_adds(p, ".");
@@ -231,7 +231,7 @@ void story_tries(const struct story_text *t)
 		if (runs < STORY_ITEMS)
 			try_write_run(t, &list[i], run, i ? &list[i - 1] : NULL);
 	}
-	story_rest(t, runs, "more attempt");
+	story_rest(t, runs, "more attempt.", "more attempts.");
 	tries_reused(t);
 	prose_end(p);
 	free(list);

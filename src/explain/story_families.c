@@ -88,13 +88,12 @@ void story_fds(const struct event *const *events, size_t n, struct prose *p)
 	}
 }
 
-void story_rest(const struct story_text *t, size_t n, const char *what)
+void story_rest(const struct story_text *t, size_t n, const char *one, const char *more)
 {
 	if (n <= STORY_ITEMS)
 		return;
 	prose_item(t->p);
-	prose_count(t->p, n - STORY_ITEMS, what);
-	prose_adds(t->p, ".");
+	prose_count(t->p, n - STORY_ITEMS, one, more);
 }
 
 /* Making them ------------------------------------------------------------------------- */

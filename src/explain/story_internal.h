@@ -118,7 +118,7 @@ void story_event_name(const struct story *s, const struct event *e, struct prose
 void story_event_fds(const struct story *s, const struct event *e,
 		     const struct event *const *list, size_t n, struct prose *p);
 /* Write an item that counts what a list of n leaves out, if it does. */
-void story_rest(const struct story_text *t, size_t n, const char *what);
+void story_rest(const struct story_text *t, size_t n, const char *one, const char *more);
 
 /* story_starts.c: BPF programs ---------------------------------------------------------- */
 

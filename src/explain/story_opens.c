@@ -58,8 +58,8 @@ static void opens_group(const struct story_text *t, const struct family *f)
 	if (leaders) {
 		prose_adds(p, " ");
 		story_fds(list, leaders, p);
-		prose_adds(p, leaders == 1 ? " leads a group with " : " lead groups with ");
-		prose_count(p, members, "other member");
+		prose_adds(p, leaders == 1 ? " leads a group with" : " lead groups with");
+		prose_count(p, members, "other member", "other members");
 		prose_adds(p, leaders == 1 ? "." : " in all.");
 	}
 	free(list);
@@ -238,8 +238,11 @@ static void opens_family(const struct story_text *t, const struct family *f)
 
 	prose_para(p);
 	if (t->full) {
-		prose_count(p, f->n, f->events[0]->found ? "event" : "open");
-		prose_adds(p, f->events[0]->found ? " from before the trace, held by " : " by ");
+		if (f->events[0]->found)
+			prose_count(p, f->n, "event from before the trace, held by ",
+				    "events from before the trace, held by ");
+		else
+			prose_count(p, f->n, "open by ", "opens by ");
 		story_who(t->s, f->events[0]->opener, p);
 		prose_adds(p, ": ");
 		family_list(t, f);
@@ -337,7 +340,7 @@ void story_opens(const struct story_text *t)
 		any = true;
 		opens_family(t, &t->families[i]);
 	}
-	story_rest(t, t->nfamilies, "more kind");
+	story_rest(t, t->nfamilies, "more kind.", "more kinds.");
 	opens_paths(t);
 	prose_end(t->p);
 }

@@ -402,11 +402,8 @@ static void samples_trigger(const struct story_text *t, size_t first)
 	}
 	prose_adds(p, ": ");
 	attr_trigger_write(&trigger, p);
-	if (samples) {
-		prose_adds(p, " ");
-		prose_count(p, samples, "sample");
-		prose_adds(p, samples == 1 ? " was seen." : " were seen.");
-	}
+	if (samples)
+		prose_count(p, samples, "sample was seen.", "samples were seen.");
 }
 
 static void samples_none(const struct story_text *t)

@@ -119,8 +119,7 @@ void story_tasks(const struct story_text *t)
 	}
 	if (others) {
 		prose_item(p);
-		prose_count(p, others, "other task");
-		prose_adds(p, " ran");
+		prose_count(p, others, "other task ran", "other tasks ran");
 		prose_adds(p, written < STORY_ITEMS ? "; no event names them by pid." : ".");
 		if (any_asks(t, ATTR_INHERIT, false))
 			prose_adds(p, " Children of a measured task inherit its events and are "
@@ -135,9 +134,7 @@ static void mmaps_seen(const struct story_text *t)
 {
 	struct prose *p = t->p;
 
-	prose_adds(p, " ");
-	prose_count(p, t->s->maps, "MMAP record");
-	prose_adds(p, t->s->maps == 1 ? " was seen" : " were seen");
+	prose_count(p, t->s->maps, "MMAP record was seen", "MMAP records were seen");
 	if (t->s->npaths) {
 		prose_adds(p, t->s->npaths == STORY_PATHS ? ", among others for " : ", for ");
 		for (size_t i = 0; i < t->s->npaths; i++) {

@@ -374,9 +374,9 @@ static void test_words(void **state)
 	prose_adds(&p, "; ");
 	prose_meaning(&p, "TLB for data");
 	prose_adds(&p, "; ");
-	prose_count(&p, 1, "open");
+	prose_count(&p, 1, "open", "opens");
 	prose_adds(&p, "; ");
-	prose_count(&p, 11, "open");
+	prose_count(&p, 11, "open", "opens");
 	prose_adds(&p, "; ");
 	prose_times(&p, 2);
 	prose_free(&p);
