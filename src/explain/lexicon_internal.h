@@ -20,9 +20,6 @@ void entry_layout(struct prose *p, const struct layout *l);
 /* Write the members of the data that a constant names, such as those of a record. */
 void entry_members(struct prose *p, const char *constant);
 
-/* Return whether a comma-separated list of names has the word. */
-bool lexicon_listed(const char *names, const char *word);
-
 void entry_release(struct prose *p, uint32_t since);
 void entry_since(struct prose *p, uint32_t since);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Parts of dictionary entries: heading, release, users of a table, manual section. */
+/* Which entry a word names; parts of entries: heading, release, users of a table, manual. */
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,6 +10,89 @@
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
+
+/* Words ---------------------------------------------------------------------------- */
+
+static bool same_letter(char a, char b)
+{
+	return (a == '-' || a == ' ' ? '_' : tolower((unsigned char)a)) ==
+	       (b == '-' || b == ' ' ? '_' : tolower((unsigned char)b));
+}
+
+/* Compare up to n letters of two words. */
+static bool same_word(const char *a, const char *b, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (!same_letter(a[i], b[i]))
+			return false;
+		if (!a[i])
+			return true;
+	}
+	return true;
+}
+
+static const char *prefix_of(const struct lexicon_entry *e)
+{
+	return e->kind == LEXICON_CONSTANT ? e->table->prefix :
+	       e->kind == LEXICON_IOCTL ? "PERF_EVENT_IOC_" : "";
+}
+
+/* Return whether the word is the name without some or all words of its prefix. */
+static bool name_tail(const char *name, const char *prefix, const char *word)
+{
+	size_t cut = strlen(prefix);
+
+	for (size_t i = 0; i <= cut; i++)
+		if ((!i || name[i - 1] == '_' || i == cut) && name[i] &&
+		    same_word(name + i, word, SIZE_MAX))
+			return true;
+	return false;
+}
+
+/* Return whether a comma-separated list of names has the word of len bytes. */
+static bool listed(const char *names, const char *word, size_t len)
+{
+	for (size_t n; *names; names += n + (names[n] == ',')) {
+		n = strcspn(names, ",");
+		if (len == n && same_word(names, word, n))
+			return true;
+	}
+	return false;
+}
+
+static bool is_listed(const char *names, const char *word)
+{
+	return listed(names, word, strlen(word));
+}
+
+bool lexicon_means(const struct lexicon_entry *e, const char *word)
+{
+	const char *dot = strchr(word, '.');
+
+	if (e->kind == LEXICON_MEMBER && dot)
+		return listed(e->layout->part ? e->layout->part : e->layout->name, word,
+			      (size_t)(dot - word)) &&
+		       same_word(e->member->name, dot + 1, SIZE_MAX);
+	if ((e->kind == LEXICON_LAYOUT || e->kind == LEXICON_WORD) &&
+	    !strncmp(word, "struct ", 7))
+		word += 7;
+	if (e->kind == LEXICON_WORD && is_listed(e->word->also, word))
+		return true;
+	return name_tail(e->name, prefix_of(e), word);
+}
+
+void lexicon_offer(const struct lexicon_entry *e, struct nearest *n)
+{
+	nearest_try(n, e->name);
+	nearest_try(n, e->name + strlen(prefix_of(e)));
+}
+
+const char *lexicon_table_name(const struct xlat *x)
+{
+	return x->btf ? x->btf : *x->prefix ? x->prefix : NULL;
+}
+
+/* Lines of entries ------------------------------------------------------------------- */
 
 enum { NAMES_MAX = 16 };	/* listed for a table outside its own entry */
 
@@ -145,7 +229,7 @@ void entry_members(struct prose *p, const char *constant)
 
 	for (size_t l = 0; layouts[l]; l++)
 		for (size_t i = 0; i < layouts[l]->n; i++) {
-			if (!layouts[l]->part || !lexicon_listed(layouts[l]->part, constant))
+			if (!layouts[l]->part || !is_listed(layouts[l]->part, constant))
 				continue;
 			if (!n++)
 				entry_label(p, "Members");
@@ -245,7 +329,7 @@ void entry_rules_of_field(struct prose *p, const char *field)
 	size_t n = 0;
 
 	for (size_t i = 0; i < RULE_COUNT; i++)
-		if (lexicon_listed(rule_descs[i].fields, field))
+		if (is_listed(rule_descs[i].fields, field))
 			rule_line(p, n++, "Checks", &rule_descs[i]);
 }
 

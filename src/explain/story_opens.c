@@ -1,11 +1,91 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The events that were opened, field by field. */
+/* The events that were opened: each kind in a line, and field by field. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "explain/attr_prose.h"
 #include "explain/story_internal.h"
+#include "core/lib/die.h"
+#include "core/lib/map.h"
+#include "xlat/constants.h"
 #include "xlat/layouts.h"
+
+/* Write "runs BPF program 12 name at each hit, and counts what it passes, for ". */
+static void line_program(const struct story_text *t, const struct family *f)
+{
+	struct open_attr a = story_attr(t->s, f->events[0]);
+	struct prose *p = t->p;
+	bool same = true;
+
+	for (size_t i = 1; i < f->n && same; i++)
+		same = f->events[i]->bpf && f->events[i]->program.id == f->events[0]->program.id;
+	prose_adds(p, f->n == 1 ? "runs " : "run ");
+	if (same)
+		story_program_runs(t, f->events[0], p);
+	else
+		prose_adds(p, "BPF programs");
+	prose_addf(p, " at each hit, and %s%s what passes, %s ",
+		   open_attr_samples(&a) ? "sample" : "count", f->n == 1 ? "s" : "",
+		   open_attr_samples(&a) ? "of" : "for");
+}
+
+/* Write "sample sh[12], on CPUs 0 and 1, about 99 times a second". */
+static void line_mode(const struct story_text *t, const struct family *f)
+{
+	const struct event *kinds[STORY_ITEMS];
+	struct open_attr a = story_attr(t->s, f->events[0]);
+	uint64_t period = open_attr_get(&a, ATTR_SAMPLE_PERIOD);
+	struct prose *p = t->p;
+	bool one = f->n == 1;
+
+	if (f->events[0]->unread)
+		prose_adds(p, one ? "has an unknown mode, for " : "have an unknown mode, for ");
+	else if (open_attr_source(&a) == SOURCE_DUMMY && family_kinds(f, kinds) == 1)
+		prose_adds(p, one ? "counts nothing and carries side-band records, for " :
+				    "count nothing and carry side-band records, for ");
+	else if (story_program_runs(t, f->events[0], NULL))
+		line_program(t, f);
+	else if (!open_attr_samples(&a))
+		prose_adds(p, one ? "counts, for " : "count, for ");
+	else
+		prose_adds(p, one ? "samples " : "sample ");
+	family_write_spread(t, f);
+	if (!open_attr_samples(&a))
+		return;
+	if (open_attr_get(&a, ATTR_FREQ)) {
+		prose_adds(p, ", about ");
+		prose_times(p, period);
+		prose_adds(p, " a second");
+	} else if (period == 1) {
+		prose_adds(p, open_attr_every_hit(&a) ? ", at every hit" : ", at every count");
+	} else {
+		prose_addf(p, ", every %llu %s", (unsigned long long)period,
+			   open_attr_source(&a) == SOURCE_CLOCK ? "ns" : "counts");
+	}
+}
+
+void story_family_line(const struct story_text *t, const struct family *f)
+{
+	const struct event **leaders = xcalloc(f->n, sizeof(*leaders));
+	struct prose *p = t->p;
+	size_t n = 0, k;
+
+	for (size_t i = 0; i < f->n; i++) {
+		for (k = 0; k < n && leaders[k] != f->events[i]->leader; k++)
+			;
+		if (k == n && f->events[i]->leader)
+			leaders[n++] = f->events[i]->leader;
+	}
+	family_list(t, f);
+	prose_adds(p, " ");
+	line_mode(t, f);
+	if (n) {
+		prose_adds(p, n == 1 ? ", in the group led by " : ", in groups led by ");
+		story_fds(leaders, n, p);
+	}
+	prose_adds(p, ".");
+	free(leaders);
+}
 
 /* Say why there is one event per CPU or task. */
 static void opens_reason(const struct story_text *t, const struct family *f)
