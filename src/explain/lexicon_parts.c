@@ -60,7 +60,7 @@ static bool listed(const char *names, const char *word, size_t len)
 	return false;
 }
 
-static bool is_listed(const char *names, const char *word)
+static bool names_have(const char *names, const char *word)
 {
 	return listed(names, word, strlen(word));
 }
@@ -76,7 +76,7 @@ bool lexicon_means(const struct lexicon_entry *e, const char *word)
 	if ((e->kind == LEXICON_LAYOUT || e->kind == LEXICON_WORD) &&
 	    !strncmp(word, "struct ", 7))
 		word += 7;
-	if (e->kind == LEXICON_WORD && is_listed(e->word->also, word))
+	if (e->kind == LEXICON_WORD && names_have(e->word->also, word))
 		return true;
 	return name_tail(e->name, prefix_of(e), word);
 }
@@ -229,7 +229,7 @@ void entry_members(struct prose *p, const char *constant)
 
 	for (size_t l = 0; layouts[l]; l++)
 		for (size_t i = 0; i < layouts[l]->n; i++) {
-			if (!layouts[l]->part || !is_listed(layouts[l]->part, constant))
+			if (!layouts[l]->part || !names_have(layouts[l]->part, constant))
 				continue;
 			if (!n++)
 				entry_label(p, "Members");
@@ -329,7 +329,7 @@ void entry_rules_of_field(struct prose *p, const char *field)
 	size_t n = 0;
 
 	for (size_t i = 0; i < RULE_COUNT; i++)
-		if (is_listed(rule_descs[i].fields, field))
+		if (names_have(rule_descs[i].fields, field))
 			rule_line(p, n++, "Checks", &rule_descs[i]);
 }
 
