@@ -40,10 +40,11 @@ static const struct {
 	unsigned int nflags;
 } kinds[ITEM_MEMBER] = {
 	[ITEM_RATE] = { ATTR_SAMPLE_PERIOD, { ATTR_FREQ, ATTR_SAMPLE_FREQ }, .fact = 1 },
-	[ITEM_SAMPLE] = { ATTR_SAMPLE_TYPE },
-	[ITEM_READ] = { ATTR_READ_FORMAT },
+	[ITEM_SAMPLE] = { .one = ATTR_SAMPLE_TYPE },
+	[ITEM_READ] = { .one = ATTR_READ_FORMAT },
 	[ITEM_START] = { ATTR_DISABLED, { ATTR_DISABLED, ATTR_ENABLE_ON_EXEC }, .fact = 1 },
-	[ITEM_WAKEUP] = { ATTR_WAKEUP_EVENTS, { ATTR_WATERMARK, ATTR_WAKEUP_WATERMARK } },
+	[ITEM_WAKEUP] = { ATTR_WAKEUP_EVENTS, { ATTR_WATERMARK, ATTR_WAKEUP_WATERMARK },
+			  .fact = 0 },
 	[ITEM_EXCLUDE] = { .flags = excludes, .nflags = NEXCLUDES },
 	[ITEM_RECORDS] = { .flags = records, .nflags = NRECORDS },
 };

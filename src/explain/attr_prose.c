@@ -202,11 +202,11 @@ static void trigger_clock(const struct attr_trigger *t, struct prose *p)
 static const struct {
 	const char *init, *sample, *text;
 } sources[] = {
-	[SOURCE_CLOCK] = { "init_cpu_clock", "sample_clock" },
+	[SOURCE_CLOCK] = { .init = "init_cpu_clock", .sample = "sample_clock" },
 	[SOURCE_SOFTWARE] = { "init_software", "sample_software",
 		"the kernel counts the event where it occurs, and takes the sample there at the "
 		"end of each period." },
-	[SOURCE_DUMMY] = { "init_software" },
+	[SOURCE_DUMMY] = { .init = "init_software" },
 	[SOURCE_BPF] = { "init_software", NULL,
 		"a BPF program writes the sample with bpf_perf_event_output()." },
 	[SOURCE_TRACEPOINT] = { "init_tracepoint", "sample_tracepoint",
