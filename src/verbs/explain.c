@@ -5,17 +5,11 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "verbs/cli/input.h"
-#include "verbs/why/why.h"
-#include "verbs/cmd.h"
-#include "verbs/decode/decode.h"
-#include "explain/lexicon.h"
-#include "explain/story.h"
 #include "core/host/event_syntax.h"
 #include "core/lib/die.h"
 #include "core/lib/pager.h"
-#include "explain/call_prose.h"
 #include "explain/lexicon.h"
+#include "explain/story.h"
 #include "verbs/cli/input.h"
 #include "verbs/cmd.h"
 #include "verbs/decode/decode.h"
