@@ -6,7 +6,7 @@
 #include "core/abi/layout.h"
 #include "core/abi/strings.h"
 #include "experiment/instruments_internal.h"
-#include "core/host/confine.h"
+#include "core/host/rights.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"

@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "engine/rings/events.h"
-#include "engine/rings/holders.h"
+#include "engine/rings/earlier.h"
 #include "xlat/constants.h"
 
 enum { CPU_PMU = 8, CLOCK_PMU = 6 };

@@ -12,9 +12,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "core/host/confine.h"
-#include "core/host/pmu.h"
 #include "core/host/rights.h"
+#include "core/host/pmu.h"
 #include "core/host/sysfile.h"
 #include "core/lib/die.h"
 #include "core/lib/scan_text.h"

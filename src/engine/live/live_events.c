@@ -6,7 +6,6 @@
 #include "engine/live/live.h"
 #include "engine/rings/bpf.h"
 #include "engine/rings/earlier.h"
-#include "engine/rings/holders.h"
 #include "experiment/instruments.h"
 #include "core/lib/hash.h"
 #include "core/lib/map.h"

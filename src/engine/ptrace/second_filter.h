@@ -50,3 +50,10 @@ bool second_filter_is_alone(const struct task *task);
 
 /* Return whether the filters stop the task wherever TRACE_CLOSE requires. */
 bool second_filter_covers(const struct tracer *t, const struct task *task);
+
+/*
+ * In the syscall-exit-stop of task->call: make the task install the filter that its
+ * process lacks for TRACE_CLOSE.  If that fails, never try again in this process.
+ * Return false if the task ended meanwhile: it is not in a stop, and may be freed.
+ */
+bool second_filter_extend(struct tracer *t, struct task *task);

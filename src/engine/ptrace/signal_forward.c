@@ -11,10 +11,8 @@
 
 #include "core/lib/clock.h"
 #include "core/lib/die.h"
-#include "engine/ptrace/delay.h"
-#include "engine/ptrace/proc.h"
-#include "engine/ptrace/resume.h"
 #include "engine/ptrace/task.h"
+#include "engine/ptrace/proc.h"
 
 /* Kill the program at this number of requests to end within this time. */
 enum { END_REQUESTS = 3 };
@@ -46,7 +44,7 @@ void signal_forward_block(struct tracer *t)
 	struct sigaction action;
 
 	for (int sig = 1; sig <= SIGRTMAX; sig++) {
-		/* pulse.c and sanitizers handle some signals */
+		/* pulse_start() and sanitizers handle some signals */
 		if (sig == SIGCHLD || sigismember(&t->inherited.ignored, sig) ||
 		    sigaction(sig, NULL, &action) ||
 		    (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN))

@@ -32,7 +32,7 @@ struct task {
 	pid_t walked;			/* its number in the stack walker; 0: none yet */
 	uint64_t delayed_until_ns;	/* stays in its stop until then; 0: not delayed */
 	uint64_t early_ns;		/* when an early task was first reported */
-	uint64_t round;			/* the last that served it: see wait_rounds.c */
+	uint64_t round;			/* the last that served it: see engine.c */
 	int status;			/* wait status of an early task that has ended */
 	bool in_call;			/* the enter hook returned TRACE_EXIT */
 	bool entered;			/* was in a syscall-enter-stop: the exit stops too */
@@ -48,7 +48,7 @@ struct task {
 	bool unwalkable;		/* the stack walker failed on its program */
 };
 
-/* Rounds of waiting: see wait_rounds.c. */
+/* Rounds of waiting: see engine.c. */
 struct wait_rounds {
 	uint64_t round;
 	size_t repeats;		/* stops in this round of tasks that it had served before */
@@ -62,7 +62,7 @@ struct inherited {
 	sigset_t mask;
 	sigset_t ignored;
 	struct rlimit nofile;
-	struct sigaction pulse;	/* action of the signal that pulse.c uses */
+	struct sigaction pulse;	/* action of the signal that pulse_start() uses */
 };
 
 struct tracer {
@@ -118,3 +118,36 @@ void task_gone(struct tracer *t, struct task *task, int status);
 
 /* Make a running task enter a PTRACE_EVENT_STOP. */
 void task_interrupt(struct task *task);
+
+/* Interrupt every task, so that its next stop detaches it; kill those with a filter. */
+void leave_start(struct tracer *t);
+
+/* Detach from a task in a ptrace stop and deliver sig to it; kill it if it has a filter. */
+void leave_task(struct tracer *t, struct task *task, int sig);
+
+/* Kill the tasks that have a filter; with kill_on_exit, all. */
+void leave_kill_filtered(struct tracer *t);
+
+/* Call the gone hook for all tasks that are left, without waiting for any. */
+void leave_forget(struct tracer *t);
+
+/*
+ * Resume a task in a ptrace stop and deliver sig to it: with PTRACE_SYSCALL or
+ * PTRACE_CONT, as its filters and close_watch() require.  Detach from it while leaving.
+ */
+void resume_task(struct tracer *t, struct task *task, int sig);
+
+void pulse_start(struct tracer *t);
+void pulse_stop(struct tracer *t);
+
+/* Set the period: 1 ms while tasks are delayed, otherwise 100 ms or a tick if that is shorter. */
+void pulse_set(const struct tracer *t);
+
+/* Keep a task in its stop for ns; return false if it may be resumed at once. */
+bool delay_task(struct tracer *t, struct task *task, uint64_t ns);
+
+/* Resume the tasks whose delay is over; all of them while leaving. */
+void delay_resume(struct tracer *t);
+
+/* Make all delays end now. */
+void delay_end_all(struct tracer *t);
