@@ -93,14 +93,9 @@ struct event_spec *syntax_add(struct reading *r, const struct event_code *code)
 
 /* Text ------------------------------------------------------------------------- */
 
-const char *syntax_skip_blanks(const char *at, const char *end)
-{
-	return scan_blanks(at, end);
-}
-
 char syntax_peek(struct reading *r)
 {
-	r->c.at = syntax_skip_blanks(r->c.at, r->c.end);
+	r->c.at = scan_blanks(r->c.at, r->c.end);
 	return r->c.at < r->c.end ? *r->c.at : '\0';
 }
 
@@ -142,12 +137,6 @@ bool syntax_unknown(struct reading *r, const char *at, const char *what,
 }
 
 /* Values ----------------------------------------------------------------------- */
-
-/* Return the names that a member's value can have in this event, or NULL. */
-static const struct xlat *names_of(const struct event_spec *e, const struct field *f)
-{
-	return f->kind == FIELD_CONFIG ? attr_config_values(event_get(e, ATTR_TYPE)) : f->xlat;
-}
 
 /* Store the error of v at the word where it occurred. */
 static bool bad_value(struct reading *r, const struct field *f, const struct text_cursor *v,
@@ -210,7 +199,9 @@ static bool value_read_number(struct reading *r, const struct event_spec *e,
 			      uint64_t *v)
 {
 	struct text_cursor c = { .at = from, .end = end };
-	const struct xlat *x = names_of(e, f);
+	/* the names that the value can have */
+	const struct xlat *x = f->kind == FIELD_CONFIG ?
+			       attr_config_values(event_get(e, ATTR_TYPE)) : f->xlat;
 	const struct pmu *p;
 
 	if (f->kind == FIELD_REGS)
@@ -293,7 +284,7 @@ static bool unknown_member(struct reading *r, const char *word, size_t len)
 bool syntax_member(struct reading *r, size_t len)
 {
 	const char *word = r->c.at, *value = NULL;
-	const char *end = syntax_skip_blanks(word + len, r->c.end);
+	const char *end = scan_blanks(word + len, r->c.end);
 	const struct field *f = attr_member(word, len);
 
 	if (!f)

@@ -32,7 +32,6 @@ static inline bool syntax_is(const char *word, size_t len, const char *name)
 
 /* Skip blanks and return the next character; NUL at the end. */
 char syntax_peek(struct reading *r);
-const char *syntax_skip_blanks(const char *at, const char *end);
 
 /* Return the distance to a character of stop outside of quotes, or to the end. */
 size_t syntax_reach(const char *at, const char *end, const char *stop);

@@ -7,6 +7,7 @@
 #include "core/abi/attr_member.h"
 #include "core/abi/layout.h"
 #include "core/host/event_reading.h"
+#include "core/lib/scan_text.h"
 #include "xlat/tables.h"
 
 static bool syntax_items(struct reading *r);
@@ -41,7 +42,7 @@ static bool syntax_item(struct reading *r)
 	if (ch == '{')
 		return syntax_group(r);
 	len = syntax_reach(r->c.at, r->c.end, ",:/={}\" \t\n");
-	end = syntax_skip_blanks(r->c.at + len, r->c.end);
+	end = scan_blanks(r->c.at + len, r->c.end);
 	if (!len)
 		return ch && !strchr(",}", ch) ?
 		       FAIL_AT(r, r->c.at, "an event cannot begin with '%c'", ch) :

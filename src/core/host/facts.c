@@ -93,13 +93,6 @@ static uint32_t kernel_release(const struct utsname *u)
 	return release ? release : release_read(&plain);
 }
 
-static const struct arch *kernel_arch(const char *machine)
-{
-	const struct arch *a = arch_by_name(machine);
-
-	return a ? a : arch_native();
-}
-
 /* Return whether this process can have a mapping there. */
 static bool is_user_page(uint64_t addr, size_t page)
 {
@@ -246,7 +239,9 @@ void facts_open(struct facts *f, struct host *h)
 	snprintf(f->release, sizeof(f->release), "%s", u.release);
 	m->release = kernel_release(&u);
 	m->page_size = (uint32_t)sysconf(_SC_PAGESIZE);
-	m->arch = kernel_arch(u.machine);
+	m->arch = arch_by_name(u.machine);
+	if (!m->arch)
+		m->arch = arch_native();
 	m->user_end = user_end(m);
 	find_cpus(m);
 	m->cgroups = file_has("/proc/cgroups", "perf_event");

@@ -126,26 +126,20 @@ static void find_task(const struct facts *f, pid_t pid, struct rule_task *t)
 
 /* CPUs and descriptors --------------------------------------------------------------- */
 
-/* Return whether a list like "0-3,8" contains n. */
-static bool in_list(const char *list, uint32_t n)
-{
-	uint64_t first, last;
-
-	while (scan_range(&list, &first, &last))
-		if (n >= first && n <= last)
-			return true;
-	return false;
-}
-
 static enum fact cpu_online(int32_t cpu)
 {
 	char text[256];
+	const char *at = text; /* a list like "0-3,8" */
+	uint64_t first, last;
 
 	if (cpu < 0)
 		return FACT_NO;
 	if (!sysfile_read_kernel("/sys/devices/system/cpu/online", text, sizeof(text)))
 		return FACT_UNKNOWN;
-	return fact_of(in_list(text, (uint32_t)cpu));
+	while (scan_range(&at, &first, &last))
+		if ((uint64_t)cpu >= first && (uint64_t)cpu <= last)
+			return FACT_YES;
+	return FACT_NO;
 }
 
 static enum fact one_more_descriptor(void)

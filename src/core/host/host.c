@@ -81,7 +81,8 @@ static bool tracepoints_read(const char *tracefs, struct map *ids)
 	return good;
 }
 
-int tracepoint_id(const char *tracefs, const char *name, uint64_t *id)
+/* Read the id of "system:name"; return 0 or a negative errno. */
+static int tracepoint_id(const char *tracefs, const char *name, uint64_t *id)
 {
 	const char *colon = strchr(name, ':');
 	char path[4096], text[32];

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/abi/layout.h"
 #include "core/abi/swap.h"
 #include "core/host/rawformat.h"
 #include "core/lib/buf.h"
@@ -40,15 +41,6 @@ void rawdata_free(struct rawdata *r)
 	free(r);
 }
 
-static struct raw_format *make_format(const char *text)
-{
-	struct raw_format *f = xcalloc(1, sizeof(*f));
-
-	if (raw_format_parse(f, text, strlen(text)))
-		raw_format_hints(f, text);
-	return f;
-}
-
 static const struct raw_format *find_format(struct rawdata *r, uint64_t id)
 {
 	struct raw_format *f = map_get(&r->formats, id);
@@ -60,30 +52,11 @@ static const struct raw_format *find_format(struct rawdata *r, uint64_t id)
 	text = r->format(r->ctx, id);
 	if (!text)
 		return NULL;
-	f = make_format(text);
+	f = xcalloc(1, sizeof(*f));
+	if (raw_format_parse(f, text, strlen(text)))
+		raw_format_hints(f, text);
 	map_set(&r->formats, id, f);
 	return f;
-}
-
-static uint64_t load(const uint8_t *p, size_t size)
-{
-	uint64_t v64;
-	uint32_t v32;
-	uint16_t v16;
-
-	switch (size) {
-	case 8:
-		memcpy(&v64, p, 8);
-		return v64;
-	case 4:
-		memcpy(&v32, p, 4);
-		return v32;
-	case 2:
-		memcpy(&v16, p, 2);
-		return v16;
-	default:
-		return *p;
-	}
 }
 
 static int64_t extend(uint64_t v, size_t size)
@@ -96,7 +69,7 @@ static int64_t extend(uint64_t v, size_t size)
 static void emit_number(const struct raw_field *f, const char *key,
 			const uint8_t *p, struct sink *s)
 {
-	uint64_t v = load(p, f->elem);
+	uint64_t v = load_uint(p, f->elem);
 	size_t size = f->elem;
 
 	if (f->narrow) {
@@ -157,7 +130,7 @@ static void emit_value(const struct raw_field *f, const uint8_t *p, size_t n,
 static void emit_dynamic(const struct raw_field *f, const uint8_t *data,
 			 size_t len, struct sink *s)
 {
-	uint64_t word = load(data + f->offset, 4);
+	uint64_t word = load_uint(data + f->offset, 4);
 	size_t at = word & 0xffff, n = word >> 16;
 
 	if (f->relative)
@@ -200,9 +173,9 @@ bool rawdata_emit(struct rawdata *r, uint64_t tracepoint_id,
 	const struct raw_format *f;
 	size_t there = 0, missing = 0;
 
-	if (len < 2 || (tracepoint_id && load(data, 2) != tracepoint_id))
+	if (len < 2 || (tracepoint_id && load_uint(data, 2) != tracepoint_id))
 		return false;
-	f = find_format(r, load(data, 2));
+	f = find_format(r, load_uint(data, 2));
 	if (!f || !f->nfields)
 		return false;
 	for (size_t i = 0; i < f->nfields; i++)
@@ -225,7 +198,7 @@ static void swap_field(const struct raw_field *f, uint8_t *data, size_t len)
 
 	if (f->dynamic) {
 		swap_words(data + at, 4, 4);
-		word = load(data + at, 4);
+		word = load_uint(data + at, 4);
 		at = (word & 0xffff) + (f->relative ? at + f->size : 0);
 		n = word >> 16;
 	}

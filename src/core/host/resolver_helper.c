@@ -6,9 +6,12 @@
 #include <dwarf.h>
 #include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
+#include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,6 +19,7 @@
 #include "core/host/sysfile.h"
 #include "core/lib/buf.h"
 #include "core/lib/die.h"
+#include "core/lib/helper.h"
 #include "core/lib/late.h"
 
 enum { MAX_SEGMENTS = 256, MAX_SCOPES = 128 };
@@ -364,19 +368,7 @@ static void debug_info_find(struct debug_info *d, uint64_t offset, bool after_ca
 		return;
 	}
 }
-#endif
-
-#ifdef HAVE_LIBDW
-#include <inttypes.h>
-#include <poll.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "core/host/sysfile.h"
-#include "core/lib/buf.h"
-#include "core/lib/helper.h"
+/* The process ------------------------------------------------------------------------ */
 
 enum { MAX_FILES = 64, IDLE_MS = 2000 };
 
@@ -497,4 +489,3 @@ _Noreturn void resolver_run(int socket, const char *proc, uint64_t first_file)
 	_exit(0);
 }
 #endif
-

@@ -208,7 +208,11 @@ static void resolver_free(struct resolver *r)
 static const struct code *resolver_find(struct resolver *r, pid_t pid, struct mapping *m,
 				 uint64_t offset, bool after_call)
 {
-	(void)r, (void)pid, (void)m, (void)offset, (void)after_call;
+	(void)r;
+	(void)pid;
+	(void)m;
+	(void)offset;
+	(void)after_call;
 	return NULL;
 }
 #endif

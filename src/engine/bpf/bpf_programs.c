@@ -137,16 +137,6 @@ static enum calls_memory memory_of(enum arg_kind kind)
 	}
 }
 
-/*
- * Return whether the call is reported when it begins: because it may block or not return,
- * because tasks are created in it, or because the kernel writes where it read.
- */
-static bool is_early(const struct call_desc *d)
-{
-	return d->class == CLASS_POLL || d->class == CLASS_PASS || d->class == CLASS_PROCESS ||
-	       d->class == CLASS_OPEN;
-}
-
 static void plan_calls(struct calls_plan *plans, const struct nr_table *t,
 		       const struct trace_options *o)
 {
@@ -156,7 +146,9 @@ static void plan_calls(struct calls_plan *plans, const struct nr_table *t,
 		if (!d)
 			continue;
 		plans[nr].watch = (uint8_t)watch_of(o, d, t->arch);
-		plans[nr].early = is_early(d);
+		/* it may block or not return, creates tasks, or the kernel writes where it read */
+		plans[nr].early = d->class == CLASS_POLL || d->class == CLASS_PASS ||
+				  d->class == CLASS_PROCESS || d->class == CLASS_OPEN;
 		for (unsigned int i = 0; i < d->nargs && i < CALLS_ARGS; i++)
 			plans[nr].memory[i] = (uint8_t)memory_of(d->args[i].kind);
 	}
@@ -236,13 +228,7 @@ static const struct {
 	{ "calls_report_exit", FEXIT_MULTI },
 };
 
-enum { ENTER, REPORT, EXIT, REFUSED, REPORT_EXIT };
-
-/* These are at functions only. */
-static bool is_for_functions(int which)
-{
-	return which == REFUSED || which == REPORT_EXIT;
-}
+enum { ENTER, REPORT, EXIT, REFUSED, REPORT_EXIT };	/* the last two at functions only */
 
 enum { CALL_PROGRAMS = sizeof(call_programs) / sizeof(*call_programs) };
 
@@ -294,7 +280,7 @@ static bool load_calls(struct bpf_programs *p, const struct bpf_engine_setup *se
 		}
 		if (constants->hooks == CALLS_EVENTS)
 			BPF(bpf_program__set_type)(program, BPF_PROG_TYPE_TRACEPOINT);
-		BPF(bpf_program__set_autoload)(program, !is_for_functions(i));
+		BPF(bpf_program__set_autoload)(program, i != REFUSED && i != REPORT_EXIT);
 	}
 	if (loaded)
 		choose_task_programs(p, constants);

@@ -26,12 +26,6 @@ enum {
 	FILTER_MEMORY = 1 << 20,	/* more than libseccomp allocates for all filters */
 };
 
-/* Return whether a filter cannot see the arguments: i386's old mmap passes a pointer to them. */
-static bool args_hidden(const struct arch *arch, enum call_id id)
-{
-	return arch->old_mmap && id == CALL_MMAP;
-}
-
 /* Values of the first argument, an int, for which a call is watched. */
 static const struct {
 	enum call_watch watch;
@@ -156,7 +150,8 @@ static int add_calls(scmp_filter_ctx ctx, const struct nr_table *table,
 		if (!desc || opts->unwanted[desc->id])
 			continue;
 		watch = opts->watch[desc->id];
-		if (watch == WATCH_SHARED && args_hidden(table->arch, desc->id))
+		/* a filter cannot see the arguments: i386's old mmap passes a pointer to them */
+		if (watch == WATCH_SHARED && table->arch->old_mmap && desc->id == CALL_MMAP)
 			watch = WATCH_ALWAYS;
 		/* Rules take native numbers; libseccomp has negative ones for foreign calls. */
 		nr = seccomp_syscall_resolve_name(desc->name);

@@ -191,13 +191,6 @@ static void launched_report(const struct launch *l, int at, int err)
 	while (n < 0 && errno == EINTR);
 }
 
-/* Restore the actions that exec keeps: ignored signals. */
-static void launched_restore_signals(const struct inherited *in)
-{
-	for (int sig = 1; sig <= SIGRTMAX; sig++)
-		signal(sig, sigismember(&in->ignored, sig) == 1 ? SIG_IGN : SIG_DFL);
-}
-
 static _Noreturn void launched_main(const struct tracer *t, const struct launch *l)
 {
 	char byte;
@@ -215,7 +208,9 @@ static _Noreturn void launched_main(const struct tracer *t, const struct launch 
 	if (t->opts->daemon)
 		prctl(PR_SET_PTRACER, 0);
 	setrlimit(RLIMIT_NOFILE, &t->inherited.nofile);
-	launched_restore_signals(&t->inherited);
+	/* restore the actions that exec keeps */
+	for (int sig = 1; sig <= SIGRTMAX; sig++)
+		signal(sig, sigismember(&t->inherited.ignored, sig) == 1 ? SIG_IGN : SIG_DFL);
 	if (l->filtered) {
 		err = filter_install(&t->filter);
 		if (err)

@@ -178,20 +178,16 @@ static bool install(struct remote_call *r, const struct filter *f)
 	return ok;
 }
 
-/* Return whether remote_call_begin() is possible: no restart, and no signal mask to restore. */
-static bool call_is_over(const struct call *c)
-{
-	return !c->failed && c->arch == arch_native() && c->desc->class != CLASS_POLL &&
-	       c->desc->class != CLASS_PROCESS;
-}
-
 bool second_filter_extend(struct tracer *t, struct task *task)
 {
 	struct second_filter *state = task->second_filter;
+	const struct call *c = task->call;
 	struct filter f = { 0 };
 	struct remote_call r;
 
-	if (!state || state->refused || !call_is_over(task->call) ||
+	/* remote_call_begin() requires that there is no restart, and no signal mask to restore */
+	if (!state || state->refused || c->failed || c->arch != arch_native() ||
+	    c->desc->class == CLASS_POLL || c->desc->class == CLASS_PROCESS ||
 	    second_filter_covers(t, task) ||
 	    t->ops->close_watch(t->ctx, task->tid) != TRACE_CLOSE)
 		return true;

@@ -220,7 +220,8 @@ static void signal_forward_stop(struct tracer *t, int sig)
 		signal_forward_group_stop(t);
 }
 
-void signal_forward(struct tracer *t, const siginfo_t *info)
+/* Act on a signal to pevtrace while the launched program lives. */
+static void signal_forward(struct tracer *t, const siginfo_t *info)
 {
 	int sig = info->si_signo;
 

@@ -21,11 +21,6 @@
 /* How long an early task waits for the event of its parent. */
 static const uint64_t early_limit_ns = 300 * 1000000ULL;
 
-static bool in_group(pid_t pid, pid_t tid)
-{
-	return !syscall(SYS_tgkill, (long)pid, (long)tid, 0L) || errno != ESRCH;
-}
-
 /* Return 1 if kcmp(2) finds the resource shared, 0 if not, -1 if it cannot tell. */
 static int birth_shares(pid_t a, pid_t b, int type)
 {
@@ -38,7 +33,7 @@ static void announce(struct tracer *t, struct task *task,
 		     const struct task *parent, bool vfork)
 {
 	struct trace_birth b = { .tid = task->tid, .parent = parent->tid };
-	bool thread = in_group(parent->pid, task->tid);
+	bool thread = !syscall(SYS_tgkill, (long)parent->pid, (long)task->tid, 0L) || errno != ESRCH;
 	int files = birth_shares(parent->tid, task->tid, KCMP_FILES);
 	int memory = birth_shares(parent->tid, task->tid, KCMP_VM);
 
