@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "core/abi/ioctl.h"
-#include "engine/rings/aux.h"
+#include "engine/rings/ring.h"
 #include "experiment/instruments_internal.h"
 #include "core/host/pmu.h"
 #include "core/lib/child.h"

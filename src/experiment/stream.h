@@ -5,9 +5,8 @@
 #pragma once
 
 #include "core/abi/record.h"
-#include "engine/rings/aux.h"
-#include "engine/rings/own_call.h"
 #include "engine/rings/ring.h"
+#include "engine/rings/own_call.h"
 #include "core/lib/buf.h"
 
 struct stream_ring {

@@ -77,6 +77,11 @@ void proc_image_add_cgroups(struct proc_image *p);
 
 void proc_image_free(struct proc_image *p);
 
+/*
+ * The machine code of BPF programs, as perf describes it in records for its readers.  Only root may
+ * know it.
+ */
+
 /* Read the functions of BPF programs in place of those in p, if other programs are loaded now. */
 void proc_image_update_functions(struct proc_image *p);
 

@@ -86,16 +86,6 @@ static void emit_number(const struct raw_field *f, const char *key,
 		s->ops->uint(s, key, v);
 }
 
-/* Emit an array of numbers; bytes that are less than one are padding. */
-static void emit_numbers(const struct raw_field *f, const uint8_t *p, size_t n,
-			 struct sink *s)
-{
-	s->ops->begin(s, f->name, SINK_ARRAY);
-	for (; n >= f->elem; p += f->elem, n -= f->elem)
-		emit_number(f, NULL, p, s);
-	s->ops->end(s);
-}
-
 static void emit_text(const struct raw_field *f, const uint8_t *p, size_t n,
 		      struct sink *s)
 {
@@ -115,12 +105,17 @@ static void emit_text(const struct raw_field *f, const uint8_t *p, size_t n,
 static void emit_value(const struct raw_field *f, const uint8_t *p, size_t n,
 		       struct sink *s)
 {
-	if (f->kind != RAW_NUMBER)
+	if (f->kind != RAW_NUMBER) {
 		emit_text(f, p, n, s);
-	else if (f->array || f->dynamic)
-		emit_numbers(f, p, n, s);
-	else
+	} else if (f->array || f->dynamic) {
+		s->ops->begin(s, f->name, SINK_ARRAY);
+		/* bytes that are less than a number are padding */
+		for (; n >= f->elem; p += f->elem, n -= f->elem)
+			emit_number(f, NULL, p, s);
+		s->ops->end(s);
+	} else {
 		emit_number(f, f->name, p, s);
+	}
 }
 
 /*

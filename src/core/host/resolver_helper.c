@@ -291,12 +291,6 @@ static size_t debug_info_scopes(Dwarf_Die *die, Dwarf_Addr addr, Dwarf_Die *scop
 	return n;
 }
 
-/* Return whether the unit is a skeleton: its scopes are in a .dwo file, which is not opened. */
-static bool debug_info_is_skeleton(Dwarf_Die *unit)
-{
-	return DW(dwarf_hasattr)(unit, DW_AT_dwo_name) || DW(dwarf_hasattr)(unit, DW_AT_GNU_dwo_name);
-}
-
 /* Go from the innermost scope outwards: each inlined function moves file and line. */
 static void debug_info_add_scopes(Dwarf_Die *unit, Dwarf_Addr addr, const char *file,
 				  uint32_t line, struct code *c)
@@ -305,8 +299,9 @@ static void debug_info_add_scopes(Dwarf_Die *unit, Dwarf_Addr addr, const char *
 	Dwarf_Files *files;
 	size_t n = debug_info_scopes(unit, addr, scopes, MAX_SCOPES);
 
-	/* the line may be that of an inlined function */
-	if (!n && debug_info_is_skeleton(unit))
+	/* the scopes of a skeleton are in a .dwo file: the line may be that of an inlined function */
+	if (!n && (DW(dwarf_hasattr)(unit, DW_AT_dwo_name) ||
+		   DW(dwarf_hasattr)(unit, DW_AT_GNU_dwo_name)))
 		return;
 	if (DW(dwarf_getsrcfiles)(unit, &files, NULL))
 		n = 0;
@@ -426,13 +421,18 @@ static struct file *resolver_place(struct helper *h, const struct stat *st)
 	return oldest;
 }
 
-static struct file *resolver_open_file(struct helper *h, const struct resolver_request *r)
+/* Return the file of a request, or NULL if it cannot be opened. */
+static struct file *resolver_file(struct helper *h, const struct resolver_request *r)
 {
 	struct buf path = { 0 };
-	int fd = resolver_open_mapped(h, r, &path);
 	struct file *f = NULL;
 	struct stat st;
+	int fd;
 
+	for (size_t i = 0; r->file && i < MAX_FILES; i++)
+		if (h->files[i].id == r->file)
+			return &h->files[i];
+	fd = resolver_open_mapped(h, r, &path);
 	if (fd >= 0 && !fstat(fd, &st)) {
 		f = resolver_place(h, &st);
 		if (f->id) {
@@ -445,14 +445,6 @@ static struct file *resolver_open_file(struct helper *h, const struct resolver_r
 	}
 	buf_free(&path);
 	return f;
-}
-
-static struct file *resolver_file(struct helper *h, const struct resolver_request *r)
-{
-	for (size_t i = 0; r->file && i < MAX_FILES; i++)
-		if (h->files[i].id == r->file)
-			return &h->files[i];
-	return resolver_open_file(h, r);
 }
 
 static void resolver_serve(struct helper *h, const struct resolver_request *r)

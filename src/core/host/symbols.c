@@ -34,6 +34,10 @@ static const uint64_t retry_ns = 500000000;
 /* mapping.file of a file that cannot be read */
 static const uint64_t no_file = UINT64_MAX;
 
+/*
+ * Symbols and source lines of addresses in mapped files, by a helper process: when a file
+ * makes it crash or run too long, only the names of that file are lost.
+ */
 struct resolver {
 	const char *proc;
 	int socket;		/* to the helper; -1: not running */

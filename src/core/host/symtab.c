@@ -89,11 +89,6 @@ void symtab_sort(struct symtab *t)
 		qsort(t->entries, t->n, sizeof(*t->entries), symtab_compare);
 }
 
-static bool symtab_covers(const struct symtab_entry *e, uint64_t addr)
-{
-	return addr - e->addr < (e->size ? e->size : max_unsized);
-}
-
 const struct symtab_entry *symtab_find(const struct symtab *t, uint64_t addr)
 {
 	size_t low = 0, high = t->n;
@@ -109,7 +104,7 @@ const struct symtab_entry *symtab_find(const struct symtab *t, uint64_t addr)
 	for (size_t back = 0; back < MAX_BACK && back < low; back++) {
 		const struct symtab_entry *e = &t->entries[low - 1 - back];
 
-		if (symtab_covers(e, addr))
+		if (addr - e->addr < (e->size ? e->size : max_unsized))
 			return e;
 	}
 	return NULL;

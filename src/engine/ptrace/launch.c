@@ -22,16 +22,6 @@
 #include "engine/ptrace/stop.h"
 #include "engine/ptrace/task.h"
 
-static int refuse_traced(pid_t pid, pid_t by)
-{
-	char name[64];
-
-	proc_name(by, name, sizeof(name));
-	warn("cannot attach to process %d: already traced by process %d (%s); detach that tracer "
-	     "first", (int)pid, (int)by, name);
-	return EPERM;
-}
-
 static int yama_scope(void)
 {
 	FILE *f = fopen("/proc/sys/kernel/yama/ptrace_scope", "re");
@@ -70,19 +60,24 @@ static void refuse_permission(pid_t pid)
 static int refuse(pid_t pid, int err)
 {
 	long by = proc_status(pid, "TracerPid");
+	char name[64];
 
 	if (proc_is_zombie(pid)) {
 		warn("cannot attach to process %d: it is a zombie", (int)pid);
 		return ESRCH;
 	}
-	if (err == ESRCH)
+	if (err == ESRCH) {
 		warn("cannot attach to process %d: no such process", (int)pid);
-	else if (by > 0)
-		return refuse_traced(pid, (pid_t)by);
-	else if (err == EPERM)
+	} else if (by > 0) {
+		proc_name((pid_t)by, name, sizeof(name));
+		warn("cannot attach to process %d: already traced by process %d (%s); detach that "
+		     "tracer first", (int)pid, (int)by, name);
+		return EPERM;
+	} else if (err == EPERM) {
 		refuse_permission(pid);
-	else
+	} else {
 		warn("cannot attach to process %d: %s", (int)pid, strerror(err));
+	}
 	return err;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "engine/ptrace/second_filter.h"
+#include "engine/ptrace/filter.h"
 
 #include <errno.h>
 #include <linux/filter.h>

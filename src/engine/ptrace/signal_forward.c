@@ -32,13 +32,6 @@ static bool is_stop(int sig)
 	return sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU;
 }
 
-/* Return whether a terminal sends the signal, to the whole of a process group. */
-static bool is_from_terminal(int sig)
-{
-	return sig == SIGINT || sig == SIGQUIT || sig == SIGHUP || sig == SIGCONT ||
-	       sig == SIGWINCH || is_stop(sig);
-}
-
 void signal_forward_block(struct tracer *t)
 {
 	struct sigaction action;
@@ -92,8 +85,12 @@ static bool program_got_from_kernel(const struct tracer *t, int sig)
 	/* the kernel sends a hangup to the session leader only */
 	if (sig == SIGHUP && getsid(0) == getpid())
 		return false;
-	/* A program like timeout(1) leaves the process group, and so that of the terminal. */
-	if (is_from_terminal(sig))
+	/*
+	 * A terminal sends these to the whole of a process group.  A program like timeout(1)
+	 * leaves that.
+	 */
+	if (sig == SIGINT || sig == SIGQUIT || sig == SIGHUP || sig == SIGCONT ||
+	    sig == SIGWINCH || is_stop(sig))
 		return getpgid(t->launched) == getpgrp();
 	return sig == SIGXCPU; /* every process has its own limit */
 }

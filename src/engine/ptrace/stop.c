@@ -14,7 +14,7 @@
 #include "engine/ptrace/conceal.h"
 #include "engine/ptrace/proc.h"
 #include "engine/ptrace/remote.h"
-#include "engine/ptrace/second_filter.h"
+#include "engine/ptrace/filter.h"
 #include "engine/ptrace/stack.h"
 #include "engine/ptrace/task.h"
 

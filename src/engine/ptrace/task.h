@@ -14,7 +14,6 @@
 #include "engine/ptrace/conceal.h"
 #include "engine/ptrace/filter.h"
 #include "engine/ptrace/nr.h"
-#include "engine/ptrace/second_filter.h"
 #include "engine/ptrace/signal_forward.h"
 #include "engine/ptrace/trace.h"
 
@@ -142,6 +141,8 @@ void pulse_stop(struct tracer *t);
 
 /* Set the period: 1 ms while tasks are delayed, otherwise 100 ms or a tick if that is shorter. */
 void pulse_set(const struct tracer *t);
+
+/* Delays that -e inject= asks for: the task stays in its stop while others run. */
 
 /* Keep a task in its stop for ns; return false if it may be resumed at once. */
 bool delay_task(struct tracer *t, struct task *task, uint64_t ns);

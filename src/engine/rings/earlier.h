@@ -11,6 +11,8 @@
 
 struct events;
 
+/* Which processes hold events of a kind: the ones that are in the way of another. */
+
 /* An event that others may be in the way of. */
 struct holders_of {
 	uint32_t type;		/* of attr */
