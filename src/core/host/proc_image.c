@@ -86,17 +86,6 @@ static void proc_image_add_line(struct proc_image *p, char *line)
 	m->flags = prot[3] == 's' ? MAP_SHARED : MAP_PRIVATE;
 }
 
-/* Add the executable mappings that f, in the format of /proc/PID/maps, lists. */
-static void proc_image_add_maps(struct proc_image *p, FILE *f)
-{
-	char *line = NULL;
-	size_t size = 0;
-
-	while (p->nmaps < PROC_IMAGE_MAPS && getline(&line, &size, f) > 0)
-		proc_image_add_line(p, line);
-	free(line);
-}
-
 pid_t proc_group_of(pid_t tid, pid_t *parent)
 {
 	char path[40], line[256];
@@ -138,7 +127,8 @@ static void proc_image_add_threads(struct proc_image *p, const struct pidns *ns)
 
 bool proc_image_read(pid_t pid, bool maps, const struct pidns *ns, struct proc_image *p)
 {
-	char path[40];
+	char path[40], *line = NULL;
+	size_t size = 0;
 	pid_t parent;
 	FILE *f;
 
@@ -150,10 +140,11 @@ bool proc_image_read(pid_t pid, bool maps, const struct pidns *ns, struct proc_i
 	proc_image_add_threads(p, ns);
 	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
 	f = maps ? fopen(path, "re") : NULL;
-	if (f) {
-		proc_image_add_maps(p, f);
+	while (f && p->nmaps < PROC_IMAGE_MAPS && getline(&line, &size, f) > 0)
+		proc_image_add_line(p, line);
+	free(line);
+	if (f)
 		fclose(f);
-	}
 	if (!p->nthreads)
 		proc_image_free(p);
 	return p->nthreads;

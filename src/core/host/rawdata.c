@@ -59,29 +59,20 @@ static const struct raw_format *find_format(struct rawdata *r, uint64_t id)
 	return f;
 }
 
-static int64_t extend(uint64_t v, size_t size)
-{
-	unsigned int unused = 64 - 8 * (unsigned int)size;
-
-	return (int64_t)(v << unused) >> unused;
-}
-
 static void emit_number(const struct raw_field *f, const char *key,
 			const uint8_t *p, struct sink *s)
 {
 	uint64_t v = load_uint(p, f->elem);
-	size_t size = f->elem;
+	unsigned int unused = 64 - 8 * (unsigned int)(f->narrow ? f->narrow : f->elem);
 
-	if (f->narrow) {
-		size = f->narrow;
+	if (f->narrow)
 		v = (uint32_t)v;
-	}
 	if (f->base == RAW_ADDR)
 		s->ops->addr(s, key, v);
 	else if (f->base == RAW_HEX)
 		s->ops->hex(s, key, v);
 	else if (f->is_signed)
-		s->ops->sint(s, key, extend(v, size));
+		s->ops->sint(s, key, (int64_t)(v << unused) >> unused); /* extends the sign */
 	else
 		s->ops->uint(s, key, v);
 }

@@ -108,25 +108,21 @@ static void classify_many(struct raw_field *f, const char *type,
 							   RAW_BYTES;
 }
 
-static void classify_one(struct raw_field *f, const char *type)
-{
-	f->elem = f->size;
-	f->narrow = narrow_to(f, type, &f->is_signed);
-	f->kind = is_number_size(f->size) ? RAW_NUMBER : RAW_BYTES;
-	if (strchr(type, '*'))
-		f->base = RAW_ADDR;
-}
-
 void raw_format_add(struct raw_format *f, struct raw_field field,
 		    const char *type, unsigned long count)
 {
 	field.relative = format_has_word(type, "__rel_loc");
 	field.dynamic = field.relative || format_has_word(type, "__data_loc");
 	field.common = !strncmp(field.name, "common_", 7);
-	if (field.dynamic || field.array)
+	if (field.dynamic || field.array) {
 		classify_many(&field, type, field.dynamic ? 0 : count);
-	else
-		classify_one(&field, type);
+	} else {
+		field.elem = field.size;
+		field.narrow = narrow_to(&field, type, &field.is_signed);
+		field.kind = is_number_size(field.size) ? RAW_NUMBER : RAW_BYTES;
+		if (strchr(type, '*'))
+			field.base = RAW_ADDR;
+	}
 	f->fields = xrealloc(f->fields, (f->nfields + 1) * sizeof(field));
 	f->fields[f->nfields++] = field;
 }
@@ -367,19 +363,9 @@ static void set_base(struct raw_format *f, const char *p, const char *end,
 	}
 }
 
-/* Set RAW_HEX for every __print_flags(REC->name, ...). */
-static void flag_words(struct raw_format *f, const char *p, const char *end)
-{
-	static const char call[] = "__print_flags(";
-
-	while ((p = strstr(p, call)) && p < end) {
-		p += sizeof(call) - 1;
-		set_base(f, p, end, RAW_HEX, ",&");
-	}
-}
-
 void raw_format_hints(struct raw_format *f, const char *text)
 {
+	static const char flags[] = "__print_flags(";
 	const char *p = strstr(text, "\nprint fmt: \"");
 	struct conversions c = { .n = 0 };
 
@@ -397,6 +383,10 @@ void raw_format_hints(struct raw_format *f, const char *text)
 			set_base(f, p, end, c.base[i], "");
 		p = end;
 	}
+	/* RAW_HEX for every __print_flags(REC->name, ...) */
 	p = strstr(text, "\nprint fmt: \"");
-	flag_words(f, p, p + strlen(p));
+	while ((p = strstr(p, flags))) {
+		p += sizeof(flags) - 1;
+		set_base(f, p, p + strlen(p), RAW_HEX, ",&");
+	}
 }

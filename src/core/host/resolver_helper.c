@@ -210,16 +210,6 @@ static struct debug_info *debug_info_new(int fd, const char *path)
 	return d;
 }
 
-static void debug_info_free(struct debug_info *d)
-{
-	if (!d)
-		return;
-	if (d->dwfl)
-		DW(dwfl_end)(d->dwfl);
-	symtab_free(&d->symbols);
-	free(d);
-}
-
 /* Source lines ---------------------------------------------------------------------- */
 
 static const char *debug_info_name(Dwarf_Die *die)
@@ -416,7 +406,12 @@ static struct file *resolver_place(struct helper *h, const struct stat *st)
 		if (f->used < oldest->used)
 			oldest = f;
 	}
-	debug_info_free(oldest->info);
+	if (oldest->info) {
+		if (oldest->info->dwfl)
+			DW(dwfl_end)(oldest->info->dwfl);
+		symtab_free(&oldest->info->symbols);
+		free(oldest->info);
+	}
 	*oldest = (struct file){ 0 };
 	return oldest;
 }

@@ -14,7 +14,6 @@
 
 #include "engine/ptrace/proc.h"
 #include "engine/ptrace/regs.h"
-#include "engine/ptrace/remote.h"
 #include "engine/ptrace/task.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"

@@ -9,10 +9,8 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "engine/ptrace/proc.h"
-#include "engine/ptrace/remote.h"
 #include "engine/ptrace/regs.h"
 #include "engine/ptrace/task.h"
 

@@ -13,7 +13,6 @@
 #include "core/lib/die.h"
 #include "engine/ptrace/conceal.h"
 #include "engine/ptrace/proc.h"
-#include "engine/ptrace/remote.h"
 #include "engine/ptrace/filter.h"
 #include "engine/ptrace/stack.h"
 #include "engine/ptrace/task.h"

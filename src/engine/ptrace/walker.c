@@ -3,7 +3,6 @@
 
 #ifdef HAVE_LIBUNWIND
 #include <errno.h>
-#include <fcntl.h>
 #include <libunwind-ptrace.h>
 #include <signal.h>
 #include <stdio.h>

@@ -360,16 +360,6 @@ static void borrow_area(struct look *k, struct look_state *state, const struct r
 	close(fd);
 }
 
-static void look_at_aux(struct look *k, struct look_state *state)
-{
-	const struct ring *aux = look_area_of(k);
-
-	if (state->kept_aux)
-		look_at_area(k, state, state->kept, state->kept_aux, state->aux_length);
-	else if (aux && !k->looker->keeps)
-		borrow_area(k, state, aux);
-}
-
 void look_take_aux(struct looker *l, uint64_t most)
 {
 	l->takes_aux = true;
@@ -383,6 +373,7 @@ static void look_at_ring(void *ctx, struct ring *mapping)
 	struct look *k = ctx;
 	struct looker *l = k->looker;
 	struct ring *r = ring_first(mapping);
+	const struct ring *aux;
 	struct look_state *state;
 	struct ring_result result;
 	int error;
@@ -402,7 +393,11 @@ static void look_at_ring(void *ctx, struct ring *mapping)
 		return;
 	}
 	pace_note(&l->pace, result.bytes + result.missed, (uint64_t)(r->end - r->start));
-	look_at_aux(k, state);
+	aux = look_area_of(k);
+	if (state->kept_aux)
+		look_at_area(k, state, state->kept, state->kept_aux, state->aux_length);
+	else if (aux && !l->keeps)
+		borrow_area(k, state, aux);
 	session_feed(l->session, &(struct activity){
 		ACTIVITY_LOOK, .look = {
 			.tid = k->tid, .ns = clock_ns(), .ring = r,

@@ -178,22 +178,28 @@ static void find_new(struct look *l)
 		l->from = ring_resume(l, l->from);
 }
 
+/* Copy n bytes from a position on out of a buffer that wraps around; size: a power of two. */
+static void copy_around(uint8_t *copy, const uint8_t *buffer, uint64_t size, uint64_t position,
+			size_t n)
+{
+	uint64_t at = position & (size - 1);
+	size_t first = n < size - at ? n : size - at;
+
+	memcpy(copy, buffer + at, first);
+	memcpy(copy + first, buffer, n - first);
+}
+
 /* Copy what is new; intact_from() finds out what changed meanwhile. */
 static int copy_new(struct look *l)
 {
 	uint64_t n = l->to - l->from;
-	uint64_t at = (l->ring->backward ? -l->to : l->from) & (l->size - 1);
-	uint64_t first = l->size - at;
 
 	if (!n)
 		return 0;
 	l->copy = malloc(n);
 	if (!l->copy)
 		return -ENOMEM;
-	if (first > n)
-		first = n;
-	memcpy(l->copy, l->data + at, first);
-	memcpy(l->copy + first, l->data, n - first);
+	copy_around(l->copy, l->data, l->size, l->ring->backward ? -l->to : l->from, n);
 	return 0;
 }
 
@@ -513,16 +519,6 @@ static uint64_t aux_intact_from(const struct aux_area *a)
 	return tail < half ? tail : half;
 }
 
-static void aux_copy(const struct aux_area *a, uint64_t from, uint8_t *copy, size_t n)
-{
-	uint64_t at = from & (a->size - 1);
-	size_t first = n < a->size - at ? n : a->size - at;
-
-	memcpy(copy, a->bytes + at, first);
-	memcpy(copy + first, a->bytes, n - first);
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-}
-
 void aux_peek(struct aux_area *a, struct aux_result *out, aux_piece_fn *piece, void *ctx)
 {
 	uint64_t head, from = a->seen, intact;
@@ -544,7 +540,8 @@ void aux_peek(struct aux_area *a, struct aux_result *out, aux_piece_fn *piece, v
 		out->missed += head - from;
 		return;
 	}
-	aux_copy(a, from, copy, head - from);
+	copy_around(copy, a->bytes, a->size, from, head - from);
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	intact = aux_intact_from(a);
 	intact = intact < from ? from : intact > head ? head : intact;
 	out->missed += intact - from;
