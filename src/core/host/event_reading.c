@@ -309,22 +309,27 @@ bool syntax_member(struct reading *r, size_t len)
 
 /* Modifiers --------------------------------------------------------------------- */
 
-enum { MODES = 3 };
-
+/* Modifiers that exclude what others of their kind, modes or sides, stand for. */
 static const struct {
 	char letter;
 	unsigned int member;
-} modes[MODES] = {
-	{ 'u', ATTR_EXCLUDE_USER }, { 'k', ATTR_EXCLUDE_KERNEL }, { 'h', ATTR_EXCLUDE_HV },
+	bool side;
+} modes[] = {
+	{ 'u', ATTR_EXCLUDE_USER, false }, { 'k', ATTR_EXCLUDE_KERNEL, false },
+	{ 'h', ATTR_EXCLUDE_HV, false }, { 'H', ATTR_EXCLUDE_HOST, true },
+	{ 'G', ATTR_EXCLUDE_GUEST, true },
 };
 
-static void exclude_all_but(struct event_spec *e, const unsigned int *members, size_t n,
-			    unsigned int wanted, bool *begun)
+enum { MODES = sizeof(modes) / sizeof(*modes) };
+
+static void exclude_all_but(struct event_spec *e, bool side, unsigned int wanted, bool *begun)
 {
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < MODES; i++) {
+		if (modes[i].side != side)
+			continue;
 		if (!*begun)
-			event_set(e, members[i], 1);
-		e->given[members[i]] = true;
+			event_set(e, modes[i].member, 1);
+		e->given[modes[i].member] = true;
 	}
 	*begun = true;
 	event_set(e, wanted, 0);
@@ -333,26 +338,17 @@ static void exclude_all_but(struct event_spec *e, const unsigned int *members, s
 /* Apply one modifier; return false if no member of the attr corresponds to it. */
 static bool modify(struct event_spec *e, char letter, bool *mode_begun, bool *host_begun)
 {
-	static const unsigned int mode_members[] = {
-		ATTR_EXCLUDE_USER, ATTR_EXCLUDE_KERNEL, ATTR_EXCLUDE_HV,
-	};
-	static const unsigned int host_members[] = { ATTR_EXCLUDE_HOST, ATTR_EXCLUDE_GUEST };
 	unsigned int bit = 0;
 	uint64_t precise;
 
 	for (size_t i = 0; i < MODES; i++) {
 		if (letter != modes[i].letter)
 			continue;
-		exclude_all_but(e, mode_members, MODES, modes[i].member, mode_begun);
+		exclude_all_but(e, modes[i].side, modes[i].member,
+				modes[i].side ? host_begun : mode_begun);
 		return true;
 	}
 	switch (letter) {
-	case 'G':
-		exclude_all_but(e, host_members, 2, ATTR_EXCLUDE_GUEST, host_begun);
-		return true;
-	case 'H':
-		exclude_all_but(e, host_members, 2, ATTR_EXCLUDE_HOST, host_begun);
-		return true;
 	case 'p':
 		bit = ATTR_PRECISE_IP;
 		precise = event_get(e, bit) + 1;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Names sorted by address, and a reader of kallsyms. */
+/*
+ * Names sorted by address, and a reader of kallsyms; the symbol and source lines of a code address,
+ * in one object that a process can send.
+ */
 #pragma once
 
 #include <stdbool.h>

@@ -18,10 +18,7 @@
 #include <unistd.h>
 
 #include "core/lib/die.h"
-#include "core/lib/kernel_types.h"
 #include "core/lib/late.h"
-#include "engine/bpf/bpf_ring.h"
-#include "engine/bpf/call_functions.h"
 #include "engine/ptrace/proc.h"
 
 /* calls.bpf.c, compiled: calls_bpf.o as an array. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "engine/bpf/bpf_ring.h"
+#include "engine/bpf/bpf_programs.h"
 
 #include <errno.h>
 #include <linux/bpf.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "engine/bpf/call_functions.h"
+#include "engine/bpf/bpf_programs.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,10 +8,8 @@
 
 #include "core/lib/clock.h"
 #include "core/lib/die.h"
-#include "engine/ptrace/stop.h"
 #include "engine/ptrace/task.h"
 #include "engine/ptrace/signal_forward.h"
-#include "engine/ptrace/stack.h"
 
 /*
  * wait4(-1) reports the youngest task that has something to report.  Tasks that stop

@@ -409,15 +409,10 @@ static void emit_land(struct buf *b, int arg)
 			insns[i].k = (uint32_t)(here - i - 1);
 }
 
-/* Stop the call if it replaces mappings.  low: offset of the low half of an argument. */
-static void test_fixed(struct buf *b, uint32_t low)
-{
-	emit_load(b, (uint32_t)offsetof(struct seccomp_data, args[3]) + low);
-	emit(b, BPF_JMP | BPF_JSET | BPF_K, MAP_FIXED, 0, 1);
-	emit_return(b, SECCOMP_RET_TRACE | FILTER_DATA);
-}
-
-/* Stop the call if the argument is a descriptor in one of the ranges. */
+/*
+ * Stop the call if the argument is a descriptor in one of the ranges.  low: offset of the low half
+ * of an argument.
+ */
 static void test_ranges(struct buf *b, uint32_t low, int arg, const struct fd_range *ranges,
 			size_t n)
 {
@@ -443,8 +438,12 @@ bool second_filter_build(struct filter *f, const struct trace_options *opts,
 	emit_land(&b, 0);
 	test_ranges(&b, low, 0, ranges, nranges);
 	emit_land(&b, 4);
-	if (held)
-		test_fixed(&b, low);
+	if (held) {
+		/* stop the call if it replaces mappings */
+		emit_load(&b, (uint32_t)offsetof(struct seccomp_data, args[3]) + low);
+		emit(&b, BPF_JMP | BPF_JSET | BPF_K, MAP_FIXED, 0, 1);
+		emit_return(&b, SECCOMP_RET_TRACE | FILTER_DATA);
+	}
 	test_ranges(&b, low, 4, ranges, nranges);
 	if (emit_length(&b) > BPF_MAXINSNS) {
 		buf_free(&b);

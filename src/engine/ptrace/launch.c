@@ -19,7 +19,6 @@
 #include "core/lib/die.h"
 #include "core/lib/program.h"
 #include "engine/ptrace/proc.h"
-#include "engine/ptrace/stop.h"
 #include "engine/ptrace/task.h"
 
 static int yama_scope(void)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "engine/ptrace/stop.h"
+#include "engine/ptrace/task.h"
 
 #include <errno.h>
 #include <linux/kcmp.h>
@@ -14,8 +14,6 @@
 #include "engine/ptrace/conceal.h"
 #include "engine/ptrace/proc.h"
 #include "engine/ptrace/filter.h"
-#include "engine/ptrace/stack.h"
-#include "engine/ptrace/task.h"
 
 /* How long an early task waits for the event of its parent. */
 static const uint64_t early_limit_ns = 300 * 1000000ULL;

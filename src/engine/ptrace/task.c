@@ -8,7 +8,6 @@
 #include "core/lib/clock.h"
 #include "core/lib/die.h"
 #include "engine/ptrace/proc.h"
-#include "engine/ptrace/stack.h"
 
 struct task *task_add(struct tracer *t, pid_t tid, pid_t pid)
 {

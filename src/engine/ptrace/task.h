@@ -152,3 +152,19 @@ void delay_resume(struct tracer *t);
 
 /* Make all delays end now. */
 void delay_end_all(struct tracer *t);
+
+/* Call the born hook for early tasks older than 300 ms: their parents were killed. */
+void birth_adopt(struct tracer *t);
+
+/* Act on a wait status: call the hooks and resume the task, or drop it. */
+void stop_handle(struct tracer *t, pid_t tid, int status);
+
+/* Discard what the process that walks stacks caches about a task that exits or executes a program. */
+void stack_forget(struct tracer *t, struct task *task);
+
+/* End that process; stack_rest: only if it has been idle for a while. */
+void stack_end(struct tracer *t);
+void stack_rest(struct tracer *t);
+
+/* Return whether wait4() has just reported the end of that process, and note that it ended. */
+bool stack_is_walker(struct tracer *t, pid_t tid);

@@ -14,7 +14,6 @@
 #include "core/abi/layout.h"
 #include "core/abi/read_format.h"
 #include "engine/rings/borrow.h"
-#include "engine/rings/events_internal.h"
 #include "core/host/proc.h"
 #include "core/host/sysfile.h"
 #include "core/lib/die.h"

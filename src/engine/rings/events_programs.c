@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Loading and reading the BPF iterators of events.bpf.c. */
-#include "engine/rings/events_internal.h"
+#include "engine/rings/events.h"
 
 #ifdef HAVE_BPF_PROGRAMS
 
