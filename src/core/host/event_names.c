@@ -89,16 +89,6 @@ static const struct field *probe_member(const struct pmu *p, const char *word, s
 	return NULL;
 }
 
-/* Return the member of a term, or NULL: perf shortens sample_period and sample_freq. */
-static const struct field *term_member(const char *word, size_t len)
-{
-	if (syntax_is(word, len, "period"))
-		return &attr->fields[ATTR_SAMPLE_PERIOD];
-	if (syntax_is(word, len, "freq"))
-		return &attr->fields[ATTR_SAMPLE_FREQ];
-	return attr_member(word, len);
-}
-
 /* Parse a term of the last event: "event=0x3c", "tsc", "period=1000", "name=mine". */
 static bool syntax_term(struct reading *r, const struct pmu *p, const char *end)
 {
@@ -126,8 +116,11 @@ static bool syntax_term(struct reading *r, const struct pmu *p, const char *end)
 		return true;
 	}
 	f = probe_member(p, word, len);
+	/* perf shortens sample_period and sample_freq */
 	if (!f)
-		f = term_member(word, len);
+		f = syntax_is(word, len, "period") ? &attr->fields[ATTR_SAMPLE_PERIOD] :
+		    syntax_is(word, len, "freq") ? &attr->fields[ATTR_SAMPLE_FREQ] :
+		    attr_member(word, len);
 	if (!f)
 		return unknown_term(r, p, word, len);
 	r->first = r->list->n - 1;

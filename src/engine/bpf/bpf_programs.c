@@ -437,13 +437,6 @@ static void programs_stop(struct bpf_programs *p)
 	memset(p, 0, sizeof(*p));
 }
 
-static bool programs_are_preempted(void)
-{
-	struct utsname name;
-
-	return uname(&name) || atoi(name.release) >= 7;
-}
-
 /* Return whether the kernel attaches one program to many functions, as Linux 7.3 does. */
 static bool can_attach_to_functions(void)
 {
@@ -517,13 +510,15 @@ struct bpf_programs *bpf_programs_new(const struct bpf_engine_setup *setup,
 				      struct buf *why)
 {
 	struct bpf_programs *p = xcalloc(1, sizeof(*p));
+	struct utsname name;
+	bool preempted = uname(&name) || atoi(name.release) >= 7;
 	struct calls_setup constants = {
 		.own_pid = (uint32_t)getpid(), .pid_ns = proc_pid_namespace(),
 		.wake = (uint32_t)setup->buffer / 4,
 		.every_task = setup->everything,
 		.wakes_for_tasks = setup->wakes_for_tasks,
 		.in_cgroup = setup->cgroup >= 0,
-		.places = programs_are_preempted() ? CALLS_PLACES : 1,
+		.places = preempted ? CALLS_PLACES : 1,
 	};
 	struct kernel_types *types = kernel_types_read();
 	const char *failed = "";

@@ -227,17 +227,6 @@ static struct look_state *ring_state(struct looker *l, const struct ring *r)
 	return state;
 }
 
-/* Report a failure, except EBADF: a closed ring was read when it was closed. */
-static void report_blind(const struct look *k, struct ring *r, int error)
-{
-	if (error != EBADF)
-		session_feed(k->looker->session, &(struct activity){
-			ACTIVITY_LOOK, .look = {
-				.tid = k->tid, .ns = clock_ns(), .ring = r, .error = error,
-			},
-		});
-}
-
 /* Read a ring by the mapping that was kept; return 0 or a negative errno. */
 static int walk_kept(struct look *k, struct look_state *state, struct ring_result *result)
 {
@@ -386,10 +375,14 @@ static void look_at_ring(void *ctx, struct ring *mapping)
 		error = walk_borrowed(k, state, mapping, &result);
 	else
 		error = state->kept ? walk_kept(k, state, &result) : -ESRCH;
-	if (error > 0)
+	if (error > 0 || error == -EBADF) /* a closed ring was read when it was closed */
 		return;
 	if (error) {
-		report_blind(k, r, -error);
+		session_feed(l->session, &(struct activity){
+			ACTIVITY_LOOK, .look = {
+				.tid = k->tid, .ns = clock_ns(), .ring = r, .error = -error,
+			},
+		});
 		return;
 	}
 	pace_note(&l->pace, result.bytes + result.missed, (uint64_t)(r->end - r->start));

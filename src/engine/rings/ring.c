@@ -203,14 +203,6 @@ static int copy_new(struct look *l)
 	return 0;
 }
 
-/* Return whether the kernel waits for the owner before it overwrites the copied part. */
-static bool held_for_owner(const struct look *l, uint64_t head)
-{
-	uint64_t tail = ring_load_tail(l);
-
-	return !l->ring->overwrite && tail <= l->from && head - tail <= l->size;
-}
-
 static uint64_t head_not_before(const struct look *l)
 {
 	uint64_t head = ring_load_head(l);
@@ -225,11 +217,13 @@ static uint64_t head_not_before(const struct look *l)
  */
 static uint64_t intact_from(const struct look *l)
 {
-	uint64_t head, oldest, more = 0;
+	uint64_t head, tail, oldest, more = 0;
 
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	head = head_not_before(l);
-	if (held_for_owner(l, head))
+	tail = ring_load_tail(l);
+	/* the kernel waits for the owner before it overwrites the copied part */
+	if (!l->ring->overwrite && tail <= l->from && head - tail <= l->size)
 		return l->from;
 	if (head - l->from <= l->size &&
 	    l->size - (head - l->from) >= UNDER_WAY)
