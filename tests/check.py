@@ -16,6 +16,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "lib"))
 from checks import differ, run_all, start
 import machine
+from machine import complaints
 from perf_event import BRANCH, CALLCHAIN, NR, PHYS_ADDR, RAW, READ, REGS_INTR, REGS_USER, \
 	STACK_USER, TID, TP, attr, bp, call, forbid, name_of, pmu_type
 from programs import wait_for_read
@@ -27,10 +28,6 @@ def run(*args, program=None, verb=("why", "--once"), **kw):
 	return subprocess.run([program or PEVTRACE, *verb, *args],
 			      stdout=subprocess.PIPE, stderr=subprocess.PIPE,
 			      universal_newlines=True, **kw)
-
-def complaints(stderr):
-	"""Return the lines of standard error but the one that says what every verb lacks here."""
-	return [l for l in stderr.splitlines() if "/proc/sys is hidden" not in l]
 
 def objects(*args, **kw):
 	r = run("--json", *args, **kw)

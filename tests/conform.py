@@ -372,7 +372,7 @@ def test_packed(tmp):
 
 # ---- patches --------------------------------------------------------------------------
 
-KNOWN_KERNEL = os.getuid() == 0 and os.uname().machine == "x86_64" and \
+KNOWN_KERNEL = not machine.lacks("CAP_PERFMON") and not machine.lacks("sysctls") and os.uname().machine == "x86_64" and \
 	       os.uname().release.startswith("6.18.")
 LEFT = 10	# findings that may be left as missing
 
@@ -817,7 +817,9 @@ NEEDS = {
 	"french": other_page(FRENCH, KNOWN_TITLE.replace("Linux man-pages", "Linux")),
 	"PAGE": None if "PAGE" in os.environ else "PAGE is not set",
 	"root": "requires root" if os.getuid() else None,
-	"kernel": None if KNOWN_KERNEL else "requires root and Linux 6.18 on x86_64, and this is %s %s" %
+	"events": machine.lacks("events"), "nobody": machine.lacks("another user"),
+	"sysctls": machine.lacks("sysctls"),
+	"kernel": None if KNOWN_KERNEL else "requires CAP_PERFMON, /proc/sys and Linux 6.18 on x86_64, and this is %s %s" %
 		  (os.uname().machine, os.uname().release),
 	"mounts": cannot_mount(),
 	"network": None if runs("unshare", "-n", "true") else "unshare -n is not permitted",
@@ -841,7 +843,7 @@ def all_tests(all_):
 		("lines that are quoted", lambda tmp: test_lines(all_), "page"),
 		("records of the header's comments", test_records, ""),
 		("edits of the page", test_page_edits, "page"),
-		("the example", test_example, "try page gcc"),
+		("the example", test_example, "try page gcc events"),
 		("edits of the header", test_header_edits, "gcc"),
 		("letters lost", test_all_entries, "page"),
 		("a new kernel", test_news, "gcc"),
@@ -857,10 +859,10 @@ def all_tests(all_):
 		("patches of bad pages", test_patch_hostile, "page patch"),
 		("dead breakpoints", lambda tmp: undisturbed(compare_dead_breakpoints), "try page preload"),
 		("the same as an ordinary user", lambda tmp: undisturbed(compare_dead_breakpoints, "--nobody"),
-		 "try page preload root"),
+		 "try page preload nobody"),
 		("no breakpoints", lambda tmp: undisturbed(compare_no_breakpoints), "try page long"),
-		("no /proc/sys", lambda tmp: undisturbed(compare_no_sysctls), "try page mounts"),
-		("nothing counts", lambda tmp: undisturbed(compare_dead_software), "try page preload"),
+		("no /proc/sys", lambda tmp: undisturbed(compare_no_sysctls), "try page mounts events sysctls"),
+		("nothing counts", lambda tmp: undisturbed(compare_dead_software), "try page preload events"),
 		("a filter for all calls", lambda tmp: test_filter(), "page"),
 		("accounting", lambda tmp: test_accounting(all_), "page gcc"),
 		("formats", lambda tmp: test_formats(all_), "page gcc"),

@@ -34,9 +34,9 @@ compile() {
 
 # names_of_libc CC: write what the build makes of the headers of that compiler's C library.
 names_of_libc() {
-	mkdir -p "$BATS_TEST_TMPDIR/include/core/lib"
+	mkdir -p "$BATS_TEST_TMPDIR/include/xlat"
 	printf '#include <errno.h>\n#include <signal.h>\n' | "$1" -D_GNU_SOURCE= -E -dM - |
-		awk -f "$srcdir/src/core/lib/libc_names.awk" >"$BATS_TEST_TMPDIR/include/core/lib/libc_names.inc"
+		awk -f "$srcdir/src/core/lib/libc_names.awk" >"$BATS_TEST_TMPDIR/include/xlat/libc_names.inc"
 }
 
 every_source() {

@@ -94,7 +94,7 @@ def run_tests(tap, name, programs, command):
 
 def libc_config(cc, tmp):
 	"""Write what configure and make find out of a C library, as glibc has it."""
-	os.makedirs(tmp + "/core/lib")
+	os.makedirs(tmp + "/xlat")
 	with open(tmp + "/config.h", "w") as f:
 		f.write('#define PACKAGE_STRING "pevtrace"\n#define PACKAGE_VERSION "0"\n'
 			"#define _FILE_OFFSET_BITS 64\n")
@@ -102,7 +102,7 @@ def libc_config(cc, tmp):
 	macros = subprocess.run([cc, "-D_GNU_SOURCE=", "-E", "-dM", "-"], check=True,
 				input=b"#include <errno.h>\n#include <signal.h>\n",
 				stdout=subprocess.PIPE).stdout
-	with open(tmp + "/core/lib/libc_names.inc", "wb") as f:
+	with open(tmp + "/xlat/libc_names.inc", "wb") as f:
 		f.write(subprocess.run(["awk", "-f", SRCDIR + "/src/core/lib/libc_names.awk"],
 				       input=macros, check=True, stdout=subprocess.PIPE).stdout)
 

@@ -356,7 +356,9 @@ def check_written(b, schema):
 		why += ["%s: %s is in the page, not in the schema" % (kind, k)
 			for k in sorted(told) if k not in known]
 	b.tap.ok(not why, what, why)
-	if not b.words:
+	if not PERF:
+		b.tap.skip("schema: every kind of line was seen", "no perf")
+	elif not b.words:
 		never = [k for k in schema.kinds
 			 if not any(kind == k for kind, _ in schema.seen)]
 		b.tap.ok(not never, "schema: every kind of line was seen",

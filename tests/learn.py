@@ -60,7 +60,7 @@ def trouble_in(name, r):
 	why = []
 	if r.returncode:
 		why.append("exit status %d" % r.returncode)
-	if r.stderr:
+	if machine.complaints(r.stderr):
 		why.append("said on standard error: " + r.stderr)
 	wide = [l for l in r.stdout.split("\n") if len(l.expandtabs()) > WIDTH]
 	why += ["wider than %d: %s" % (WIDTH, l) for l in wide]

@@ -36,7 +36,7 @@ page_options() {
 	/^\.SH/ { options = ($2 == "OPTIONS") }
 	tag && options { print }
 	{ tag = ($1 == ".TP" || $1 == ".TQ") }
-	' "$1" | sed -E 's/\\f\(?[A-Z]+//g; s/\\-/-/g; s/^\.[A-Z]+ //; s/"//g' |
+	' "$1" | sed -E 's/\\f\(?[[:upper:]]+//g; s/\\-/-/g; s/^\.[[:upper:]]+ //; s/"//g' |
 		grep '^-' | sed -E 's/[[:blank:]]*([=[]).*//; s/ ,/,/g' | names
 }
 
@@ -88,7 +88,7 @@ page_options() {
 }
 
 @test "every verb is in the list of --help" {
-	"$PEVTRACE" --help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p' >"$dir/listed"
+	"$PEVTRACE" --help | sed -n '/^Verbs:/,/^$/s/^  \([[:lower:]]*\) .*/\1/p' >"$dir/listed"
 	verbs | diff -u - "$dir/listed"
 }
 

@@ -103,8 +103,8 @@ def test_width(tmp):
 	why += differ([", 0, -1, " in opens[0], ", 0, 0, " in opens[1]], [True, True], "their CPUs: %s" % opens)
 	# the file of a mapping and the name of a task are shown, whatever else is omitted
 	for width in (70, 80):
-		run(PEVTRACE, "-o", path, "--records", "--width=%d" % width, "perf", "record", "-q", "-o", "/dev/null",
-		    "-e", "cpu-clock", "ls", "/none")
+		run(PEVTRACE, "-o", path, "--records", "--width=%d" % width, PEVTRACE, "open", "-q",
+		    "-e", "dummy,mmap,mmap2,comm,disabled,enable_on_exec", "--mmap", "8", "ls", "/none")
 		with open(path) as f:
 			lines = f.read().replace("\n    ", " ")
 		records = [l for l in lines.splitlines() if "{type=MMAP2" in l or "{type=COMM" in l]

@@ -149,10 +149,12 @@ def build(tmp):
 	os.mkdir(source)
 	os.mkdir(there)
 	for name in os.listdir(SRCDIR):
-		if name != "xlat" and os.path.join(SRCDIR, name) != BUILDDIR:
+		if name not in ("src", "xlat") and os.path.join(SRCDIR, name) != BUILDDIR:
 			os.symlink(os.path.join(SRCDIR, name), os.path.join(source, name))
-	shutil.copytree(os.path.join(SRCDIR, "xlat"), os.path.join(source, "xlat"))
-	hide(os.path.join(source, "xlat"))
+	for name in "src", "xlat":
+		shutil.copytree(os.path.join(SRCDIR, name), os.path.join(source, name))
+	for name in "xlat", "src/conform", "src/explain":
+		hide(os.path.join(source, name))
 	config = subprocess.run([BUILDDIR + "/config.status", "--config"], check=True, text=True,
 				stdout=subprocess.PIPE).stdout
 	try:

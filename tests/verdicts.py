@@ -5,8 +5,8 @@ rule for a call that the kernel refused.
 
 A traced program makes random calls, some of them in groups of its own: led by an event of its task, of
 a CPU, of a child, or by a member.  Each refused one becomes a dump of its own, with the opens of the
-leaders before it.  An ordinary user does the same.  As a dump does not have the caller's rights, explain and report may have to name
-several rules, of which the others name one."""
+leaders before it.  An ordinary user does the same.  As a dump does not have the caller's rights,
+explain and report may have to name several rules, of which the others name one."""
 
 import ctypes
 import errno
@@ -21,11 +21,13 @@ import tempfile
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, HERE)
-import check as ck
-import report as page
-from check import TAP
+sys.path.insert(0, os.path.join(HERE, "lib"))
+from checks import TAP
+import machine
+from perf_event import BRANCH, NR, READ, REGS_USER, STACK_USER, attr as attr_of, call
+import straceparse as sp
 
+PEVTRACE = os.environ.get("PEVTRACE")
 BUILDDIR = os.environ.get("builddir", ".")
 CASES, ENOUGH, ENOUGH_OF_USER = 400, 120, 40
 # the opens of leaders, then one call for each line: ATTR PID CPU GROUP FLAGS
@@ -50,7 +52,7 @@ for line in sys.stdin:
 os.kill(child, 9)
 """
 MEMBERS = {
-	"sample_period": (1, 0, 1 << 63), "sample_type": (ck.READ, ck.BRANCH, ck.REGS_USER, ck.STACK_USER, 1 << 40),
+	"sample_period": (1, 0, 1 << 63), "sample_type": (READ, BRANCH, REGS_USER, STACK_USER, 1 << 40),
 	"read_format": (4, 8, 12, 1 << 20), "branch_sample_type": (1, 1 << 30), "sample_stack_user": (13, 64),
 	"clockid": (77,), "sample_max_stack": (9999,), "reserved_2": (1,), "aux_sample_size": (4096,),
 }
@@ -64,7 +66,7 @@ def cases(rnd):
 		fields = {rnd.choice(BITS): 1 for _ in range(rnd.randrange(3))}
 		for name in rnd.sample(sorted(MEMBERS), rnd.randrange(3)):
 			fields[name] = rnd.choice(MEMBERS[name])
-		attr = ck.attr(rnd.choice((1, 1, 1, 1, 5, 99)), config=9 if rnd.random() < .9 else 300,
+		attr = attr_of(rnd.choice((1, 1, 1, 1, 5, 99)), config=9 if rnd.random() < .9 else 300,
 			       size=rnd.choice((64, 128, 136, 136, 136, 144, 5000)), exclude_kernel=1, disabled=1, **fields)
 		group = rnd.choice(("task", "cpu", "child", "member", "file", "closed")) if i % 2 else "none"
 		pid = rnd.choice(("0", "0", "0", "-1", "child"))
@@ -78,9 +80,9 @@ def run(*args, **kw):
 def record(tmp, pevtrace, **kw):
 	"""The lines before the calls, and those of each refused call, each once."""
 	dump = os.path.join(tmp, "all%d" % len(kw))
-	plain = ck.attr(config=9, exclude_kernel=1, disabled=1)
+	plain = attr_of(config=9, exclude_kernel=1, disabled=1)
 	given = "".join(" ".join(c) + "\n" for c in cases(random.Random(1)))
-	run(pevtrace, "-f", "-j", "-o", dump, "/usr/bin/python3", "-S", "-E", "-c", PROGRAM % ck.NR, plain.hex(),
+	run(pevtrace, "-f", "-j", "-o", dump, "/usr/bin/python3", "-S", "-E", "-c", PROGRAM % NR, plain.hex(),
 	    input=given, **kw)
 	with open(dump, encoding="utf-8") as f:
 		lines = f.read().splitlines(keepends=True)
@@ -127,9 +129,9 @@ def by_story(text):
 def by_page(path):
 	"""The rule in the table of failures of a report, and whether it is certain."""
 	with open(path, encoding="utf-8") as f:
-		why = page.Page(f.read()).rows["failures"][1][2]
-	m = re.search(r"rule (\w+)", why)
-	return m and m[1], not why.startswith("Perhaps")
+		failures = re.search('<section id="failures".*?</section>', f.read(), re.S)[0]
+	m = re.search(r"rule (\w+)</span>", failures)
+	return m and m[1], "Perhaps: " not in failures
 
 
 class Open(ctypes.Structure):
@@ -154,7 +156,7 @@ class Library:
 		self.so.pevtrace_machine_new.restype = ctypes.c_void_p
 		self.here = ctypes.c_void_p(self.so.pevtrace_machine_new())
 		self.so.pevtrace_machine_read(self.here)
-		self.event = ck.call(ck.attr(config=9, exclude_kernel=1, disabled=1))
+		self.event = call(attr_of(config=9, exclude_kernel=1, disabled=1))
 
 	def cause(self, o, error):
 		"""The rule that the library finds, and whether it is certain."""
@@ -162,10 +164,10 @@ class Library:
 		args = o["args"]
 		group = args["group_fd"]
 		# an event here in place of one of the dump
-		call = Open(ctypes.sizeof(Open), attr, len(attr), args["pid"], args["cpu"],
+		opened = Open(ctypes.sizeof(Open), attr, len(attr), args["pid"], args["cpu"],
 			    group if group in (-1, 0x7fffffff) else self.event, int(str(args["flags"]), 0), None, 0)
 		v = Verdict(ctypes.sizeof(Verdict))
-		found = self.so.pevtrace_find_cause(self.here, ctypes.byref(call), error, ctypes.byref(v))
+		found = self.so.pevtrace_find_cause(self.here, ctypes.byref(opened), error, ctypes.byref(v))
 		return (v.rule.decode(), v.certain) if not found else (None, 0)
 
 
@@ -215,22 +217,38 @@ def compare(tmp, whose, enough, pevtrace, library, **kw):
 	return rules
 
 
+def refused_again(tmp, pevtrace, **kw):
+	"""What replay says of a call that root's program made, and that a user may not make."""
+	dump = os.path.join(tmp, "counts")
+	program = "import ctypes; ctypes.CDLL(None).syscall(%d, bytes.fromhex('%s'), 0, -1, -1, 0)" % \
+		(NR, attr_of(config=9).hex())
+	run(pevtrace, "-j", "-o", dump, "/usr/bin/python3", "-S", "-E", "-c", program)
+	r = run(pevtrace, "replay", "-q", dump, **kw)
+	TAP.ok("(rule kernel_privilege)" in r.stderr and "EACCES here" in r.stdout, "replay: the rule that refuses it here",
+	       [r.stdout, r.stderr])
+
+
 def main():
-	if not ck.PEVTRACE:
-		ck.sp.skip_all("PEVTRACE is not set")
+	if not PEVTRACE:
+		sp.skip_all("PEVTRACE is not set")
 	for need in ("events", "tracing"):
-		if ck.machine.lacks(need):
-			ck.sp.skip_all(ck.machine.lacks(need))
+		if machine.lacks(need):
+			sp.skip_all(machine.lacks(need))
 	tmp = tempfile.mkdtemp(prefix="pevtrace-verdicts-")
-	rules = compare(tmp, "of this user", ENOUGH, ck.PEVTRACE, Library())
+	rules = compare(tmp, "of this user", ENOUGH, PEVTRACE, Library())
 	TAP.ok({"group_cpu", "group_task", "group_member", "group_not_event"} <= rules, "rules about groups are among them",
 	       sorted(map(str, rules)))
 	if os.geteuid():
 		TAP.skip("an ordinary user", "this is one")
 	else:
 		os.chmod(tmp, 0o777)
-		compare(tmp, "of an ordinary user", ENOUGH_OF_USER, shutil.copy(ck.PEVTRACE, tmp), None,
-			user=ck.sp.NOBODY, group=ck.sp.NOBODY, extra_groups=[], cwd="/")
+		program = shutil.copy(PEVTRACE, tmp)
+		kw = {"user": sp.NOBODY, "group": sp.NOBODY, "extra_groups": [], "cwd": "/"}
+		compare(tmp, "of an ordinary user", ENOUGH_OF_USER, program, None, **kw)
+		if machine.setting("paranoid") < 2 or machine.lacks("kernel events"):
+			TAP.skip("replay: the rule that refuses it here", "a user may count the kernel, or root may not")
+		else:
+			refused_again(tmp, program, **kw)
 	shutil.rmtree(tmp, ignore_errors=True)
 	return TAP.done()
 

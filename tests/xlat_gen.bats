@@ -6,7 +6,11 @@
 
 setup() {
 	srcdir=$(cd "${srcdir:-.}" && pwd)
-	gen=$srcdir/xlat/gen.awk
+	gen=()
+	for part in values read check write; do
+		gen+=(-f "$srcdir/xlat/gen_$part.awk")
+	done
+	gen+=("$srcdir/xlat/sections.txt")
 	dir=$BATS_TEST_TMPDIR
 	tab=$(printf '\t')
 	LC_ALL=C
@@ -105,7 +109,7 @@ wrong() {
 	mkdir "$dir/out"
 	awks >"$dir/awks"
 	while read -r a; do
-		run $a -v out="$dir/out" -f "$gen" "$dir/bad.in" </dev/null
+		run $a -v out="$dir/out" "${gen[@]}" "$dir/bad.in" </dev/null
 		echo "$a: $status: $output"
 		[ "$status" -ne 0 ]
 		[[ $output == *"$dir/bad.in:$1: "*"$2"* ]]
@@ -117,7 +121,7 @@ wrong() {
 	mkdir "$dir/out"
 	awks >"$dir/awks"
 	while read -r a; do
-		$a -v out="$dir/out" -f "$gen" "$dir/good.in"
+		$a -v out="$dir/out" "${gen[@]}" "$dir/good.in"
 	done <"$dir/awks"
 	grep -q '"C_BLUE"' "$dir/out/tables.c"
 	grep -qx '#define B_HIGH 0xffffffff00000000ULL' "$dir/out/constants.h"
@@ -142,7 +146,7 @@ wrong() {
 		d=$dir/$(echo "$a" | tr -d ' -')
 		mkdir "$d"
 		# activities.in has a generator of its own: tests/activities.bats
-		$a -v out="$d" -f "$gen" $(ls "$srcdir"/xlat/*.in | grep -v /activities.in) \
+		$a -v out="$d" "${gen[@]}" $(ls "$srcdir"/xlat/*.in | grep -v /activities.in) \
 			"$srcdir"/src/{conform,explain}/*.in
 		$a -f "$srcdir/xlat/check.awk" "$d/check.list" /dev/null >"$d/check.c"
 		if [ -n "$first" ]; then
@@ -150,10 +154,40 @@ wrong() {
 		fi
 		first=${first:-$d}
 	done <"$dir/awks"
-	for f in tables.c tables.h constants.h layouts.h call_ids.h rule_ids.h \
-		check.list; do
+	for f in tables.c tables.h constants.h layouts.h enums.h rows.h rule_ids.h \
+		sections.md check.list; do
 		[ -s "$first/$f" ]
 	done
+}
+
+@test "README.md has the sections and their columns" {
+	mkdir "$dir/out"
+	awk -v out="$dir/out" "${gen[@]}" "$dir/good.in"
+	sed -n '/^| section /,/^## /p' "$srcdir/xlat/README.md" | sed '/^## /d' |
+		sed -e :a -e '/^\n*$/{$d;N;ba' -e '}' >"$dir/shown"
+	diff "$dir/out/sections.md" "$dir/shown"
+}
+
+@test "what sections.txt says is what rows become" {
+	mkdir "$dir/out"
+	rows sections.txt <<-'END'
+		%types
+		text|const char *|text|-|-
+		even|int |text|[02468]$|not an even number
+		%words xlat_kind XLAT_ table kind
+		enum|-
+		%section birds bird bird_desc
+		NAME|text unique|name|of the bird
+		WINGS|even|wings|-
+	END
+	gen=("${gen[@]::8}" "$dir/sections.txt")
+	printf '%%birds\nowl\t2\ncrow\t4\n' >"$dir/good.in"
+	awk -v out="$dir/out" "${gen[@]}" "$dir/good.in"
+	grep -qx "${tab}const char \*name;$tab/\* of the bird \*/" "$dir/out/rows.h"
+	grep -qx "${tab}{ \"crow\", \"4\" }," "$dir/out/tables.c"
+	wrong 2 "not an even number: 3" '2s/2/3/'
+	wrong 3 "bird owl is defined twice" '3s/crow/owl/'
+	wrong 3 "a missing column" '3s/4/&\t5/'
 }
 
 @test "64-bit values are exact" {
@@ -169,7 +203,7 @@ wrong() {
 	awks >"$dir/awks"
 	while read -r a; do
 		rm -f "$dir"/out/*
-		$a -v out="$dir/out" -f "$gen" "$dir/good.in"
+		$a -v out="$dir/out" "${gen[@]}" "$dir/good.in"
 		grep -qx '#define P_TEN 10' "$dir/out/constants.h"
 		grep -qx '#define P_B 0x8000000000000001ULL' "$dir/out/constants.h"
 		grep -qx '#define P_C 0xfffffffffffff001ULL' "$dir/out/constants.h"
@@ -258,7 +292,7 @@ wrong() {
 	wrong 15 "a release below 5.10" '15s/6.1/4.1/'
 	sed -e '1s/ header=colour.h\(.*\)/\1 source=colour.c/' "$dir/good.in" >"$dir/sourced.in"
 	mkdir -p "$dir/out"
-	awk -v out="$dir/out" -f "$gen" "$dir/sourced.in"
+	awk -v out="$dir/out" "${gen[@]}" "$dir/sourced.in"
 }
 
 @test "other rows and sections that are wrong" {
@@ -325,7 +359,7 @@ wrong() {
 
 @test "mistakes are told all at once" {
 	sed -e 's/C_BLUE/C_RED/' -e '12s/size.-/length\t-/' "$dir/good.in" >"$dir/bad.in"
-	run awk -v out="$dir" -f "$gen" "$dir/bad.in"
+	run awk -v out="$dir" "${gen[@]}" "$dir/bad.in"
 	[ "$status" -ne 0 ]
 	[[ $output == *"bad.in:4: "* ]]
 	[[ $output == *"bad.in:12: "* ]]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # Compare the description with the system's headers: from check.list (written by
-# gen.awk) and the preprocessed headers.c, generate a C file of assertions about
+# gen_write.awk) and the preprocessed headers.c, generate a C file of assertions about
 # all names that those headers define:
 #
 #	$(CC) $(CPPFLAGS) -std=gnu11 -E -dD $(srcdir)/xlat/headers.c >xlat/headers.i

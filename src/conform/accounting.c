@@ -284,7 +284,8 @@ static bool is_checkable(const struct accounts *a, const struct patch_doc *d,
 	if (has_names(a->c, d, s) || finding_on(a->c, s))
 		return true;
 	for (size_t i = s.first; i < s.first + s.count; i++)
-		if (is_prose(d->lines[i - 1].text) && next_number(d->lines[i - 1].text, d->lines[i - 1].text))
+		if (is_prose(d->lines[i - 1].text) &&
+		    next_number(d->lines[i - 1].text, d->lines[i - 1].text))
 			return true;
 	return false;
 }

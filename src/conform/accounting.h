@@ -20,8 +20,8 @@ extern const char *const account_names[];
 /*
  * Call hook for each row of the tables that concerns the page, and each sentence with a
  * number, a constant, an errno or a member.  kind is "constant", "member", "rule",
- * "refusal", "claim", "example" or "sentence"; line is that of the page, 0: none; text is the name, or
- * the sentence, and why the reason of ACCOUNT_EXCEPTED, _UNTRIED and _UNCHECKED, or "".
+ * "refusal", "claim", "example" or "sentence"; line is that of the page, 0: none; text is the
+ * name, or the sentence, and why the reason of ACCOUNT_EXCEPTED, _UNTRIED and _UNCHECKED, or "".
  */
 void accounting(const struct conform *c,
 		void (*hook)(void *ctx, const char *kind, enum account account,

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/abi/xlat.h"
 #include "conform/finding.h"
+#include "core/abi/xlat.h"
 
 /* A constant, or an ioctl. */
 struct api_name {

@@ -11,8 +11,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "core/abi/strings.h"
 #include "conform/claim_trace.h"
+#include "core/abi/strings.h"
 #include "core/host/mounts.h"
 #include "core/lib/child.h"
 #include "core/lib/die.h"

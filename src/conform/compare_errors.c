@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/abi/strings.h"
 #include "conform/compare.h"
 #include "conform/tables.h"
+#include "core/abi/strings.h"
 #include "core/lib/buf.h"
 #include "xlat/tables.h"
 
@@ -27,15 +27,18 @@ static bool list_has_word(const char *fields, const char *word, size_t len)
 
 static bool entry_has_any(const struct conform *c, const struct page_entry *e, const char *words)
 {
-	size_t len, entry = (size_t)(e - c->page.entries);
+	size_t len;
 
 	for (const char *s; (s = text_item(&words, ',', &len));) {
 		if (api_desc_phrase(buf_str(&c->page.prose) + e->text, e->text_len, s, len))
 			return true;
-		for (size_t i = 0; i < c->page.nwords; i++)
-			if (c->page.words[i].entry == entry && strlen(c->page.words[i].name) == len &&
-			    !memcmp(c->page.words[i].name, s, len))
+		for (size_t i = 0; i < c->page.nwords; i++) {
+			const struct page_word *w = &c->page.words[i];
+
+			if (w->entry == (size_t)(e - c->page.entries) && strlen(w->name) == len &&
+			    !memcmp(w->name, s, len))
 				return true;
+		}
 	}
 	return false;
 }
@@ -112,12 +115,10 @@ static void missing_causes(struct conform *c, const struct xlat_entry *error,
 {
 	for (size_t i = 0; i < RULE_COUNT; i++)
 		if (is_uncovered(c, error, e, &rule_descs[i])) {
-			struct finding *f = compare_add_page(c, FINDING_ERRNO_CASES, NULL,
-							     error->name, e->section, e->line,
-							     "The entry of %s omits causes of the error",
-							     error->name);
-
-			add_error_rules(c, f, error, e);
+			add_error_rules(c, compare_add_page(c, FINDING_ERRNO_CASES, NULL,
+							    error->name, e->section, e->line,
+							    "The entry of %s omits causes of the "
+							    "error", error->name), error, e);
 			return;
 		}
 }
@@ -220,7 +221,7 @@ static size_t compare_call(struct conform *c, const struct refusal_desc *first)
 		finding_detail(compare_add_page(c, FINDING_CALL_ERRORS, NULL, name,
 						e ? e->section : SIZE_MAX, e ? e->line : 0,
 						e ? "The entry of %s omits errors" :
-						    "Undocumented: errors of %s(2)", name), &detail);
+						"Undocumented: errors of %s(2)", name), &detail);
 	return (size_t)(r - first);
 }
 

@@ -213,7 +213,8 @@ static void add_missing_name(struct conform *c, const struct api_name *n)
 	struct finding *f;
 
 	f = compare_add_page(c, FINDING_LACKING, NULL, n->name,
-			     e ? e->section : w ? w->section : SIZE_MAX, e ? e->line : w ? w->line : 0,
+			     e ? e->section : w ? w->section : SIZE_MAX,
+			     e ? e->line : w ? w->line : 0,
 			     "Undocumented: %s%s%s", n->name, after ? "; add it after " : "",
 			     after ? after : "");
 	finding_since(f, n->since);

@@ -90,8 +90,8 @@ static void add_old_name(struct differing *d, const struct api_member *stated)
 			continue;
 		if (!f)
 			f = compare_add_page(d->c, FINDING_MEMBER_OLD, d->what, stated->name,
-					     d->section, 0, "%s no longer has %s, but the page uses it",
-					     d->what, stated->name);
+					     d->section, 0, "%s no longer has %s, but the page "
+					     "uses it", d->what, stated->name);
 		place_page(d->c, f, w->line);
 	}
 }
@@ -146,8 +146,8 @@ static void page_member_differs(void *ctx, enum finding_kind kind,
 	} else if (known) {
 		difference_text(d, kind, known, stated, &text);
 		f = compare_add_page(d->c, kind, d->what,
-				     (kind == FINDING_MEMBER_NAME ? stated : known)->name, d->section,
-				     stated->line, "%s", text.data);
+				     (kind == FINDING_MEMBER_NAME ? stated : known)->name,
+				     d->section, stated->line, "%s", text.data);
 		place_member(d->c, f, d->what, known->name);
 		buf_free(&text);
 	} else if (api_member(api_struct(&d->c->header, d->what), stated->name) ||
@@ -363,8 +363,9 @@ static const struct api_member *tagged_member(const struct conform *c, const str
 {
 	for (size_t i = 0; i < c->page.nentries; i++) {
 		const struct page_entry *e = &c->page.entries[i];
-		const struct api_member *m = e->text != tag->text ? NULL :
-					     api_member(layout_before(c, e->name, e->line), e->name);
+		const struct api_struct *st = e->text == tag->text ?
+					      layout_before(c, e->name, e->line) : NULL;
+		const struct api_member *m = api_member(st, e->name);
 
 		if (m && element_bits(m) && (!bits || element_bits(m) == bits))
 			return m;
@@ -394,8 +395,9 @@ static void compare_said_bits(struct conform *c, const struct page_entry *e)
 		if (digits && s + 4 <= end && !strncmp(s, "-bit", 4) &&
 		    strncmp(s + 4, " align", 6) && !tagged_member(c, e, bits))
 			place_page(c, compare_add_page(c, FINDING_BITS_SAID, NULL, m->name,
-						       e->section, e->line, "%s has %u bits, not %u",
-						       m->name, element_bits(m), bits), m->line);
+						       e->section, e->line,
+						       "%s has %u bits, not %u", m->name,
+						       element_bits(m), bits), m->line);
 	}
 }
 

@@ -15,13 +15,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/abi/strings.h"
 #include "conform/compiler.h"
 #include "conform/tables.h"
 #include "conform/textfile.h"
-#include "engine/rings/borrow.h"
+#include "core/abi/strings.h"
 #include "core/lib/child.h"
 #include "core/lib/die.h"
+#include "engine/rings/borrow.h"
 
 enum { RUN_MSEC = 5000, OUTPUT_MAX = 65536, CANNOT_RUN = 126 };
 
@@ -360,9 +360,9 @@ void compare_page_examples(struct conform *c)
 				continue;
 			for (const char *s = e->text; s < at; s++)
 				line += *s == '\n';
-			compare_add_page(c, FINDING_EXAMPLE_MESSAGE, NULL, e->name, e->section, line,
-					 "%s(3) ends the message; the newline before that breaks "
-					 "its line", functions[j]);
+			compare_add_page(c, FINDING_EXAMPLE_MESSAGE, NULL, e->name, e->section,
+					 line, "%s(3) ends the message; the newline before that "
+					 "breaks its line", functions[j]);
 		}
 	}
 }

@@ -37,7 +37,8 @@ struct finding *finding_add(struct findings *fs, enum finding_source source,
 	fs->all = page_grow(fs->all, fs->n, sizeof(*fs->all));
 	fs->all[fs->n] = (struct finding){
 		.source = source, .kind = kind, .severity = kinds[kind].severity, .id = id.data,
-		.subject = strchr(id.data, ':') + 1, .owner = owner ? xstrdup(owner) : NULL, .name = xstrdup(name),
+		.subject = strchr(id.data, ':') + 1, .owner = owner ? xstrdup(owner) : NULL,
+		.name = xstrdup(name),
 	};
 	return &fs->all[fs->n++];
 }

@@ -230,8 +230,8 @@ bool header_read(const char *const *headers, size_t n, struct api_desc *out)
 	if (!ok) {
 		error = strstr(buf_str(&errors), "error:");
 		error = error ? error : buf_str(&errors);
-		warn("cannot compile %s: %.*s; name another header with --header, or use --no-headers",
-		     headers[0], (int)strcspn(error, "\n"), error);
+		warn("cannot compile %s: %.*s; name another header with --header, or use "
+		     "--no-headers", headers[0], (int)strcspn(error, "\n"), error);
 	}
 	ok = ok && btf_read(object.data, NULL, &all);
 	if (ok) {

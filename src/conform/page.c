@@ -118,7 +118,8 @@ static const char *find_words(const char *from, const char *end, const char *wor
 static size_t find_line(const struct page *p, struct range r, const char *words)
 {
 	static const char gap[] = " ... ";
-	const char *from = text_at(p, r.first), *end = text_at(p, r.end), *rest = strstr(words, gap);
+	const char *from = text_at(p, r.first), *end = text_at(p, r.end);
+	const char *rest = strstr(words, gap);
 
 	if (rest) {
 		from = find_words(from, end, words, (size_t)(rest - words));

@@ -217,7 +217,8 @@ static bool is_phrase(const struct roff_line *l)
 }
 
 /* Return true for a word that may name something of the interface. */
-static bool is_name_word(const struct roff_line *l, const char *word, size_t at, size_t n, bool code)
+static bool is_name_word(const struct roff_line *l, const char *word, size_t at, size_t n,
+			 bool code)
 {
 	/* the text ends with a NUL */
 	char before = at ? l->text[at - 1] : '\0', after = l->text[at + n];

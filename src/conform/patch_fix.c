@@ -238,7 +238,8 @@ static void shrink_reserved(struct fixing *x, const struct api_struct *stated, u
 			const char *width = colon + 1 + strspn(colon + 1, " ");
 
 			buf_add(&line, text, (size_t)(width - text));
-			buf_addf(&line, "%u%s\n", m->bits - bits, width + strspn(width, "0123456789"));
+			buf_addf(&line, "%u%s\n", m->bits - bits,
+				 width + strspn(width, "0123456789"));
 			add_edit_buf(x, m->line, 1, &line);
 		}
 		return;

@@ -302,7 +302,7 @@ static void write_comment(const char *meaning, size_t column, struct buf *line, 
 }
 
 void patch_add_member(const char *structure, const struct api_member *m, const char *like,
-			struct buf *out)
+		      struct buf *out)
 {
 	uint32_t first;
 	const struct field *f = find_field(structure, m->name, &first);
@@ -356,7 +356,7 @@ void patch_add_errors(const struct conform *c, const char *detail, struct buf *o
 }
 
 void patch_add_errno(const struct conform *c, const char *name, const char *detail,
-		       struct buf *out)
+		     struct buf *out)
 {
 	struct buf text = { 0 };
 

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "conform/pseudo.h"
 #include "core/abi/read_format.h"
 #include "core/abi/record_walk.h"
-#include "conform/pseudo.h"
 #include "core/lib/buf.h"
 #include "core/lib/die.h"
 #include "xlat/constants.h"
@@ -111,8 +111,8 @@ void tables_read(struct api_desc *out)
 
 		for (size_t j = 0; is_perf_header(x->header) && j < x->n; j++) {
 			const struct xlat_entry *e = &x->entries[j];
-			struct api_name *n = add_table_name(out, e->name, e->value, e->since, x->name,
-							    x->header);
+			struct api_name *n = add_table_name(out, e->name, e->value, e->since,
+							    x->name, x->header);
 
 			n->traits = e->traits;
 			n->updated = e->update;
@@ -182,37 +182,10 @@ static void key_end(struct sink *s)
 }
 
 /* The functions of a sink for values, which all begin with the key. */
-static void key_u64(struct sink *s, const char *name, uint64_t v)
+static void key_value(struct sink *s, const char *name, const struct value *v)
 {
-	(void)v;
-	keys_add(s, name);
-}
-
-static void key_sint(struct sink *s, const char *name, int64_t v)
-{
-	key_u64(s, name, (uint64_t)v);
-}
-
-static void key_table(struct sink *s, const char *name, const struct xlat *x, uint64_t v)
-{
-	(void)x;
-	key_u64(s, name, v);
-}
-
-static void key_bytes(struct sink *s, const char *name, const void *bytes, size_t len, bool cut)
-{
-	(void)bytes, (void)cut;
-	key_u64(s, name, len);
-}
-
-static void key_string(struct sink *s, const char *name, const char *bytes, size_t len, bool cut)
-{
-	key_bytes(s, name, bytes, len, cut);
-}
-
-static void key_symbol(struct sink *s, const char *name, const char *word)
-{
-	key_bytes(s, name, word, 0, false);
+	if (v->kind != VALUE_PACKED && v->kind != VALUE_FD)
+		keys_add(s, name);
 }
 
 static void keys_init(struct keys *k, struct sink_ops *ops, bool deep)
@@ -220,12 +193,7 @@ static void keys_init(struct keys *k, struct sink_ops *ops, bool deep)
 	*ops = sink_null_ops;
 	ops->begin = key_begin;
 	ops->end = key_end;
-	ops->uint = ops->hex = ops->addr = key_u64;
-	ops->sint = key_sint;
-	ops->enumeration = ops->flags = key_table;
-	ops->string = key_string;
-	ops->bytes = key_bytes;
-	ops->symbol = key_symbol;
+	ops->value = key_value;
 	*k = (struct keys){ .sink = { .ops = ops, .full = true, .max_string = 64 }, .deep = deep };
 }
 

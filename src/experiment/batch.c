@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "engine/rings/ring.h"
 #include "core/lib/die.h"
+#include "engine/rings/ring.h"
 #include "xlat/constants.h"
 
 enum { READ_MAX = 16384 };	/* the kernel's limit for a group read */

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "core/abi/read_format.h"
+#include "core/host/event_syntax.h"
 #include "engine/rings/own_call.h"
 #include "experiment/stream.h"
-#include "core/host/event_syntax.h"
 
 /* The arguments pid and cpu of perf_event_open(2). */
 struct target {

@@ -5,8 +5,8 @@
 
 #include "core/abi/layout.h"
 #include "core/abi/strings.h"
-#include "experiment/instruments_internal.h"
 #include "core/host/rights.h"
+#include "experiment/instruments_internal.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
@@ -204,12 +204,12 @@ void instrument_emit_doubt(struct instruments *is, const uint8_t *attr, size_t l
 
 	if (instrument_doubt(is, attr, len, count, &why) &&
 	    instrument_of(is->host, attr, len, &i)) {
-		k->ops->begin(k, "instrument", SINK_OBJECT);
-		k->ops->symbol(k, "name", instrument_name(i));
-		k->ops->symbol(k, "verdict",
-			       instrument_verdict_name(instrument_find(is, i)->verdict));
-		k->ops->symbol(k, "words", buf_str(&why));
-		k->ops->end(k);
+		sink_begin(k, "instrument", SINK_OBJECT);
+		sink_symbol(k, "name", instrument_name(i));
+		sink_symbol(k, "verdict",
+			    instrument_verdict_name(instrument_find(is, i)->verdict));
+		sink_symbol(k, "words", buf_str(&why));
+		sink_end(k);
 	}
 	buf_free(&why);
 }

@@ -6,10 +6,10 @@
 #include <unistd.h>
 
 #include "core/abi/ioctl.h"
-#include "engine/rings/ring.h"
-#include "experiment/instruments_internal.h"
 #include "core/host/pmu.h"
 #include "core/lib/child.h"
+#include "engine/rings/ring.h"
+#include "experiment/instruments_internal.h"
 #include "xlat/constants.h"
 #include "xlat/tables.h"
 

@@ -7,9 +7,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/lib/child.h"
 #include "experiment/arch/compat_code.h"
 #include "experiment/instruments_internal.h"
-#include "core/lib/child.h"
 
 enum { ADDRESS = 0x400000 };
 

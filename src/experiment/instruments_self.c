@@ -6,12 +6,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "engine/rings/bpf.h"
 #include "core/abi/layout.h"
-#include "experiment/instruments_internal.h"
-#include "experiment/open_event.h"
 #include "core/lib/child.h"
 #include "core/lib/clock.h"
+#include "engine/rings/bpf.h"
+#include "experiment/instruments_internal.h"
+#include "experiment/open_event.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"

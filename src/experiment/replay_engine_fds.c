@@ -5,8 +5,8 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "experiment/replay_engine_internal.h"
 #include "core/lib/die.h"
+#include "experiment/replay_engine_internal.h"
 #include "xlat/tables.h"
 
 static const char before[] = "events opened before the dump began";

@@ -13,8 +13,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "experiment/steps_internal.h"
 #include "core/lib/die.h"
+#include "experiment/steps_internal.h"
 #include "experiment/work.h"
 #include "xlat/constants.h"
 

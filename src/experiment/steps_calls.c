@@ -11,12 +11,12 @@
 #include <unistd.h>
 
 #include "core/abi/layout.h"
-#include "experiment/steps_internal.h"
-#include "experiment/instruments.h"
-#include "experiment/trial.h"
-#include "experiment/work.h"
 #include "core/host/event_syntax.h"
 #include "core/lib/die.h"
+#include "experiment/instruments.h"
+#include "experiment/steps_internal.h"
+#include "experiment/trial.h"
+#include "experiment/work.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"

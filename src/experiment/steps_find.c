@@ -10,8 +10,8 @@
 #include "core/abi/arch.h"
 #include "core/abi/layout.h"
 #include "core/abi/record.h"
-#include "engine/rings/ring.h"
 #include "core/lib/die.h"
+#include "engine/rings/ring.h"
 #include "xlat/constants.h"
 
 /* A sink that stores each value with its path ------------------------------------------- */
@@ -58,58 +58,14 @@ static struct record_value *fields_add(struct sink *s, const char *key)
 	return &out->list[out->n++];
 }
 
-static void fields_uint(struct sink *s, const char *key, uint64_t v)
+static void fields_value(struct sink *s, const char *key, const struct value *v)
 {
-	fields_add(s, key)->number = v;
-}
+	struct record_value *f = fields_add(s, key);
 
-static void fields_sint(struct sink *s, const char *key, int64_t v)
-{
-	fields_uint(s, key, (uint64_t)v);
-}
-
-static void fields_named(struct sink *s, const char *key, const struct xlat *x, uint64_t v)
-{
-	(void)x;
-	fields_uint(s, key, v);
-}
-
-static void fields_packed(struct sink *s, const char *key, uint64_t raw,
-			  const struct sink_part *parts, size_t n)
-{
-	(void)parts;
-	(void)n;
-	fields_uint(s, key, raw);
-}
-
-static void fields_symbol(struct sink *s, const char *key, const char *word)
-{
-	fields_add(s, key)->text = xstrdup(word);
-}
-
-static void fields_string(struct sink *s, const char *key, const char *bytes, size_t len,
-			  bool cut)
-{
-	struct buf text = { 0 };
-
-	(void)cut;
-	buf_add(&text, bytes, strnlen(bytes, len));
-	fields_add(s, key)->text = xstrdup(buf_str(&text));
-	buf_free(&text);
-}
-
-/* The value of bytes is their number. */
-static void fields_bytes(struct sink *s, const char *key, const void *bytes, size_t len, bool cut)
-{
-	(void)bytes;
-	(void)cut;
-	fields_uint(s, key, len);
-}
-
-static void fields_fd(struct sink *s, const char *key, int64_t fd, const char *label)
-{
-	(void)label;
-	fields_uint(s, key, (uint64_t)fd);
+	if (v->kind == VALUE_SYMBOL || v->kind == VALUE_STRING)
+		f->text = xstrndup(v->text, strnlen(v->text, v->len));
+	else
+		f->number = v->kind == VALUE_BYTES ? v->len : v->number;
 }
 
 static void fields_note(struct sink *s, const char *key, const char *text)
@@ -147,14 +103,11 @@ static void fields_end(struct sink *s)
 		snprintf(key, sizeof(key), "%s", f->level[f->depth].key);
 	f->depth--;
 	if (array && !(f->depth < DEPTH && f->level[f->depth].array))
-		fields_uint(s, key, n);
+		sink_uint(s, key, n);
 }
 
 static const struct sink_ops fields_ops = {
-	.begin = fields_begin, .end = fields_end, .uint = fields_uint, .sint = fields_sint,
-	.hex = fields_uint, .addr = fields_uint, .enumeration = fields_named,
-	.flags = fields_named, .packed = fields_packed, .symbol = fields_symbol,
-	.string = fields_string, .bytes = fields_bytes, .fd = fields_fd, .note = fields_note,
+	.begin = fields_begin, .end = fields_end, .value = fields_value, .note = fields_note,
 };
 
 static void fields_read(const uint8_t *bytes, size_t len, const struct record_format *format,
@@ -164,9 +117,9 @@ static void fields_read(const uint8_t *bytes, size_t len, const struct record_fo
 		.sink = { .ops = &fields_ops, .full = true, .max_string = 4096 }, .out = out,
 	};
 
-	fields_uint(&f.sink, "header.type", load_uint(bytes, 4));
-	fields_uint(&f.sink, "header.misc", load_uint(bytes + 4, 2));
-	fields_uint(&f.sink, "header.size", load_uint(bytes + 6, 2));
+	sink_uint(&f.sink, "header.type", load_uint(bytes, 4));
+	sink_uint(&f.sink, "header.misc", load_uint(bytes + 4, 2));
+	sink_uint(&f.sink, "header.size", load_uint(bytes + 6, 2));
 	record_emit(bytes, len, format, NULL, &f.sink, NULL);
 }
 

@@ -15,14 +15,15 @@
 #include "core/abi/arch.h"
 #include "core/abi/layout.h"
 #include "core/abi/strings.h"
-#include "experiment/steps_internal.h"
-#include "engine/rings/bpf.h"
-#include "experiment/trial.h"
-#include "experiment/work.h"
 #include "core/host/cgroup.h"
+#include "core/host/facts.h"
 #include "core/host/host.h"
 #include "core/host/rights.h"
 #include "core/host/sysfile.h"
+#include "engine/rings/bpf.h"
+#include "experiment/steps_internal.h"
+#include "experiment/trial.h"
+#include "experiment/work.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
@@ -226,6 +227,8 @@ static bool machine_value(const char *name, uint64_t *v)
 		*v = (uint64_t)rights_sysctl("../net/core/bpf_jit_enable", 0);
 	else if (!strcmp(name, "perfmon"))
 		*v = rights_perfmon();
+	else if (!strcmp(name, "lockdown"))
+		*v = facts_lockdown() == FACT_YES;
 	else if (!strcmp(name, "admin"))
 		*v = rights_effective() >> ABI_CAP_SYS_ADMIN & 1 &&
 		     rights_user_ns_is_first() == FACT_YES;

@@ -7,9 +7,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/lib/child.h"
 #include "experiment/steps_internal.h"
 #include "experiment/work.h"
-#include "core/lib/child.h"
 
 /* Read "work NAME [NUMBER|"TEXT"]"; the number is 1 by default. */
 static bool read_workload(struct steps *run, struct workload_request *q)

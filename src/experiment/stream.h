@@ -5,9 +5,9 @@
 #pragma once
 
 #include "core/abi/record.h"
-#include "engine/rings/ring.h"
-#include "engine/rings/own_call.h"
 #include "core/lib/buf.h"
+#include "engine/rings/own_call.h"
+#include "engine/rings/ring.h"
 
 struct stream_ring {
 	int fd;			/* of the event that is mapped */

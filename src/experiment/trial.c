@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "core/abi/attr_fields.h"
-#include "experiment/open_event.h"
 #include "core/lib/child.h"
 #include "core/lib/die.h"
+#include "experiment/open_event.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"

@@ -15,9 +15,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "engine/rings/bpf.h"
 #include "core/host/cgroup.h"
 #include "core/lib/child.h"
+#include "engine/rings/bpf.h"
 
 enum { PAGES = 16, SPIN_MS = 2, STACK = 1 << 18 };	/* STACK: bytes, for a thread or child */
 

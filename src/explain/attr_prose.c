@@ -29,9 +29,9 @@ void attr_prose_member(const struct open_attr *a, unsigned int index, struct pro
 	sink.sink.full = true;
 	sink.sink.max_string = SIZE_MAX;
 	text_sink_top(&sink, false, NULL);
-	sink.sink.ops->begin(&sink.sink, NULL, SINK_OBJECT);
+	sink_begin(&sink.sink, NULL, SINK_OBJECT);
 	layout_emit_member(&w, index, &sink.sink);
-	sink.sink.ops->end(&sink.sink);
+	sink_end(&sink.sink);
 	if (text.len > 2) /* without the braces */
 		prose_addf(p, "%.*s", (int)text.len - 2, text.data + 1);
 	buf_free(&text);

@@ -6,8 +6,8 @@
 #pragma once
 
 #include "core/abi/xlat.h"
-#include "explain/prose.h"
 #include "core/lib/nearest.h"
+#include "explain/prose.h"
 
 enum lexicon_kind {
 	LEXICON_CONSTANT, LEXICON_MEMBER, LEXICON_IOCTL, LEXICON_CALL, LEXICON_ARGUMENT,

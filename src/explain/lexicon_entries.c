@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "explain/lexicon_internal.h"
 #include "core/host/sysfile.h"
+#include "explain/lexicon_internal.h"
 #include "xlat/constants.h"
 #include "xlat/tables.h"
 

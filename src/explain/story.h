@@ -5,8 +5,8 @@
  */
 #pragma once
 
-#include "explain/prose.h"
 #include "core/session/view.h"
+#include "explain/prose.h"
 #include "formats/text/open_attr.h"
 
 enum story_level { STORY_BRIEF, STORY_NORMAL, STORY_DEEP };

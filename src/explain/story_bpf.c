@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "core/abi/bpf.h"
-#include "explain/story_internal.h"
 #include "core/lib/die.h"
+#include "explain/story_internal.h"
 
 static enum event_source source_of(const struct story_text *t, const struct event *e)
 {

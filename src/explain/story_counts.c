@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "explain/story_internal.h"
 #include "core/lib/die.h"
+#include "explain/story_internal.h"
 #include "xlat/constants.h"
 #include "xlat/tables.h"
 

@@ -4,8 +4,8 @@
 
 #include "core/abi/layout.h"
 #include "core/abi/strings.h"
-#include "explain/story_internal.h"
 #include "core/lib/die.h"
+#include "explain/story_internal.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"

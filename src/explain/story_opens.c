@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/lib/die.h"
+#include "core/lib/map.h"
 #include "explain/attr_items.h"
 #include "explain/attr_prose.h"
 #include "explain/story_internal.h"
-#include "core/lib/die.h"
-#include "core/lib/map.h"
 #include "xlat/layouts.h"
 
 /* Say why there is one event per CPU or task. */

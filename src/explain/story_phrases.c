@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Phrases that chapters of a story share. */
-#include "explain/story_internal.h"
 #include "core/model/event_name.h"
+#include "explain/story_internal.h"
 #include "formats/text/summary.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"

@@ -2,8 +2,8 @@
 /* The summary of a story. */
 #include <stdlib.h>
 
-#include "explain/story_internal.h"
 #include "core/lib/die.h"
+#include "explain/story_internal.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 

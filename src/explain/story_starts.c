@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/lib/die.h"
 #include "explain/attr_trigger.h"
 #include "explain/story_internal.h"
-#include "core/lib/die.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 

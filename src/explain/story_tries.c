@@ -6,11 +6,11 @@
 #include "core/abi/layout.h"
 #include "core/abi/need.h"
 #include "core/abi/strings.h"
-#include "explain/attr_prose.h"
-#include "explain/story_internal.h"
 #include "core/lib/die.h"
 #include "core/model/attempt.h"
 #include "core/model/event_name.h"
+#include "explain/attr_prose.h"
+#include "explain/story_internal.h"
 #include "xlat/tables.h"
 
 /* A probe (event) or a failed open (attempt). */

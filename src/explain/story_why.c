@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "explain/story_internal.h"
+#include "core/abi/siginfo.h"
 #include "core/lib/die.h"
 #include "core/model/attempt.h"
 #include "core/model/event_name.h"
-#include "core/abi/siginfo.h"
+#include "explain/story_internal.h"
 #include "xlat/constants.h"
 #include "xlat/tables.h"
 

@@ -11,9 +11,9 @@
 #include "config.h"
 #include "core/host/rights.h"
 #include "core/judge/judge.h"
+#include "formats/text/text.h"
 #include "public/copy_out.h"
 #include "public/machine.h"
-#include "formats/text/text.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
@@ -139,9 +139,9 @@ static void verdict_add_fields(const struct pevtrace_machine *m, const struct pe
 	machine_lookup_init(&lookup, m);
 	text_sink_init(&t, out);
 	buf_addc(out, ' ');
-	t.sink.ops->begin(&t.sink, NULL, SINK_OBJECT);
+	sink_begin(&t.sink, NULL, SINK_OBJECT);
 	judge_emit_fields(&w, &c, rule, release, &t.sink);
-	t.sink.ops->end(&t.sink);
+	sink_end(&t.sink);
 	machine_lookup_free(&lookup);
 }
 

@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "public/copy_out.h"
 #include "formats/text/text.h"
+#include "public/copy_out.h"
 
 /* Passing values ------------------------------------------------------------------------ */
 
@@ -33,94 +33,40 @@ static void visit_end(struct sink *s)
 	visit_pass(s, PEVTRACE_END, NULL, (struct pevtrace_item){ 0 });
 }
 
-static void visit_uint(struct sink *s, const char *key, uint64_t v)
+static void visit_value(struct sink *s, const char *key, const struct value *v)
 {
-	visit_pass(s, PEVTRACE_UNSIGNED, key, (struct pevtrace_item){ .number = v });
-}
+	static const enum pevtrace_kind kinds[] = {
+		[VALUE_UINT] = PEVTRACE_UNSIGNED, [VALUE_SINT] = PEVTRACE_SIGNED,
+		[VALUE_HEX] = PEVTRACE_MASK, [VALUE_ADDR] = PEVTRACE_ADDRESS,
+		[VALUE_ENUM] = PEVTRACE_CONSTANT, [VALUE_FLAGS] = PEVTRACE_FLAGS,
+		[VALUE_PACKED] = PEVTRACE_PACKED, [VALUE_SYMBOL] = PEVTRACE_WORD,
+		[VALUE_STRING] = PEVTRACE_STRING, [VALUE_BYTES] = PEVTRACE_BYTES,
+		[VALUE_FD] = PEVTRACE_FD,
+	};
+	struct pevtrace_item item = {
+		.number = v->number, .text = v->text, .length = v->len, .truncated = v->cut,
+		.reserved = { v->xlat },
+	};
 
-static void visit_sint(struct sink *s, const char *key, int64_t v)
-{
-	visit_pass(s, PEVTRACE_SIGNED, key, (struct pevtrace_item){ .number = (uint64_t)v });
-}
-
-static void visit_hex(struct sink *s, const char *key, uint64_t v)
-{
-	visit_pass(s, PEVTRACE_MASK, key, (struct pevtrace_item){ .number = v });
-}
-
-static void visit_addr(struct sink *s, const char *key, uint64_t v)
-{
-	visit_pass(s, PEVTRACE_ADDRESS, key, (struct pevtrace_item){ .number = v });
-}
-
-static void visit_text(struct sink *s, enum pevtrace_kind kind, const char *key,
-		       uint64_t number, const char *text)
-{
-	visit_pass(s, kind, key, (struct pevtrace_item){
-		.number = number, .text = text, .length = text ? strlen(text) : 0,
-	});
-}
-
-static void visit_enum(struct sink *s, const char *key, const struct xlat *x, uint64_t v)
-{
-	const char *name = xlat_name(x, v);
-
-	visit_pass(s, PEVTRACE_CONSTANT, key, (struct pevtrace_item){
-		.number = v, .text = name, .length = name ? strlen(name) : 0, .reserved = { x },
-	});
-}
-
-static void visit_flags(struct sink *s, const char *key, const struct xlat *x, uint64_t v)
-{
-	visit_pass(s, PEVTRACE_FLAGS, key, (struct pevtrace_item){
-		.number = v, .reserved = { x },
-	});
-}
-
-static void visit_packed(struct sink *s, const char *key, uint64_t raw,
-			 const struct sink_part *parts, size_t n)
-{
-	visit_pass(s, PEVTRACE_PACKED, key, (struct pevtrace_item){
-		.number = raw, .reserved = { parts, parts + n },
-	});
-}
-
-static void visit_symbol(struct sink *s, const char *key, const char *word)
-{
-	visit_text(s, PEVTRACE_WORD, key, 0, word);
-}
-
-static void visit_string(struct sink *s, const char *key, const char *bytes, size_t len,
-			 bool cut)
-{
-	visit_pass(s, PEVTRACE_STRING, key, (struct pevtrace_item){
-		.text = bytes, .length = len, .truncated = cut,
-	});
-}
-
-static void visit_bytes(struct sink *s, const char *key, const void *bytes, size_t len,
-			bool cut)
-{
-	visit_pass(s, PEVTRACE_BYTES, key, (struct pevtrace_item){
-		.text = bytes, .length = len, .truncated = cut,
-	});
-}
-
-static void visit_fd(struct sink *s, const char *key, int64_t fd, const char *label)
-{
-	visit_text(s, PEVTRACE_FD, key, (uint64_t)fd, label);
+	if (v->kind == VALUE_ENUM && (item.text = xlat_name(v->xlat, v->number)))
+		item.length = strlen(item.text);
+	if (v->kind == VALUE_PACKED) {
+		item.reserved[0] = v->parts;
+		item.reserved[1] = v->parts + v->len;
+		item.length = 0;
+	}
+	visit_pass(s, kinds[v->kind], key, item);
 }
 
 static void visit_note(struct sink *s, const char *key, const char *text)
 {
-	visit_text(s, PEVTRACE_NOTE, key, 0, text);
+	visit_pass(s, PEVTRACE_NOTE, key, (struct pevtrace_item){
+		.text = text, .length = strlen(text),
+	});
 }
 
 static const struct sink_ops visit_ops = {
-	.begin = visit_begin, .end = visit_end, .uint = visit_uint, .sint = visit_sint,
-	.hex = visit_hex, .addr = visit_addr, .enumeration = visit_enum,
-	.flags = visit_flags, .packed = visit_packed, .symbol = visit_symbol,
-	.string = visit_string, .bytes = visit_bytes, .fd = visit_fd, .note = visit_note,
+	.begin = visit_begin, .end = visit_end, .value = visit_value, .note = visit_note,
 };
 
 void visit_sink_init(struct visit_sink *v, pevtrace_visit_fn *visit, void *context)
@@ -147,39 +93,39 @@ static void visit_write_item(const struct pevtrace_item *i, struct sink *s)
 
 	switch (i->kind) {
 	case PEVTRACE_UNSIGNED:
-		s->ops->uint(s, NULL, i->number);
+		sink_uint(s, NULL, i->number);
 		break;
 	case PEVTRACE_SIGNED:
 	case PEVTRACE_FD:
-		s->ops->fd(s, NULL, (int64_t)i->number, i->text);
+		sink_fd(s, NULL, (int64_t)i->number, i->text);
 		break;
 	case PEVTRACE_MASK:
-		s->ops->hex(s, NULL, i->number);
+		sink_hex(s, NULL, i->number);
 		break;
 	case PEVTRACE_ADDRESS:
-		s->ops->addr(s, NULL, i->number);
+		sink_addr(s, NULL, i->number);
 		break;
 	case PEVTRACE_CONSTANT:
-		s->ops->enumeration(s, NULL, i->reserved[0], i->number);
+		sink_enum(s, NULL, i->reserved[0], i->number);
 		break;
 	case PEVTRACE_FLAGS:
-		s->ops->flags(s, NULL, i->reserved[0], i->number);
+		sink_flags(s, NULL, i->reserved[0], i->number);
 		break;
 	case PEVTRACE_PACKED:
-		s->ops->packed(s, NULL, i->number, parts,
-			       (size_t)((const struct sink_part *)i->reserved[1] - parts));
+		sink_packed(s, NULL, i->number, parts,
+			    (size_t)((const struct sink_part *)i->reserved[1] - parts));
 		break;
 	case PEVTRACE_WORD:
-		s->ops->symbol(s, NULL, i->text);
+		sink_symbol(s, NULL, i->text);
 		break;
 	case PEVTRACE_STRING:
-		s->ops->string(s, NULL, i->text, i->length, i->truncated);
+		sink_string(s, NULL, i->text, i->length, i->truncated);
 		break;
 	case PEVTRACE_BYTES:
-		s->ops->bytes(s, NULL, i->text, i->length, i->truncated);
+		sink_bytes(s, NULL, i->text, i->length, i->truncated);
 		break;
 	case PEVTRACE_NOTE:
-		s->ops->note(s, i->key, i->text);
+		sink_note(s, i->key, i->text);
 		break;
 	default:
 		break;	/* the begin and the end of an object have no text */

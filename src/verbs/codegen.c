@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/lib/create.h"
+#include "core/lib/die.h"
+#include "formats/codegen/gather.h"
 #include "verbs/cli/input.h"
 #include "verbs/cli/options.h"
 #include "verbs/cmd.h"
-#include "formats/codegen/gather.h"
-#include "core/lib/create.h"
-#include "core/lib/die.h"
 
 struct generating {
 	struct c_choice choice;

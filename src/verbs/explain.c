@@ -5,15 +5,15 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "verbs/cli/input.h"
-#include "verbs/why/why.h"
-#include "verbs/cmd.h"
-#include "verbs/decode/decode.h"
-#include "explain/call_prose.h"
-#include "explain/lexicon.h"
 #include "core/host/event_syntax.h"
 #include "core/lib/die.h"
 #include "core/lib/pager.h"
+#include "explain/call_prose.h"
+#include "explain/lexicon.h"
+#include "verbs/cli/input.h"
+#include "verbs/cmd.h"
+#include "verbs/decode/decode.h"
+#include "verbs/why/why.h"
 
 struct explaining {
 	struct options options;

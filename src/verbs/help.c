@@ -2,10 +2,10 @@
 /* pevtrace help: show the help of a verb, or list the verbs. */
 #include <string.h>
 
-#include "verbs/cli/complete.h"
-#include "verbs/cmd.h"
 #include "core/lib/die.h"
 #include "core/lib/nearest.h"
+#include "verbs/cli/complete.h"
+#include "verbs/cmd.h"
 
 struct help_state {
 	bool list, complete;

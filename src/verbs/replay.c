@@ -8,20 +8,20 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "core/abi/strings.h"
-#include "verbs/cli/input.h"
 #include "core/abi/call_decode.h"
-#include "verbs/cmd.h"
-#include "engine/rings/borrow.h"
-#include "experiment/replay_engine.h"
-#include "formats/dump/reader.h"
+#include "core/abi/strings.h"
 #include "core/host/facts.h"
 #include "core/host/rights.h"
 #include "core/judge/judge.h"
 #include "core/lib/die.h"
+#include "core/model/event_name.h"
+#include "engine/rings/borrow.h"
+#include "experiment/replay_engine.h"
+#include "formats/dump/reader.h"
+#include "verbs/cli/input.h"
+#include "verbs/cmd.h"
 #include "verbs/measure/own_session.h"
 #include "verbs/measure/refusal.h"
-#include "core/model/event_name.h"
 
 enum { REASONS = 32, DYING_MS = 500 };
 

@@ -6,14 +6,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/lib/create.h"
+#include "core/lib/die.h"
+#include "formats/perfdata/perfout.h"
+#include "formats/report/chrome.h"
+#include "formats/report/report.h"
 #include "verbs/cli/input.h"
 #include "verbs/cli/options.h"
 #include "verbs/cmd.h"
-#include "formats/perfdata/perfout.h"
-#include "core/lib/create.h"
-#include "core/lib/die.h"
-#include "formats/report/chrome.h"
-#include "formats/report/report.h"
 
 enum { MAX_CALLS = 200000 };
 

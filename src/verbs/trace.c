@@ -6,48 +6,103 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "verbs/cli/options.h"
-#include "verbs/cmd.h"
+#include "core/host/mounts.h"
+#include "core/lib/die.h"
+#include "core/lib/program.h"
+#include "core/lib/workload.h"
 #include "engine/live/live.h"
 #include "engine/rings/earlier.h"
 #include "engine/rings/look.h"
 #include "formats/perfdata/measured.h"
-#include "core/host/mounts.h"
-#include "core/lib/die.h"
-#include "core/lib/program.h"
-#include "verbs/measure/workload.h"
+#include "verbs/cli/machine.h"
+#include "verbs/cli/options.h"
+#include "verbs/cli/views.h"
+#include "verbs/cmd.h"
 
 enum {
 	DEFAULT_BUFFER = 8 << 20,
 	AUX_MIB = 256,
 };
 
+struct trace {
+	struct live live;	/* first: its functions get it alone */
+	struct options options;
+	struct views views;
+	struct machine machine;
+};
+
+static const struct trace *trace_of(const struct live *l)
+{
+	return (const struct trace *)l;
+}
+
 /* Setting up ---------------------------------------------------------------- */
 
-static void plan_stops(const struct live *l, struct trace_options *t)
+static void trace_ask(struct live *l, struct call *c)
 {
-	bool all = l->options.keep || l->options.records || l->options.perf_data;
+	injections_ask(trace_of(l)->options.inject, l->session.model, c);
+}
+
+static void trace_execed(struct live *l, pid_t tid, pid_t former)
+{
+	injections_execed(trace_of(l)->options.inject, tid, former);
+}
+
+static void trace_gone(struct live *l, pid_t tid)
+{
+	injections_gone(trace_of(l)->options.inject, tid);
+}
+
+static bool trace_nobody_reads(const struct live *l)
+{
+	return views_cannot_write(&trace_of(l)->views);
+}
+
+static const struct live_user user = {
+	.ask = trace_ask, .execed = trace_execed, .gone = trace_gone,
+	.nobody_reads = trace_nobody_reads,
+};
+
+static void plan_live(struct trace *r)
+{
+	struct options *o = &r->options;
+
+	r->live.user = &user;
+	r->live.names = &r->machine.names;
+	r->live.host = r->machine.host;
+	r->live.symbols = r->machine.symbols;
+	r->live.options = (struct live_options){
+		.argv = o->argv, .program = &o->program, .pids = o->pids, .npids = o->npids,
+		.cgroup = o->cgroup, .bpf_hooks = o->bpf_hooks, .buffer = o->buffer,
+		.text = &o->text, .limit = o->limit, .look_ms = o->look_ms, .all = o->all,
+		.json = o->json, .perf_data = o->perf_data, .keep = o->keep, .stacks = o->stacks,
+		.holders = o->explain, .doubts = o->explain || o->summary,
+	};
+}
+
+static void plan_stops(const struct options *o, struct trace_options *t)
+{
+	bool all = o->keep || o->records || o->perf_data;
 
 	for (size_t i = 0; i < CALL_COUNT; i++) {
-		enum selected selected = l->options.select.calls[i];
+		enum selected selected = o->select.calls[i];
 
 		t->watch[i] = selected == SELECT_ALL ? WATCH_ALWAYS : call_descs[i].watch;
 		t->unwanted[i] = selected == SELECT_NONE && !all &&
 				 !model_needs((enum call_id)i) &&
-				 !injections_want(l->options.inject, (enum call_id)i);
+				 !injections_want(o->inject, (enum call_id)i);
 	}
 	t->unwanted[CALL_PTRACE] = false;
-	t->no_seccomp = l->options.no_seccomp;
-	t->detach_on_exec = l->options.detach_on_exec;
-	t->program = l->options.program;
-	t->may_leave = l->options.limit || !l->options.argv;
-	t->kill_on_exit = l->options.kill_on_exit;
-	t->daemon = (enum trace_daemon)l->options.daemon;
+	t->no_seccomp = o->no_seccomp;
+	t->detach_on_exec = o->detach_on_exec;
+	t->program = o->program;
+	t->may_leave = o->limit || !o->argv;
+	t->kill_on_exit = o->kill_on_exit;
+	t->daemon = (enum trace_daemon)o->daemon;
 }
 
-static void start_looking(struct live *l)
+static void start_looking(struct live *l, const struct options *o)
 {
-	const struct options *o = &l->options;
 	const char *why;
 
 	if (!o->records && !o->keep && !o->perf_data)
@@ -69,17 +124,18 @@ static int live_attach_ptrace(struct live *l, pid_t pid)
 	return trace_attach(l->tracer, pid);
 }
 
-static bool live_begin(struct live *l)
+static bool live_begin(struct live *l, const struct options *o)
 {
-	char *const *argv = l->options.argv;
+	char *const *argv = o->argv;
 
-	if (l->options.daemon) /* this process becomes COMMAND, so it must not be who attaches */
+	if (o->daemon) /* this process becomes COMMAND, so it must not be who attaches */
 		return !trace_launch(l->tracer, argv) && live_attach(l, live_attach_ptrace);
 	return live_attach(l, live_attach_ptrace) && (!argv || !trace_launch(l->tracer, argv));
 }
 
 /* Return false if the trace could not begin. */
-static bool live_trace(struct live *l, const struct trace_options *t, int *status)
+static bool live_trace(struct live *l, const struct options *o, const struct trace_options *t,
+		       int *status)
 {
 	bool begun;
 
@@ -87,7 +143,7 @@ static bool live_trace(struct live *l, const struct trace_options *t, int *statu
 	/* report failed writes; tracees get the dispositions from before trace_new() */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
-	begun = live_begin(l);
+	begun = live_begin(l, o);
 	if (begun)
 		*status = trace_run(l->tracer);
 	/* the last messages must not stop a background job */
@@ -281,11 +337,11 @@ static const struct verb_option looking[] = {
 
 static void trace_init(void *state)
 {
-	struct live *l = state;
+	struct trace *r = state;
 
-	l->view.ops = &live_view_ops;
-	options_init(&l->options);
-	l->options.aux_mib = AUX_MIB;
+	r->live.view.ops = &live_view_ops;
+	options_init(&r->options);
+	r->options.aux_mib = AUX_MIB;
 }
 
 /* Refuse what only a tracer that stops tasks can do. */
@@ -340,12 +396,12 @@ static void trace_check(struct options *o, const struct verb_args *args)
 }
 
 /* Tell the user at a terminal that an empty trace is complete. */
-static void tell_empty(const struct live *l)
+static void tell_empty(const struct trace *r)
 {
-	const struct options *o = &l->options;
+	const struct options *o = &r->options;
 
-	if (!l->saw_perf && o->argv && !(o->text.quiet & QUIET_ATTACH) && l->views.text &&
-	    output_is_terminal(l->views.text))
+	if (!r->live.saw_perf && o->argv && !(o->text.quiet & QUIET_ATTACH) && r->views.text &&
+	    output_is_terminal(r->views.text))
 		warn("no perf_event_open was seen: '%s' used no perf events", o->argv[0]);
 }
 
@@ -359,45 +415,59 @@ static void live_free(struct live *l)
 	map_free(&l->uring);
 }
 
-static int live_run_verb(void *state, const struct verb_args *args)
+/* Pass on, to what is written at the end, what was noted while events were used. */
+static void tell_noted(struct trace *r)
 {
-	struct live *l = state;
+	struct story_options *story = &r->options.story;
+	struct live *l = &r->live;
+
+	live_note_doubts(l);
+	story->doubts = l->doubts.len ? buf_str(&l->doubts) : NULL;
+	story->sharers = l->sharers.len ? buf_str(&l->sharers) : NULL;
+	story->held = l->held.len ? buf_str(&l->held) : NULL;
+	story->held_errno = l->held_errno;
+}
+
+static int trace_run_verb(void *state, const struct verb_args *args)
+{
+	struct trace *r = state;
+	struct options *o = &r->options;
+	struct live *l = &r->live;
 	struct trace_options t = { 0 };
 	bool begun, written;
 	int status = 0;
 
-	trace_check(&l->options, args);
-	if (l->options.argv && trace_find(l->options.argv[0])) {
-		options_free(&l->options);
+	trace_check(o, args);
+	if (o->argv && trace_find(o->argv[0])) {
+		options_free(o);
 		return EXIT_TROUBLE;
 	}
 	mounts_warn();
-	machine_live(&l->machine, l->options.symbols || l->options.stacks);
-	injections_begin(l->options.inject, l->machine.host);
-	begun = written = views_start_here(&l->views, &l->session, &l->options,
-						 &l->machine.names);
+	machine_live(&r->machine, o->symbols || o->stacks);
+	injections_begin(o->inject, r->machine.host);
+	plan_live(r);
+	begun = written = views_start_here(&r->views, &l->session, o, &r->machine.names);
 	if (begun) {
 		session_add_view(&l->session, &l->view);
-		start_looking(l);
-		plan_stops(l, &t);
+		start_looking(l, o);
+		plan_stops(o, &t);
 		l->earlier = earlier_new(&l->session);
-		begun = l->options.bpf ? live_trace_bpf(l, &t, &status) :
-					 live_trace(l, &t, &status);
+		begun = o->bpf ? live_trace_bpf(l, &t, &status) : live_trace(l, o, &t, &status);
 		live_free(l);
 		if (begun)
-			tell_empty(l);
-		live_note_doubts(l);
-		written = views_end(&l->views, &l->session);
+			tell_empty(r);
+		tell_noted(r);
+		written = views_end(&r->views, &l->session);
 	}
 	buf_free(&l->held);
 	buf_free(&l->sharers);
 	buf_free(&l->doubts);
-	machine_close(&l->machine);
-	options_free(&l->options);
+	machine_close(&r->machine);
+	options_free(o);
 	return begun && written ? end_like(status) : EXIT_TROUBLE;
 }
 
-enum { OPTIONS = offsetof(struct live, options) };
+enum { OPTIONS = offsetof(struct trace, options) };
 
 static const struct verb_group groups[] = {
 	{ "What to trace", what_to_trace, OPTIONS, 0 },
@@ -437,7 +507,7 @@ const struct verb trace_verb = {
 	.command = true,
 	.groups = groups,
 	.foreign = foreign,
-	.size = sizeof(struct live),
+	.size = sizeof(struct trace),
 	.init = trace_init,
-	.run = live_run_verb,
+	.run = trace_run_verb,
 };

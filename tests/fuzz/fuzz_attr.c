@@ -14,9 +14,9 @@ static void emit(void *ctx, struct sink *s)
 {
 	const struct call *c = ctx;
 
-	s->ops->begin(s, "call", SINK_OBJECT);
+	sink_begin(s, "call", SINK_OBJECT);
 	attr_emit(c, AT_SYSCALL_ENTER, "attr", ADDR, &fake_names, s);
-	s->ops->end(s);
+	sink_end(s);
 }
 
 static void show(const struct attr_text *a, struct buf *out)

@@ -14,13 +14,13 @@ static inline void fuzz_emit_call(void *ctx, struct sink *s)
 {
 	const struct call *c = ctx;
 
-	s->ops->begin(s, "call", SINK_OBJECT);
+	sink_begin(s, "call", SINK_OBJECT);
 	call_args(c, AT_SYSCALL_ENTER, &fake_names, s);
 	call_args(c, AT_SYSCALL_EXIT, &fake_names, s);
-	s->ops->end(s);
-	s->ops->begin(s, "results", SINK_OBJECT);
+	sink_end(s);
+	sink_begin(s, "results", SINK_OBJECT);
 	call_results(c, &fake_names, s);
-	s->ops->end(s);
+	sink_end(s);
 	call_result_notes(c, &fake_names, s);
 }
 

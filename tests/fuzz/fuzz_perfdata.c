@@ -12,9 +12,9 @@ static void emit(void *ctx, struct sink *s)
 {
 	const struct perfdata_record *r = ctx;
 
-	s->ops->begin(s, "record", SINK_OBJECT);
+	sink_begin(s, "record", SINK_OBJECT);
 	record_emit(r->bytes, r->len, &r->event->format, NULL, s, NULL);
-	s->ops->end(s);
+	sink_end(s);
 }
 
 static void take_record(void *ctx, const struct perfdata_record *r)

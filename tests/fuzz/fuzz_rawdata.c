@@ -18,9 +18,9 @@ static const char *format_of(void *ctx, uint64_t id)
 
 static void emit(void *ctx, struct sink *s)
 {
-	s->ops->begin(s, "raw", SINK_OBJECT);
+	sink_begin(s, "raw", SINK_OBJECT);
 	rawdata_emit(ctx, 0, raw, raw_len, s);
-	s->ops->end(s);
+	sink_end(s);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)

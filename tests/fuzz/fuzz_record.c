@@ -17,7 +17,7 @@ static bool raw(void *ctx, const uint8_t *data, size_t len, struct sink *s)
 	(void)ctx;
 	if (len % 8)
 		return false; /* a format that is not known */
-	s->ops->bytes(s, "field", data, len, false);
+	sink_bytes(s, "field", data, len, false);
 	return true;
 }
 
@@ -34,9 +34,9 @@ static void emit(void *ctx, struct sink *s)
 {
 	struct shown *r = ctx;
 
-	s->ops->begin(s, "record", SINK_OBJECT);
+	sink_begin(s, "record", SINK_OBJECT);
 	r->used = record_emit(r->bytes, r->len, &r->format, &fake_names, s, &hooks);
-	s->ops->end(s);
+	sink_end(s);
 }
 
 static void swap_bytes(void *ctx, uint8_t *data, size_t len)

@@ -62,7 +62,7 @@ class Boot:
 
 	def run(self, parts, words, options=()):
 		"""Boot, and run these parts, which are added to .parts."""
-		base = "%s-%s" % (self.base, parts[0]) if options else self.base
+		base = "%s-%s" % (self.base, parts[0]) if self.parts else self.base
 		console, results = base + ".console", base + ".results"
 		for path in (console, results):
 			with open(path, "w"):

@@ -9,7 +9,7 @@ from boot import Part
 import compare
 
 COLUMNS = ("types", "verbs", "rules root", "rules user", "as-kernel", "features", "claims",
-	   "counters", "transparent", "engines", "functions")
+	   "counters", "transparent", "engines", "functions", "lockdown")
 NONE = Part("absent", 0, "")
 
 class Verdict:
@@ -145,21 +145,31 @@ def rules(v, parts, place):
 
 # ---- claims --------------------------------------------------------------------------------
 
-def claims(v, parts):
-	"""conform's experiments with the claims of the manual page end, and each has a result."""
-	p = parts.get("claims", NONE)
-	kinds, findings = {}, []
-	for line in p.lines:
+def found(part):
+	"""Return the ids of what conform found."""
+	ids = []
+	for line in part.lines:
 		try:
 			o = json.loads(line)
 		except ValueError:
 			continue
-		kinds[o.get("kind")] = kinds.get(o.get("kind"), 0) + 1
 		if o.get("kind") == "finding":
-			findings.append(o)
+			ids.append(o["id"])
+	return ids
+
+def claims(v, parts):
+	"""conform's experiments with the claims of the manual page end, and each has a result."""
+	p = parts.get("claims", NONE)
+	findings = found(p)
 	v.ok(p.status in (0, 1) and findings, "the claims of the manual page are tried",
 	     p.lines[-5:] + ["status %s" % p.status])
 	return "%d" % len(findings) if p.status in (0, 1) else str(p.status)
+
+def locked_claims(v, parts):
+	"""Lockdown contradicts no claim: it can only be untried."""
+	more = set(found(parts.get("locked_claims", NONE))) - set(found(parts.get("claims", NONE)))
+	v.ok(found(parts.get("locked_claims", NONE)) and not more,
+	     "no claim is false because the kernel is locked down", sorted(more))
 
 # ---- tests in the guest --------------------------------------------------------------------
 
@@ -191,9 +201,12 @@ def everything(v, boot, release, wanted, place, build):
 		row["features"] = features(v, parts, release)
 	if has("claims"):
 		row["claims"] = claims(v, parts)
+	if has("claims", "locked_claims"):
+		locked_claims(v, parts)
 	for name, what in (("counters", "hardware counters"), ("transparent", "transparency"),
 			   ("engines", "the BPF engine against ptrace"),
-			   ("functions", "the BPF engine at functions against ptrace")):
+			   ("functions", "the BPF engine at functions against ptrace"),
+			   ("lockdown", "a kernel that is locked down")):
 		if has(name):
 			row[name] = tap(v, parts, name, what)
 	if has("asks"):

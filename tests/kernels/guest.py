@@ -46,6 +46,8 @@ def parts(core):
 		"functions": ["env", "PEVTRACE_ENGINE=bpf-functions", *test("engines_agree.py", *core)],
 		"asks": [BUILD + "/tests/kernels/asks"],
 		"counters": test("kernels/counters.py"),
+		"lockdown": test("kernels/lockdown.py"),
+		"locked_claims": ["pevtrace", "conform", "--json", "--no-headers", "--no-btf"],
 	}
 
 def run(name, limit, argv):

@@ -64,6 +64,9 @@ def breakpoints():
 			return None
 	return "breakpoints do not fire on this machine"
 
+def sysctls():
+	setting("paranoid")
+
 def restricted():
 	level = setting("paranoid")
 	return None if level > 1 else "perf_event_paranoid is %d: users may count the kernel" % level
@@ -122,7 +125,7 @@ def runs(reason, argv, **how):
 
 NEEDS = {
 	"breakpoints": breakpoints, "restricted users": restricted, "uprobes": uprobes,
-	"next pid": next_pid,
+	"next pid": next_pid, "sysctls": sysctls,
 	"events": opens("no perf event can be opened here"),
 	"kernel events": opens("this user may not count the kernel", KERNEL_TOO),
 	"whole CPUs": opens("this user may not count whole CPUs", pid=-1,
@@ -143,11 +146,18 @@ NEEDS = {
 @functools.lru_cache(None)
 def lacks(need):
 	"""Return why a test with that need cannot run here, or None."""
-	return NEEDS[need]()
+	try:
+		return NEEDS[need]()
+	except Lack as e:
+		return str(e)
 
 def need(what):
 	if lacks(what):
 		raise Lack(lacks(what))
+
+def complaints(stderr):
+	"""Return the lines of standard error but the one that says what every verb lacks here."""
+	return [l for l in stderr.splitlines() if "/proc/sys is hidden" not in l]
 
 def setting(name):
 	"""Return the sysctl kernel.perf_event_NAME."""

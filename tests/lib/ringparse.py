@@ -399,14 +399,16 @@ def main(prefix, what, own, with_perf, without_events=()):
 	"""The exit status of a script: runs the tests of own(tap, tmp) and, where
 	a perf runs, of with_perf(tap, tmp, tracefs), which are lists of (name,
 	function); all of them, or those that the arguments name. what is skipped
-	without perf. without_events: the tests that need no event to be opened."""
+	without perf. with_perf may be None. without_events: the tests that need no event to be opened."""
 	if not PEVTRACE:
 		sp.skip_all("PEVTRACE is not set")
 	tap = sp.Tap()
 	only = sys.argv[1:]
 	tmp = tempfile.mkdtemp(prefix=prefix)
 	tests = own(tap, tmp)
-	if PERF and not subprocess.run([PERF, "--version"], stdout=subprocess.DEVNULL,
+	if not with_perf:
+		pass
+	elif PERF and not subprocess.run([PERF, "--version"], stdout=subprocess.DEVNULL,
 				       stderr=subprocess.DEVNULL).returncode:
 		tests += with_perf(tap, tmp, sp.tracefs())
 	else:

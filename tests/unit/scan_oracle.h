@@ -20,8 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/json/json_scan.h"
 #include "core/lib/utf8.h"
+#include "formats/json/json_scan.h"
 
 enum { ORACLE_NESTING = 32 };
 

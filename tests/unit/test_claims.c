@@ -18,9 +18,9 @@
 
 #include "conform/claims.h"
 #include "conform/page.h"
-#include "experiment/trial.h"
 #include "core/lib/buf.h"
 #include "core/lib/die.h"
+#include "experiment/trial.h"
 #include "machine.h"
 #include "xlat/tables.h"
 
@@ -476,6 +476,7 @@ static void an_experiment_without_an_end_is_ended(void **state)
 	struct buf reason = { 0 };
 
 	(void)state;
+	need_events();
 	conform_claims(&o, keep_reason, &reason);
 	assert_non_null(strstr(buf_str(&reason), "did not end"));
 	buf_free(&reason);
@@ -498,6 +499,7 @@ static void claims_of_other_releases_are_not_tried(void **state)
 	struct buf reason = { 0 };
 
 	(void)state;
+	need_events();
 	conform_claims(&o, keep_reason, &reason);
 	assert_string_equal(buf_str(&reason), "it applies to Linux 200.1 and later");
 	c[0].since = 0;

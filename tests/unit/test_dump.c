@@ -12,11 +12,11 @@
 
 #include <json-c/json_tokener.h>
 
-#include "formats/dump/dump_view_internal.h"
 #include "core/abi/call_decode.h"
 #include "formats/dump/dump_read.h"
-#include "formats/json/json_text.h"
+#include "formats/dump/dump_view_internal.h"
 #include "formats/dump/reader.h"
+#include "formats/json/json_text.h"
 #include "fake.h"
 #include "core/lib/buf.h"
 #include "core/lib/map.h"
@@ -757,20 +757,20 @@ static void test_sink(void **state)
 
 	(void)state;
 	json_text_begin(&j);
-	s->ops->uint(s, "u", UINT64_MAX);
-	s->ops->sint(s, "s", INT64_MIN);
-	s->ops->hex(s, "h", 0);
-	s->ops->addr(s, "a", UINT64_MAX);
-	s->ops->uint(s, "config", 16);
-	s->ops->enumeration(s, "type", &xlat_perf_type_id, 1);
-	s->ops->enumeration(s, "odd", &xlat_perf_type_id, 99);
-	s->ops->packed(s, "p", 0x701, parts, 2);
-	s->ops->symbol(s, "w", "SIGIO");
-	s->ops->string(s, "t", "a\"b", 3, true);
-	s->ops->bytes(s, "b", "\x00\xff", 2, false);
-	s->ops->fd(s, "fd", -1, NULL);
-	s->ops->fd(s, "fd2", 5, "x");
-	s->ops->note(s, "words", "n");
+	sink_uint(s, "u", UINT64_MAX);
+	sink_sint(s, "s", INT64_MIN);
+	sink_hex(s, "h", 0);
+	sink_addr(s, "a", UINT64_MAX);
+	sink_uint(s, "config", 16);
+	sink_enum(s, "type", &xlat_perf_type_id, 1);
+	sink_enum(s, "odd", &xlat_perf_type_id, 99);
+	sink_packed(s, "p", 0x701, parts, 2);
+	sink_symbol(s, "w", "SIGIO");
+	sink_string(s, "t", "a\"b", 3, true);
+	sink_bytes(s, "b", "\x00\xff", 2, false);
+	sink_fd(s, "fd", -1, NULL);
+	sink_fd(s, "fd2", 5, "x");
+	sink_note(s, "words", "n");
 	expect(&j, "{\"u\":18446744073709551615,\"s\":-9223372036854775808,"
 	       "\"h\":\"0x0\",\"a\":\"0xffffffffffffffff\",\"config\":\"0x10\","
 	       "\"type\":1,\"type_name\":\"PERF_TYPE_SOFTWARE\",\"odd\":99,"
@@ -787,8 +787,8 @@ static void test_sink_flags(void **state)
 
 	(void)state;
 	json_text_begin(&j);
-	s->ops->flags(s, "none", &xlat_si_perf_flags, 0);
-	s->ops->flags(s, "f", &xlat_si_perf_flags, 1ULL << 63 | 1);
+	sink_flags(s, "none", &xlat_si_perf_flags, 0);
+	sink_flags(s, "f", &xlat_si_perf_flags, 1ULL << 63 | 1);
 	o = read_back(&j);
 	assert_string_equal(json_object_get_string(member(o, "none")), "0x0");
 	assert_int_equal(json_object_array_length(member(o, "none_names")), 0);
@@ -807,18 +807,18 @@ static void test_sink_shapes(void **state)
 
 	(void)state;
 	json_text_begin(&j);
-	s->ops->begin(s, "list", SINK_ARRAY);
-	s->ops->begin(s, NULL, SINK_OBJECT);
-	s->ops->fd(s, "fd", 3, "e");
-	s->ops->end(s);
-	s->ops->uint(s, NULL, 2);
-	s->ops->end(s);
-	s->ops->note(s, "more", "2 more");
-	s->ops->begin(s, "empty", SINK_OBJECT);
-	s->ops->end(s);
-	s->ops->begin(s, "strings", SINK_ARRAY);
-	s->ops->string(s, NULL, "\xff", 1, true);
-	s->ops->end(s);
+	sink_begin(s, "list", SINK_ARRAY);
+	sink_begin(s, NULL, SINK_OBJECT);
+	sink_fd(s, "fd", 3, "e");
+	sink_end(s);
+	sink_uint(s, NULL, 2);
+	sink_end(s);
+	sink_note(s, "more", "2 more");
+	sink_begin(s, "empty", SINK_OBJECT);
+	sink_end(s);
+	sink_begin(s, "strings", SINK_ARRAY);
+	sink_string(s, NULL, "\xff", 1, true);
+	sink_end(s);
 	expect(&j, "{\"list\":[{\"fd\":3,\"fd_label\":\"e\"},2],\"list_more\":\"2 more\","
 	       "\"empty\":{},\"strings\":[\"\xef\xbf\xbd\"],\"strings_hex\":\"ff\","
 	       "\"strings_cut\":true}");
@@ -833,12 +833,12 @@ static void test_sink_depth(void **state)
 	(void)state;
 	json_text_begin(&j);
 	for (unsigned int i = 0; i < 4 * JSON_TEXT_DEPTH; i++)
-		s->ops->begin(s, i % 2 ? "o" : "l", i % 2 ? SINK_OBJECT : SINK_ARRAY);
-	s->ops->uint(s, "u", 1);
-	s->ops->note(s, "words", "n");
+		sink_begin(s, i % 2 ? "o" : "l", i % 2 ? SINK_OBJECT : SINK_ARRAY);
+	sink_uint(s, "u", 1);
+	sink_note(s, "words", "n");
 	for (unsigned int i = 0; i < 4 * JSON_TEXT_DEPTH; i++)
-		s->ops->end(s);
-	s->ops->uint(s, "last", 1);
+		sink_end(s);
+	sink_uint(s, "last", 1);
 	json_object_put(read_back(&j));
 }
 
@@ -893,7 +893,7 @@ static void test_hostile_text(void **state)
 		struct json_text j;
 
 		json_text_begin(&j);
-		j.sink.ops->string(&j.sink, "t", all[i].text, all[i].len, false);
+		sink_string(&j.sink, "t", all[i].text, all[i].len, false);
 		again = read_back(&j);
 		assert_int_equal(!member(again, "t_hex"), all[i].clean);
 		v = member(again, "t");
@@ -919,7 +919,7 @@ static void test_random_text(void **state)
 		for (size_t i = 0; i < len; i++)
 			text[i] = (char)(random() % 3 ? random() | 0x80 : random());
 		json_text_begin(&j);
-		j.sink.ops->string(&j.sink, "t", text, len, false);
+		sink_string(&j.sink, "t", text, len, false);
 		again = read_back(&j);
 		/* the bytes can be had back, one way or the other */
 		v = member(again, "t_hex");

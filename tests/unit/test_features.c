@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "verbs/list/features.h"
 #include "experiment/work.h"
+#include "verbs/list/features.h"
 
 static const struct feature_kind dated = { .name = "attr", .dated = true };
 static const struct feature_kind undated = { .name = "clockid" };

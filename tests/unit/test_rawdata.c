@@ -153,10 +153,10 @@ static const char *text_of(struct rawdata *r, uint64_t id, const void *data,
 	text_sink_init(&t, &out);
 	t.sink.full = full;
 	t.sink.max_string = 20;
-	t.sink.ops->begin(&t.sink, NULL, SINK_OBJECT);
+	sink_begin(&t.sink, NULL, SINK_OBJECT);
 	if (!rawdata_emit(r, id, data, len, &t.sink))
 		return "unknown";
-	t.sink.ops->end(&t.sink);
+	sink_end(&t.sink);
 	return buf_str(&out);
 }
 

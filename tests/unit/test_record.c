@@ -69,7 +69,7 @@ static bool raw_of(void *ctx, const uint8_t *data, size_t len, struct sink *s)
 	(void)ctx;
 	if (len != 12 || load_uint(data, 2) != 1)
 		return false;
-	s->ops->uint(s, "common_type", 1);
+	sink_uint(s, "common_type", 1);
 	return true;
 }
 

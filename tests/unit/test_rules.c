@@ -521,6 +521,29 @@ static void test_pmus(void **state)
 }
 
 /* arch/arm64: armpmu_event_init() refuses branch stacks, and then what cannot be excluded. */
+/* What lockdown=confidentiality forbids root, and what it does not. */
+static void test_lockdown(void **state)
+{
+	struct world w;
+
+	(void)state;
+	make(&w);
+	add_pmu(&w, 9, "kprobe");
+	w.facts.machine.caps = UINT64_MAX;
+	put(&w, ATTR_TYPE, 9);
+	expect(&w, NULL, 0);
+	w.facts.machine.lockdown = FACT_YES;
+	expect(&w, "kprobe_lockdown", EPERM);
+	w.facts.machine.release = KVER(5, 3, 0);
+	expect(&w, NULL, 0);
+	w.facts.machine.release = KVER(6, 18, 0);
+	put(&w, ATTR_TYPE, PERF_TYPE_SOFTWARE);
+	expect(&w, NULL, 0);
+	put(&w, ATTR_SAMPLE_TYPE, PERF_SAMPLE_REGS_INTR);
+	put(&w, ATTR_SAMPLE_REGS_INTR, 1);
+	expect(&w, "lockdown", EPERM);
+}
+
 static void test_arm_pmu(void **state)
 {
 	struct world w;
@@ -826,6 +849,7 @@ int main(void)
 		cmocka_unit_test(test_arm_pmu),
 		cmocka_unit_test(test_arm_events),
 		cmocka_unit_test(test_arm_breakpoints),
+		cmocka_unit_test(test_lockdown),
 		cmocka_unit_test(test_uprobe_align),
 		cmocka_unit_test(test_group_size), cmocka_unit_test(test_unknown_group),
 		cmocka_unit_test(test_hostile), cmocka_unit_test(test_unread),

@@ -28,13 +28,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/abi/layout.h"
 #include "core/abi/call_decode.h"
-#include "experiment/open_event.h"
-#include "experiment/trial.h"
+#include "core/abi/layout.h"
 #include "core/host/facts.h"
 #include "core/host/pmu.h"
 #include "core/lib/libc.h"
+#include "experiment/open_event.h"
+#include "experiment/trial.h"
 #include "public/pevtrace.h"
 #include "tree.h"
 #include "xlat/constants.h"
@@ -714,6 +714,11 @@ static void test_as_nobody(void **state)
 		skip();
 	}
 	begin(&r);
+	if (r.facts.rules.machine.unread & UNREAD_PARANOID) {
+		finish(&r);
+		print_message("# perf_event_paranoid cannot be read\n");
+		skip();
+	}
 	if (r.facts.rules.machine.paranoid > 2) {
 		finish(&r);
 		print_message("# perf_event_paranoid is above 2, which a patch may take for all "

@@ -18,9 +18,9 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "core/lib/maps.h"
 #include "core/host/symbols.h"
 #include "core/host/symtab.h"
+#include "core/lib/maps.h"
 #include "tree.h"
 
 static char root[TREE_PATH];

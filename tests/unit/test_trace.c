@@ -228,6 +228,7 @@ static void test_32bit(void **state)
 	struct run r = make_run(false);
 
 	(void)state;
+	need_events();
 	need_program(target("tree32"));
 	mmap_body("tree32", false);
 	mmap_body("tree32", true);

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <sys/wait.h>
 
-#include "verbs/measure/workload.h"
+#include "core/lib/workload.h"
 
 static struct workload held(const char *name)
 {

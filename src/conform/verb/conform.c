@@ -7,12 +7,12 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "verbs/cmd.h"
 #include "conform/patch.h"
 #include "conform/tables.h"
 #include "core/host/mounts.h"
 #include "core/lib/die.h"
 #include "core/lib/nearest.h"
+#include "verbs/cmd.h"
 
 static void conform_set_format(void *to, const char *arg, const struct verb_option *o)
 {

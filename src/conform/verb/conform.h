@@ -2,10 +2,10 @@
 /* pevtrace conform: its options and results. */
 #pragma once
 
-#include "verbs/cli/showing.h"
-#include "core/lib/progress.h"
 #include "conform/claims.h"
 #include "conform/compare.h"
+#include "core/lib/progress.h"
+#include "verbs/cli/showing.h"
 
 enum { CONFORM_HEADERS = 16 };
 

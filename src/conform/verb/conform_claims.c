@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "conform/verb/conform.h"
 #include "conform/tables.h"
+#include "conform/verb/conform.h"
 #include "core/lib/die.h"
 #include "xlat/tables.h"
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conform/verb/conform.h"
 #include "conform/tables.h"
+#include "conform/verb/conform.h"
 #include "core/lib/die.h"
 
 /*

@@ -3,8 +3,8 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "conform/verb/conform.h"
 #include "conform/accounting.h"
+#include "conform/verb/conform.h"
 #include "core/lib/utf8.h"
 
 enum { ACCOUNT_KINDS = 8 };
@@ -93,8 +93,8 @@ static void places_lines(struct conform_cmd *cmd, const char *indent, const stru
 		if (p->line)
 			snprintf(line, sizeof(line), p->source == FINDING_BTF ? " type %u" : ":%u",
 				 p->line);
-		conform_line(cmd, "%s%s %s%s%s%s", indent, finding_sources[p->source], p->file, line,
-			     p->quote ? ": " : "", p->quote ? p->quote : "");
+		conform_line(cmd, "%s%s %s%s%s%s", indent, finding_sources[p->source], p->file,
+			     line, p->quote ? ": " : "", p->quote ? p->quote : "");
 	}
 	for (const char *s; (s = text_item(&detail, '\n', &n));)
 		conform_line(cmd, "%s%.*s", indent, (int)n, s);
@@ -196,9 +196,11 @@ static void findings_text(struct conform_cmd *cmd)
 			     cmd->claims[CLAIM_FALSE], cmd->claims[CLAIM_UNTRIED]);
 	for (size_t i = 0; cmd->verbose && i < c->nchecks; i++)
 		if (c->checks[i].untried)
-			conform_line(cmd, "  untried  %s: %s", c->checks[i].what, c->checks[i].untried);
+			conform_line(cmd, "  untried  %s: %s", c->checks[i].what,
+				     c->checks[i].untried);
 	for (size_t i = 0; cmd->show_excepted && i < c->excepted.n; i++)
-		conform_line(cmd, "  excepted  %s: %s", c->excepted.all[i].id, c->excepted.all[i].detail);
+		conform_line(cmd, "  excepted  %s: %s", c->excepted.all[i].id,
+			     c->excepted.all[i].detail);
 	conform_line(cmd, "%zu things compared: %zu errors, %zu missing, %zu notes; %zu excepted",
 		     c->nchecks, conform_count(cmd, FINDING_ERROR),
 		     conform_count(cmd, FINDING_MISSING), conform_count(cmd, FINDING_NOTE),
@@ -210,7 +212,7 @@ static void findings_text(struct conform_cmd *cmd)
 static void json_text_of(struct sink *k, const char *key, const char *text)
 {
 	if (text)
-		k->ops->string(k, key, text, strlen(text), false);
+		sink_string(k, key, text, strlen(text), false);
 }
 
 /* Begin an object of a kind.  Return its sink. */
@@ -220,7 +222,7 @@ static struct sink *json_begin(struct conform_cmd *cmd, const char *kind)
 
 	showing_begin(&cmd->out, false);
 	k = cmd->out.sink;
-	k->ops->symbol(k, "kind", kind);
+	sink_symbol(k, "kind", kind);
 	return k;
 }
 
@@ -229,25 +231,25 @@ static void json_finding(struct conform_cmd *cmd, const char *kind, const struct
 	struct sink *k = json_begin(cmd, kind);
 
 	json_text_of(k, "id", f->id);
-	k->ops->symbol(k, "severity", finding_severities[f->severity]);
+	sink_symbol(k, "severity", finding_severities[f->severity]);
 	json_text_of(k, "section", f->section);
 	if (f->since)
-		k->ops->symbol(k, "since", f->since);
+		sink_symbol(k, "since", f->since);
 	json_text_of(k, "text", f->text);
 	json_text_of(k, "detail", f->detail);
-	k->ops->begin(k, "places", SINK_ARRAY);
+	sink_begin(k, "places", SINK_ARRAY);
 	for (size_t i = 0; i < f->nplaces; i++) {
 		const struct finding_place *p = &f->places[i];
 
-		k->ops->begin(k, NULL, SINK_OBJECT);
-		k->ops->symbol(k, "source", finding_sources[p->source]);
+		sink_begin(k, NULL, SINK_OBJECT);
+		sink_symbol(k, "source", finding_sources[p->source]);
 		json_text_of(k, "file", p->file);
 		if (p->line)
-			k->ops->uint(k, p->source == FINDING_BTF ? "type" : "line", p->line);
+			sink_uint(k, p->source == FINDING_BTF ? "type" : "line", p->line);
 		json_text_of(k, "quote", p->quote);
-		k->ops->end(k);
+		sink_end(k);
 	}
-	k->ops->end(k);
+	sink_end(k);
 	showing_end(&cmd->out);
 }
 
@@ -291,7 +293,7 @@ static void findings_json(struct conform_cmd *cmd)
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
 		json_text_of(k, texts[i].key, texts[i].text);
 	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++)
-		k->ops->uint(k, counts[i].key, counts[i].n);
+		sink_uint(k, counts[i].key, counts[i].n);
 	showing_end(&cmd->out);
 }
 
@@ -417,7 +419,8 @@ void conform_show_before(struct conform_cmd *cmd, const char *section)
 void conform_show(struct conform_cmd *cmd)
 {
 	static void (*const show[])(struct conform_cmd *cmd) = {
-		[CONFORM_TEXT] = findings_text, [CONFORM_JSON] = findings_json, [CONFORM_TAP] = findings_tap,
+		[CONFORM_TEXT] = findings_text, [CONFORM_JSON] = findings_json,
+		[CONFORM_TAP] = findings_tap,
 	};
 
 	show[cmd->format](cmd);

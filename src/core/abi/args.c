@@ -2,52 +2,24 @@
 #include "core/abi/args.h"
 
 #include "core/abi/attr.h"
-#include "core/abi/capture.h"
+#include "core/abi/call.h"
 #include "core/abi/ioctl.h"
-#include "core/abi/pass.h"
 #include "core/abi/strings.h"
 #include "xlat/constants.h"
 #include "xlat/tables.h"
 
-static void emit_uint(const struct arg *a, struct sink *s)
-{
-	s->ops->uint(s, arg_name(a), (uint32_t)arg_value(a));
-}
+/* Define emit_KIND() of a kind that is one value for the sink. */
+#define EMIT(kind, call) \
+	static void emit_##kind(const struct arg *a, struct sink *s) { call; }
 
-static void emit_sint(const struct arg *a, struct sink *s)
-{
-	s->ops->sint(s, arg_name(a), call_int(a->call, a->i));
-}
-
-static void emit_hex(const struct arg *a, struct sink *s)
-{
-	s->ops->hex(s, arg_name(a), arg_word(a));
-}
-
-static void emit_addr(const struct arg *a, struct sink *s)
-{
-	s->ops->addr(s, arg_name(a), arg_word(a));
-}
-
-static void emit_enum(const struct arg *a, struct sink *s)
-{
-	s->ops->enumeration(s, arg_name(a), arg_desc(a)->xlat, (uint32_t)arg_value(a));
-}
-
-static void emit_flags(const struct arg *a, struct sink *s)
-{
-	s->ops->flags(s, arg_name(a), arg_desc(a)->xlat, arg_word(a));
-}
-
-static void emit_flags32(const struct arg *a, struct sink *s)
-{
-	s->ops->flags(s, arg_name(a), arg_desc(a)->xlat, (uint32_t)arg_value(a));
-}
-
-static void emit_hex32(const struct arg *a, struct sink *s)
-{
-	s->ops->hex(s, arg_name(a), (uint32_t)arg_value(a));
-}
+EMIT(uint, sink_uint(s, arg_name(a), (uint32_t)arg_value(a)))
+EMIT(sint, sink_sint(s, arg_name(a), call_int(a->call, a->i)))
+EMIT(hex, sink_hex(s, arg_name(a), arg_word(a)))
+EMIT(addr, sink_addr(s, arg_name(a), arg_word(a)))
+EMIT(enum, sink_enum(s, arg_name(a), arg_desc(a)->xlat, (uint32_t)arg_value(a)))
+EMIT(flags, sink_flags(s, arg_name(a), arg_desc(a)->xlat, arg_word(a)))
+EMIT(flags32, sink_flags(s, arg_name(a), arg_desc(a)->xlat, (uint32_t)arg_value(a)))
+EMIT(hex32, sink_hex(s, arg_name(a), (uint32_t)arg_value(a)))
 
 /*
  * 32-bit ABIs pass the halves of a loff_t in two registers, low first; arm begins the pair at
@@ -63,14 +35,14 @@ static void emit_loff(const struct arg *a, struct sink *s)
 		i = (unsigned int)call_registers(c) - 2;
 		v = (uint32_t)c->args[i] | c->args[i + 1] << 32;
 	}
-	s->ops->sint(s, arg_name(a), (int64_t)v);
+	sink_sint(s, arg_name(a), (int64_t)v);
 }
 
-static void arg_emit_fd(const struct arg *a, struct sink *s)
+static void emit_fd(const struct arg *a, struct sink *s)
 {
 	int fd = call_int(a->call, a->i);
 
-	s->ops->fd(s, arg_name(a), fd, arg_fd_label(a, fd));
+	sink_fd(s, arg_name(a), fd, arg_fd_label(a, fd));
 	if (a->names && a->names->link && a->names->link(a->names, a->call, fd))
 		sink_notef(s, "link", "link of a BPF program to %s",
 			   a->names->link(a->names, a->call, fd));
@@ -81,15 +53,12 @@ static void emit_dirfd(const struct arg *a, struct sink *s)
 	int fd = call_int(a->call, a->i);
 
 	if (xlat_name(&xlat_at_fd, (uint64_t)fd))
-		s->ops->enumeration(s, arg_name(a), &xlat_at_fd, (uint64_t)fd);
+		sink_enum(s, arg_name(a), &xlat_at_fd, (uint64_t)fd);
 	else
-		arg_emit_fd(a, s);
+		emit_fd(a, s);
 }
 
-static void emit_size(const struct arg *a, struct sink *s)
-{
-	s->ops->uint(s, arg_name(a), arg_word(a));
-}
+EMIT(size, sink_uint(s, arg_name(a), arg_word(a)))
 
 static void capture_path(const struct arg *a, struct call *c,
 			 enum call_phase phase, const struct mem *m)
@@ -98,10 +67,7 @@ static void capture_path(const struct arg *a, struct call *c,
 		capture_string(c, phase, arg_word(a), m);
 }
 
-static void arg_emit_path(const struct arg *a, struct sink *s)
-{
-	call_emit_path(a->call, AT_SYSCALL_ENTER, arg_name(a), arg_word(a), s);
-}
+EMIT(path, call_emit_path(a->call, AT_SYSCALL_ENTER, arg_name(a), arg_word(a), s))
 
 static void capture_attr(const struct arg *a, struct call *c,
 			 enum call_phase phase, const struct mem *m)
@@ -112,10 +78,7 @@ static void capture_attr(const struct arg *a, struct call *c,
 		capture_bytes(c, phase, arg_word(a) + 4, 4, m); /* size, for E2BIG */
 }
 
-static void emit_attr(const struct arg *a, struct sink *s)
-{
-	attr_emit(a->call, AT_SYSCALL_ENTER, arg_name(a), arg_word(a), a->names, s);
-}
+EMIT(attr, attr_emit(a->call, AT_SYSCALL_ENTER, arg_name(a), arg_word(a), a->names, s))
 
 /* With PERF_FLAG_PID_CGROUP the pid of perf_event_open is a cgroup descriptor. */
 static void emit_event_pid(const struct arg *a, struct sink *s)
@@ -123,15 +86,15 @@ static void emit_event_pid(const struct arg *a, struct sink *s)
 	int pid = call_int(a->call, a->i);
 
 	if (a->call->args[4] & PERF_FLAG_PID_CGROUP) {
-		s->ops->fd(s, arg_name(a), pid, arg_fd_label(a, pid));
-		s->ops->note(s, "words", "cgroup");
+		sink_fd(s, arg_name(a), pid, arg_fd_label(a, pid));
+		sink_note(s, "words", "cgroup");
 		return;
 	}
-	s->ops->sint(s, arg_name(a), pid);
+	sink_sint(s, arg_name(a), pid);
 	if (pid == 0)
-		s->ops->note(s, "words", "calling thread");
+		sink_note(s, "words", "calling thread");
 	else if (pid == -1)
-		s->ops->note(s, "words", "every task");
+		sink_note(s, "words", "every task");
 	else if (a->call->target)
 		sink_notef(s, "words", "task %d, as pevtrace sees it", (int)a->call->target);
 }
@@ -140,28 +103,25 @@ static void emit_cpu(const struct arg *a, struct sink *s)
 {
 	int cpu = call_int(a->call, a->i);
 
-	s->ops->sint(s, arg_name(a), cpu);
+	sink_sint(s, arg_name(a), cpu);
 	if (cpu == -1)
-		s->ops->note(s, "words", "any cpu");
+		sink_note(s, "words", "any cpu");
 }
 
 static void emit_group_fd(const struct arg *a, struct sink *s)
 {
 	int fd = call_int(a->call, a->i);
 
-	s->ops->fd(s, arg_name(a), fd, arg_fd_label(a, fd));
+	sink_fd(s, arg_name(a), fd, arg_fd_label(a, fd));
 	if (fd == -1)
 		return;
 	if (a->call->args[4] & PERF_FLAG_FD_OUTPUT)
-		s->ops->note(s, "words", "records go to its ring");
+		sink_note(s, "words", "records go to its ring");
 	else if (a->call->args[4] & PERF_FLAG_FD_NO_GROUP)
-		s->ops->note(s, "words", "ignored: PERF_FLAG_FD_NO_GROUP");
+		sink_note(s, "words", "ignored: PERF_FLAG_FD_NO_GROUP");
 }
 
-static void emit_ioctl_request(const struct arg *a, struct sink *s)
-{
-	ioctl_emit_request(a->call, arg_name(a), s);
-}
+EMIT(ioctl_request, ioctl_emit_request(a->call, arg_name(a), s))
 
 static void capture_ioctl_arg(const struct arg *a, struct call *c,
 			      enum call_phase phase, const struct mem *m)
@@ -169,10 +129,7 @@ static void capture_ioctl_arg(const struct arg *a, struct call *c,
 	ioctl_capture(c, phase, arg_word(a), m, a->names);
 }
 
-static void emit_ioctl_arg(const struct arg *a, struct sink *s)
-{
-	ioctl_emit_arg(a->call, arg_name(a), arg_word(a), a->names, s);
-}
+EMIT(ioctl_arg, ioctl_emit_arg(a->call, arg_name(a), arg_word(a), a->names, s))
 
 /* Write the offset in bytes, whatever its unit in the call. */
 static void emit_mmap_offset(const struct arg *a, struct sink *s)
@@ -180,7 +137,7 @@ static void emit_mmap_offset(const struct arg *a, struct sink *s)
 	unsigned int shift = a->call->desc->id == CALL_MMAP2 ?
 		a->call->arch->mmap2_shift : 0;
 
-	s->ops->hex(s, arg_name(a), arg_word(a) << shift);
+	sink_hex(s, arg_name(a), arg_word(a) << shift);
 }
 
 static void emit_open_flags(const struct arg *a, struct sink *s)
@@ -188,20 +145,11 @@ static void emit_open_flags(const struct arg *a, struct sink *s)
 	if ((uint32_t)arg_value(a))
 		emit_flags32(a, s);
 	else
-		s->ops->uint(s, arg_name(a), 0);
+		sink_uint(s, arg_name(a), 0);
 }
 
-static void emit_pos_high(const struct arg *a, struct sink *s)
-{
-	if (a->call->arch->word == 4 || arg_value(a))
-		emit_hex(a, s);
-}
-
-static void emit_mremap_addr(const struct arg *a, struct sink *s)
-{
-	if (a->call->args[3] & ABI_MREMAP_FIXED)
-		emit_addr(a, s);
-}
+EMIT(pos_high, if (a->call->arch->word == 4 || arg_value(a)) emit_hex(a, s))
+EMIT(mremap_addr, if (a->call->args[3] & ABI_MREMAP_FIXED) emit_addr(a, s))
 
 static void emit_prctl_arg(const struct arg *a, struct sink *s)
 {
@@ -211,58 +159,74 @@ static void emit_prctl_arg(const struct arg *a, struct sink *s)
 		emit_hex(a, s);
 }
 
-static const struct arg_ops table[] = {
+/* The rows: capture, emit, result, swap, memory. */
+static const struct arg_ops kinds[] = {
 	[ARG_UINT] = { .emit = emit_uint },
 	[ARG_SINT] = { .emit = emit_sint },
 	[ARG_HEX32] = { .emit = emit_hex32 },
+	[ARG_ENUM] = { .emit = emit_enum },
 	[ARG_FLAGS32] = { .emit = emit_flags32 },
-	[ARG_LOFF] = { .emit = emit_loff },
-	[ARG_DIRFD] = { .emit = emit_dirfd },
 	[ARG_HEX] = { .emit = emit_hex },
 	[ARG_ADDR] = { .emit = emit_addr },
-	[ARG_ENUM] = { .emit = emit_enum },
 	[ARG_FLAGS] = { .emit = emit_flags },
-	[ARG_FD] = { .emit = arg_emit_fd },
+	[ARG_LOFF] = { .emit = emit_loff },
+	[ARG_DIRFD] = { .emit = emit_dirfd },
+	[ARG_FD] = { .emit = emit_fd },
 	[ARG_PID] = { .emit = emit_sint },
 	[ARG_CPU] = { .emit = emit_cpu },
 	[ARG_SIZE] = { .emit = emit_size },
-	[ARG_STRING] = { capture_path, arg_emit_path, NULL },
-	[ARG_ATTR] = { capture_attr, emit_attr, NULL },
+	[ARG_STRING] = { capture_path, emit_path, NULL, NULL, MEMORY_STRING },
+	[ARG_ARGV] = { arg_capture_argv, arg_emit_argv, NULL, arg_swap_words, MEMORY_ARGV },
+	[ARG_ENVP] = { arg_capture_envp, arg_emit_envp, NULL, arg_swap_words, MEMORY_ENVP },
+	[ARG_ATTR] = { capture_attr, emit_attr, NULL, arg_swap_attr, MEMORY_ATTR },
 	[ARG_EVENT_PID] = { .emit = emit_event_pid },
 	[ARG_GROUP_FD] = { .emit = emit_group_fd },
 	[ARG_IOCTL_REQUEST] = { .emit = emit_ioctl_request },
-	[ARG_IOCTL_ARG] = { capture_ioctl_arg, emit_ioctl_arg, NULL },
+	[ARG_IOCTL_ARG] = { capture_ioctl_arg, emit_ioctl_arg, NULL, arg_swap_ioctl,
+			    MEMORY_IOCTL },
+	[ARG_BPF_ATTR] = { arg_capture_bpf_attr, arg_emit_bpf_attr, NULL, arg_swap_bpf_attr,
+			   MEMORY_NEXT },
 	[ARG_MMAP_OFFSET] = { .emit = emit_mmap_offset },
+	[ARG_POLLFDS] = { arg_capture_pollfds, arg_emit_pollfds, arg_result_pollfds,
+			  arg_swap_pollfds, MEMORY_POLLFDS },
+	[ARG_FDSET] = { arg_capture_fdset, arg_emit_fdset, arg_result_fdset, arg_swap_words,
+			MEMORY_FDSET },
+	[ARG_TIMESPEC] = { arg_capture_time, arg_emit_timespec, arg_result_timespec,
+			   arg_swap_words, MEMORY_16 },
+	[ARG_TIMESPEC64] = { arg_capture_time, arg_emit_timespec64, arg_result_timespec64,
+			     arg_swap_u64s, MEMORY_16 },
+	[ARG_TIMEVAL] = { arg_capture_time, arg_emit_timeval, arg_result_timeval, arg_swap_words,
+			  MEMORY_16 },
 	[ARG_MSEC] = { .emit = emit_sint },
+	/* 32-bit ABIs have the lower half of a mask first */
+	[ARG_SIGSET] = { arg_capture_sigset, arg_emit_sigset, NULL, arg_swap_words, MEMORY_8 },
+	[ARG_SIGSET_PAIR] = { arg_capture_sigset_pair, arg_emit_sigset_pair, NULL,
+			      arg_swap_sigset_pair, MEMORY_PAIR },
+	[ARG_EPOLL_EVENT] = { arg_capture_epoll_event, arg_emit_epoll_event, NULL, arg_swap_epoll,
+			      MEMORY_16 },
+	[ARG_EPOLL_EVENTS] = { arg_capture_epoll_events, arg_emit_epoll_events, NULL,
+			       arg_swap_epoll, MEMORY_EPOLL },
+	[ARG_READ_BUF] = { arg_capture_read_buf, arg_emit_read_buf, NULL, arg_swap_read_buf,
+			   MEMORY_RETURNED },
+	[ARG_READ_IOV] = { arg_capture_read_iov, arg_emit_read_iov, NULL, arg_swap_read_iov,
+			   MEMORY_IOVEC },
+	[ARG_FCNTL_CMD] = { .emit = emit_enum },
+	/* struct f_owner_ex */
+	[ARG_FCNTL_ARG] = { arg_capture_fcntl_arg, arg_emit_fcntl_arg, arg_result_fcntl_arg,
+			    arg_swap_u32s, MEMORY_8 },
+	[ARG_CLONE_ARGS] = { arg_capture_clone_args, arg_emit_clone_args, NULL,
+			     arg_swap_clone_args, MEMORY_NEXT },
+	[ARG_CLONE_FLAGS] = { .emit = arg_emit_clone_flags },
 	[ARG_STATUS] = { .emit = emit_sint },
-	[ARG_MREMAP_ADDR] = { .emit = emit_mremap_addr },
 	[ARG_OPEN_FLAGS] = { .emit = emit_open_flags },
 	[ARG_POS_HIGH] = { .emit = emit_pos_high },
+	[ARG_MSGHDR] = { arg_capture_msghdr, arg_emit_msghdr, NULL, arg_swap_msghdr,
+			 MEMORY_MESSAGE },
+	[ARG_MREMAP_ADDR] = { .emit = emit_mremap_addr },
 	[ARG_PRCTL_ARG] = { .emit = emit_prctl_arg },
 };
 
 const struct arg_ops *arg_ops(enum arg_kind kind)
 {
-	switch (kind) {
-	case ARG_ARGV: return &arg_argv;
-	case ARG_ENVP: return &arg_envp;
-	case ARG_POLLFDS: return &arg_pollfds;
-	case ARG_FDSET: return &arg_fdset;
-	case ARG_TIMESPEC: return &arg_timespec;
-	case ARG_TIMESPEC64: return &arg_timespec64;
-	case ARG_TIMEVAL: return &arg_timeval;
-	case ARG_SIGSET: return &arg_sigset;
-	case ARG_SIGSET_PAIR: return &arg_sigset_pair;
-	case ARG_EPOLL_EVENT: return &arg_epoll_event;
-	case ARG_EPOLL_EVENTS: return &arg_epoll_events;
-	case ARG_READ_BUF: return &arg_read_buf;
-	case ARG_READ_IOV: return &arg_read_iov;
-	case ARG_BPF_ATTR: return &arg_bpf_attr;
-	case ARG_FCNTL_CMD: return &arg_fcntl_cmd;
-	case ARG_FCNTL_ARG: return &arg_fcntl_arg;
-	case ARG_CLONE_ARGS: return &arg_clone_args;
-	case ARG_CLONE_FLAGS: return &arg_clone_flags;
-	case ARG_MSGHDR: return &arg_msghdr;
-	default: return &table[kind];
-	}
+	return &kinds[kind];
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/abi/call_decode.h"
+#include "core/abi/memory_bpf.h"
 
 /* One argument of one call. */
 struct arg {
@@ -11,14 +12,31 @@ struct arg {
 	unsigned int i;		/* its index */
 };
 
+/* Copy the memory that an argument points to into the call. */
+typedef void arg_capture(const struct arg *a, struct call *c, enum call_phase phase,
+			 const struct mem *m);
+/* Write an argument, or what the kernel changed in it, to the sink under its name. */
+typedef void arg_emit(const struct arg *a, struct sink *s);
+
+/* The captures of a call that are being converted from the other byte order. */
+struct swapping {
+	struct call *c;
+	enum call_phase phase;
+	const struct names *names;
+	unsigned int i;		/* the argument */
+	uint64_t done;		/* bits of the captures that were converted */
+};
+
+/* Convert the memory at addr, to which argument s->i points. */
+typedef void arg_swap(struct swapping *s, uint64_t addr);
+
+/* A kind of argument: a row of the table in args.c. */
 struct arg_ops {
-	/* Copy the memory that it points to into the call; NULL: no pointer. */
-	void (*capture)(const struct arg *a, struct call *c,
-			enum call_phase phase, const struct mem *m);
-	/* Write it to the sink under its name. */
-	void (*emit)(const struct arg *a, struct sink *s);
-	/* Write what the kernel changed in it; NULL: nothing. */
-	void (*result)(const struct arg *a, struct sink *s);
+	arg_capture *capture;	/* NULL: no pointer */
+	arg_emit *emit;
+	arg_emit *result;	/* NULL: the kernel changes nothing */
+	arg_swap *swap;		/* NULL: no pointer, or to a string */
+	enum arg_memory memory;	/* what the BPF programs copy */
 };
 
 /* Return the operations of a kind; never NULL. */
@@ -58,15 +76,25 @@ static inline const char *arg_fd_label(const struct arg *a, int64_t fd)
 	return a->names && a->names->fd ? a->names->fd(a->names, a->call, fd) : NULL;
 }
 
-/* Operations that are defined in other files than args.c. */
-extern const struct arg_ops arg_pollfds, arg_fdset, arg_timespec,
-	arg_timespec64, arg_timeval, arg_sigset, arg_sigset_pair,
-	arg_epoll_event, arg_epoll_events;				/* args_poll.c */
-extern const struct arg_ops arg_argv, arg_envp, arg_clone_args,
-	arg_clone_flags;				/* args_process.c */
-extern const struct arg_ops arg_bpf_attr;			/* args_bpf.c */
-extern const struct arg_ops arg_read_buf, arg_read_iov, arg_fcntl_cmd,
-	arg_fcntl_arg;					/* args_desc.c */
+/* What rows of args.c have from other files: args_poll.c, */
+arg_capture arg_capture_pollfds, arg_capture_fdset, arg_capture_time, arg_capture_sigset,
+	    arg_capture_sigset_pair, arg_capture_epoll_event, arg_capture_epoll_events;
+arg_emit arg_emit_pollfds, arg_result_pollfds, arg_emit_fdset, arg_result_fdset,
+	 arg_emit_timespec, arg_result_timespec, arg_emit_timespec64, arg_result_timespec64,
+	 arg_emit_timeval, arg_result_timeval, arg_emit_sigset, arg_emit_sigset_pair,
+	 arg_emit_epoll_event, arg_emit_epoll_events;
+/* args_process.c, */
+arg_capture arg_capture_argv, arg_capture_envp, arg_capture_clone_args;
+arg_emit arg_emit_argv, arg_emit_envp, arg_emit_clone_args, arg_emit_clone_flags;
+/* args_desc.c, args_bpf.c, pass.c, */
+arg_capture arg_capture_read_buf, arg_capture_read_iov, arg_capture_fcntl_arg,
+	    arg_capture_bpf_attr, arg_capture_msghdr;
+arg_emit arg_emit_read_buf, arg_emit_read_iov, arg_emit_fcntl_arg, arg_result_fcntl_arg,
+	 arg_emit_bpf_attr, arg_emit_msghdr;
+/* and args_swap.c */
+arg_swap arg_swap_attr, arg_swap_ioctl, arg_swap_bpf_attr, arg_swap_pollfds, arg_swap_words,
+	 arg_swap_u64s, arg_swap_u32s, arg_swap_sigset_pair, arg_swap_epoll, arg_swap_read_buf,
+	 arg_swap_read_iov, arg_swap_clone_args, arg_swap_msghdr;
 
 /* Return the kind of fcntl's result for that command. */
 enum call_result fcntl_result(int cmd);

@@ -4,7 +4,7 @@
 
 #include "core/abi/args.h"
 #include "core/abi/bpf.h"
-#include "core/abi/capture.h"
+#include "core/abi/call.h"
 #include "core/abi/layout_emit.h"
 #include "core/abi/strings.h"
 #include "xlat/constants.h"
@@ -18,8 +18,8 @@ static bool answered(const struct call *c)
 	       (uint32_t)c->args[0] == ABI_BPF_TASK_FD_QUERY;
 }
 
-static void capture_bpf_attr(const struct arg *a, struct call *c, enum call_phase phase,
-			     const struct mem *m)
+void arg_capture_bpf_attr(const struct arg *a, struct call *c, enum call_phase phase,
+			  const struct mem *m)
 {
 	const struct bpf_part *part = bpf_part_of((uint32_t)c->args[0]);
 	uint32_t size = (uint32_t)c->args[a->i + 1];
@@ -36,7 +36,7 @@ static void capture_bpf_attr(const struct arg *a, struct call *c, enum call_phas
 		capture_string(c, phase, layout_get(part->layout, BPF_TASK_FD_QUERY_BUF, p, len), m);
 }
 
-static void emit_bpf_attr(const struct arg *a, struct sink *s)
+void arg_emit_bpf_attr(const struct arg *a, struct sink *s)
 {
 	const struct bpf_part *part = bpf_part_of((uint32_t)a->call->args[0]);
 	struct walk w = {
@@ -45,7 +45,7 @@ static void emit_bpf_attr(const struct arg *a, struct sink *s)
 	};
 
 	if (!part) {
-		s->ops->addr(s, arg_name(a), arg_word(a));
+		sink_addr(s, arg_name(a), arg_word(a));
 		return;
 	}
 	w.bytes = call_bytes(a->call, w.phase, arg_word(a), BPF_ATTR_MAX, &w.len);
@@ -57,14 +57,12 @@ static void emit_bpf_attr(const struct arg *a, struct sink *s)
 	if (part->cmd == ABI_BPF_TASK_FD_QUERY && !answered(a->call) &&
 	    w.len > part->layout->fields[BPF_TASK_FD_QUERY_BUF].offset)
 		w.len = part->layout->fields[BPF_TASK_FD_QUERY_BUF].offset;
-	s->ops->begin(s, arg_name(a), SINK_OBJECT);
+	sink_begin(s, arg_name(a), SINK_OBJECT);
 	if (part->key)
-		s->ops->begin(s, part->key, SINK_OBJECT);
+		sink_begin(s, part->key, SINK_OBJECT);
 	layout_emit(&w, s);
 	if (part->key)
-		s->ops->end(s);
+		sink_end(s);
 	layout_emit_tail(&w, s);
-	s->ops->end(s);
+	sink_end(s);
 }
-
-const struct arg_ops arg_bpf_attr = { capture_bpf_attr, emit_bpf_attr, NULL };

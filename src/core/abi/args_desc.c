@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Arguments of the calls that read and change descriptors. */
-#include "core/abi/args.h"
-
 #include <string.h>
 
+#include "core/abi/args.h"
+#include "core/abi/call.h"
 #include "core/abi/call_decode.h"
-#include "core/abi/capture.h"
 #include "core/abi/layout.h"
 #include "core/abi/read_format.h"
 #include "core/abi/strings.h"
@@ -33,24 +32,24 @@ static void emit_content(const struct arg *a, const char *key,
 	if (format >= 0) {
 		read_format_emit(p, len, (uint64_t)format, key, a->names, s);
 	} else if (format == NAMES_NO_FORMAT) {
-		s->ops->begin(s, key, SINK_ARRAY);
+		sink_begin(s, key, SINK_ARRAY);
 		for (size_t i = 0; i + 8 <= len; i += 8)
-			s->ops->uint(s, NULL, load_uint(p + i, 8));
-		s->ops->end(s);
-		s->ops->note(s, "format", "read_format not known: opened before attach");
+			sink_uint(s, NULL, load_uint(p + i, 8));
+		sink_end(s);
+		sink_note(s, "format", "read_format not known: opened before attach");
 	} else {
-		s->ops->bytes(s, key, p, cut ? s->max_string : len, cut);
+		sink_bytes(s, key, p, cut ? s->max_string : len, cut);
 	}
 }
 
-static void capture_read_buf(const struct arg *a, struct call *c,
-			     enum call_phase phase, const struct mem *m)
+void arg_capture_read_buf(const struct arg *a, struct call *c,
+			  enum call_phase phase, const struct mem *m)
 {
 	if (phase == AT_SYSCALL_EXIT && !c->failed && c->ret > 0)
 		capture_bytes(c, phase, arg_value(a), (uint64_t)c->ret, m);
 }
 
-static void emit_read_buf(const struct arg *a, struct sink *s)
+void arg_emit_read_buf(const struct arg *a, struct sink *s)
 {
 	size_t len;
 	const uint8_t *p = call_bytes(a->call, AT_SYSCALL_EXIT, arg_value(a), SIZE_MAX, &len);
@@ -58,10 +57,8 @@ static void emit_read_buf(const struct arg *a, struct sink *s)
 	if (p)
 		emit_content(a, arg_name(a), p, len, s);
 	else
-		s->ops->addr(s, arg_name(a), arg_value(a));
+		sink_addr(s, arg_name(a), arg_value(a));
 }
-
-const struct arg_ops arg_read_buf = { capture_read_buf, emit_read_buf, NULL };
 
 static uint64_t iov_count(const struct arg *a)
 {
@@ -84,8 +81,8 @@ static bool iov_at(const struct arg *a, uint64_t i, uint64_t *base, uint64_t *le
 	return true;
 }
 
-static void capture_read_iov(const struct arg *a, struct call *c,
-			     enum call_phase phase, const struct mem *m)
+void arg_capture_read_iov(const struct arg *a, struct call *c,
+			  enum call_phase phase, const struct mem *m)
 {
 	uint64_t base, len, left = c->failed || c->ret < 0 ? 0 : (uint64_t)c->ret;
 
@@ -109,15 +106,15 @@ static void iov_emit_single(const struct arg *a, uint64_t base, uint64_t iov_len
 	size_t len;
 	const uint8_t *p = call_bytes(a->call, AT_SYSCALL_EXIT, base, iov_len, &len);
 
-	s->ops->begin(s, arg_name(a), SINK_ARRAY);
-	s->ops->begin(s, NULL, SINK_OBJECT);
+	sink_begin(s, arg_name(a), SINK_ARRAY);
+	sink_begin(s, NULL, SINK_OBJECT);
 	if (p)
 		emit_content(a, "iov_base", p, len, s);
 	else
-		s->ops->addr(s, "iov_base", base);
-	s->ops->uint(s, "iov_len", iov_len);
-	s->ops->end(s);
-	s->ops->end(s);
+		sink_addr(s, "iov_base", base);
+	sink_uint(s, "iov_len", iov_len);
+	sink_end(s);
+	sink_end(s);
 }
 
 /* Join the buffers before decoding, as counts may be spread over them. */
@@ -142,7 +139,7 @@ static void iov_emit_joined(const struct arg *a, struct sink *s)
 	sink_notef(s, "vectors", "from %u buffers", (uint32_t)a->call->args[a->i + 1]);
 }
 
-static void emit_read_iov(const struct arg *a, struct sink *s)
+void arg_emit_read_iov(const struct arg *a, struct sink *s)
 {
 	uint64_t base, len, n = (uint32_t)a->call->args[a->i + 1], i;
 	uint64_t shown = s->full || iov_count(a) < SHORT_IOV ? iov_count(a) : SHORT_IOV;
@@ -158,21 +155,19 @@ static void emit_read_iov(const struct arg *a, struct sink *s)
 			iov_emit_joined(a, s);
 		return;
 	}
-	s->ops->begin(s, arg_name(a), SINK_ARRAY);
+	sink_begin(s, arg_name(a), SINK_ARRAY);
 	for (i = 0; i < shown && iov_at(a, i, &base, &len); i++) {
-		s->ops->begin(s, NULL, SINK_OBJECT);
-		s->ops->addr(s, "iov_base", base);
-		s->ops->uint(s, "iov_len", len);
-		s->ops->end(s);
+		sink_begin(s, NULL, SINK_OBJECT);
+		sink_addr(s, "iov_base", base);
+		sink_uint(s, "iov_len", len);
+		sink_end(s);
 	}
 	if (i < shown)
 		sink_notef(s, "unreadable", "unreadable from entry %llu on", (unsigned long long)i);
 	else if (i < n)
 		sink_notef(s, "more", "%llu more", (unsigned long long)(n - i));
-	s->ops->end(s);
+	sink_end(s);
 }
-
-const struct arg_ops arg_read_iov = { capture_read_iov, emit_read_iov, NULL };
 
 /* fcntl --------------------------------------------------------------- */
 
@@ -190,20 +185,13 @@ enum call_result fcntl_result(int cmd)
 	}
 }
 
-static void emit_fcntl_cmd(const struct arg *a, struct sink *s)
-{
-	s->ops->enumeration(s, arg_name(a), arg_desc(a)->xlat, (uint32_t)arg_value(a));
-}
-
-const struct arg_ops arg_fcntl_cmd = { .emit = emit_fcntl_cmd };
-
 static bool takes_owner(int cmd)
 {
 	return cmd == ABI_F_SETOWN_EX || cmd == ABI_F_GETOWN_EX;
 }
 
-static void capture_fcntl_arg(const struct arg *a, struct call *c,
-			      enum call_phase phase, const struct mem *m)
+void arg_capture_fcntl_arg(const struct arg *a, struct call *c,
+			   enum call_phase phase, const struct mem *m)
 {
 	int cmd = call_int(c, 1);
 
@@ -220,13 +208,13 @@ static void emit_owner(const struct arg *a, enum call_phase phase, struct sink *
 		call_emit_unreadable(arg_name(a), arg_value(a), s);
 		return;
 	}
-	s->ops->begin(s, arg_name(a), SINK_OBJECT);
-	s->ops->enumeration(s, "type", &xlat_f_owner_type, load_uint(p, 4));
-	s->ops->sint(s, "pid", (int32_t)load_uint(p + 4, 4));
-	s->ops->end(s);
+	sink_begin(s, arg_name(a), SINK_OBJECT);
+	sink_enum(s, "type", &xlat_f_owner_type, load_uint(p, 4));
+	sink_sint(s, "pid", (int32_t)load_uint(p + 4, 4));
+	sink_end(s);
 }
 
-static void emit_fcntl_arg(const struct arg *a, struct sink *s)
+void arg_emit_fcntl_arg(const struct arg *a, struct sink *s)
 {
 	int cmd = call_int(a->call, 1);
 
@@ -237,20 +225,20 @@ static void emit_fcntl_arg(const struct arg *a, struct sink *s)
 	case ABI_F_GETSIG:
 		break; /* these ignore the argument */
 	case ABI_F_SETFL:
-		s->ops->flags(s, arg_name(a), &xlat_open_status_flags, (uint32_t)arg_value(a));
+		sink_flags(s, arg_name(a), &xlat_open_status_flags, (uint32_t)arg_value(a));
 		break;
 	case ABI_F_SETFD:
-		s->ops->flags(s, arg_name(a), &xlat_fd_flags, (uint32_t)arg_value(a));
+		sink_flags(s, arg_name(a), &xlat_fd_flags, (uint32_t)arg_value(a));
 		break;
 	case ABI_F_DUPFD:
 	case ABI_F_DUPFD_CLOEXEC:
 	case ABI_F_SETOWN:
-		s->ops->sint(s, arg_name(a), call_int(a->call, a->i));
+		sink_sint(s, arg_name(a), call_int(a->call, a->i));
 		break;
 	case ABI_F_SETSIG:
 		emit_signal(arg_name(a), call_int(a->call, a->i), s);
 		if (!call_int(a->call, a->i))
-			s->ops->note(s, "signal", "SIGIO");
+			sink_note(s, "signal", "SIGIO");
 		break;
 	case ABI_F_SETOWN_EX:
 		emit_owner(a, AT_SYSCALL_ENTER, s);
@@ -259,19 +247,96 @@ static void emit_fcntl_arg(const struct arg *a, struct sink *s)
 		emit_owner(a, AT_SYSCALL_EXIT, s);
 		break;
 	default:
-		s->ops->hex(s, arg_name(a), arg_value(a));
+		sink_hex(s, arg_name(a), arg_value(a));
 	}
 }
 
-static void result_fcntl_arg(const struct arg *a, struct sink *s)
+void arg_result_fcntl_arg(const struct arg *a, struct sink *s)
 {
 	const struct xlat *x = call_int(a->call, 1) == ABI_F_GETFD ? &xlat_fd_flags :
 		call_int(a->call, 1) == ABI_F_GETFL ? &xlat_open_status_flags : NULL;
 
 	if (x && (a->call->ret || x == &xlat_open_status_flags))
-		s->ops->flags(s, "flags", x, (uint64_t)a->call->ret);
+		sink_flags(s, "flags", x, (uint64_t)a->call->ret);
 }
 
-const struct arg_ops arg_fcntl_arg = {
-	capture_fcntl_arg, emit_fcntl_arg, result_fcntl_arg,
+enum { CONTROL_MAX = 4096 };
+
+/* The control buffer of a struct msghdr, whose members are words of the ABI. */
+struct message_at {
+	uint64_t control;	/* address */
+	uint64_t len;
 };
+
+static bool locate(const struct call *c, enum call_phase phase, struct message_at *at)
+{
+	size_t word = c->arch->word, len;
+	const uint8_t *p = call_bytes(c, phase, call_word(c, 1), 7 * word, &len);
+
+	if (!p || len < 6 * word)
+		return false;
+	/* name, namelen, iov, iovlen, control, controllen, flags */
+	at->control = load_uint(p + 4 * word, word);
+	at->len = load_uint(p + 5 * word, word);
+	return at->control;
+}
+
+void arg_capture_msghdr(const struct arg *a, struct call *c,
+			enum call_phase phase, const struct mem *m)
+{
+	struct message_at at;
+
+	if (phase == AT_SYSCALL_EXIT && c->failed)
+		return;
+	capture_bytes(c, phase, call_word(c, a->i), 7u * c->arch->word, m);
+	if (locate(c, phase, &at) && at.len)
+		capture_bytes(c, phase, at.control,
+			      at.len < CONTROL_MAX ? at.len : CONTROL_MAX, m);
+}
+
+size_t call_passed_fds(const struct call *c, enum call_phase phase,
+		       int fds[CALL_MAX_PASSED])
+{
+	size_t word = c->arch->word, left, n = 0;
+	struct message_at at;
+	const uint8_t *p;
+
+	if (!locate(c, phase, &at))
+		return 0;
+	p = call_bytes(c, phase, at.control, at.len, &left);
+	while (p && left >= word + 8) {
+		uint64_t len = load_uint(p, word), step;
+
+		if (len < word + 8 || len > left)
+			break;
+		if (load_uint(p + word, 4) == ABI_SOL_SOCKET &&
+		    load_uint(p + word + 4, 4) == ABI_SCM_RIGHTS)
+			for (size_t at_fd = word + 8; at_fd + 4 <= len && n < CALL_MAX_PASSED; at_fd += 4)
+				fds[n++] = (int)load_uint(p + at_fd, 4);
+		step = (len + word - 1) / word * word;
+		if (step >= left)
+			break;
+		p += step;
+		left -= step;
+	}
+	return n;
+}
+
+/* Write only the descriptors of a message. */
+void arg_emit_msghdr(const struct arg *a, struct sink *s)
+{
+	enum call_phase phase = a->call->desc->id == CALL_RECVMSG ? AT_SYSCALL_EXIT : AT_SYSCALL_ENTER;
+	int fds[CALL_MAX_PASSED];
+	size_t n = call_passed_fds(a->call, phase, fds);
+
+	if (!n) {
+		sink_addr(s, arg_name(a), call_word(a->call, a->i));
+		return;
+	}
+	sink_begin(s, arg_name(a), SINK_OBJECT);
+	sink_begin(s, "SCM_RIGHTS", SINK_ARRAY);
+	for (size_t i = 0; i < n; i++)
+		sink_fd(s, NULL, fds[i], arg_fd_label(a, fds[i]));
+	sink_end(s);
+	sink_end(s);
+}

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/abi/capture.h"
+#include "core/abi/call.h"
 #include "core/abi/layout.h"
 #include "core/abi/strings.h"
 #include "xlat/constants.h"
@@ -18,8 +18,8 @@
 
 /* poll ---------------------------------------------------------------- */
 
-static void capture_pollfds(const struct arg *a, struct call *c,
-			    enum call_phase phase, const struct mem *m)
+void arg_capture_pollfds(const struct arg *a, struct call *c,
+			 enum call_phase phase, const struct mem *m)
 {
 	uint64_t n = (uint32_t)c->args[a->i + 1];
 
@@ -35,13 +35,13 @@ static void emit_pollfd(const struct arg *a, const uint8_t *p, bool results,
 	unsigned int which = results ? POLLFD_REVENTS : POLLFD_EVENTS;
 	const struct field *f = &layout_pollfd.fields[which];
 
-	s->ops->begin(s, NULL, SINK_OBJECT);
-	s->ops->fd(s, "fd", fd, arg_fd_label(a, fd));
-	s->ops->flags(s, f->name, f->xlat, field_get(f, p, POLLFD_SIZE));
-	s->ops->end(s);
+	sink_begin(s, NULL, SINK_OBJECT);
+	sink_fd(s, "fd", fd, arg_fd_label(a, fd));
+	sink_flags(s, f->name, f->xlat, field_get(f, p, POLLFD_SIZE));
+	sink_end(s);
 }
 
-static void emit_pollfds(const struct arg *a, struct sink *s)
+void arg_emit_pollfds(const struct arg *a, struct sink *s)
 {
 	uint64_t n = (uint32_t)a->call->args[a->i + 1];
 	size_t len, got;
@@ -49,15 +49,15 @@ static void emit_pollfds(const struct arg *a, struct sink *s)
 
 	got = len / POLLFD_SIZE;
 	if (!n && arg_word(a)) {
-		s->ops->begin(s, arg_name(a), SINK_ARRAY);
-		s->ops->end(s);
+		sink_begin(s, arg_name(a), SINK_ARRAY);
+		sink_end(s);
 		return;
 	}
 	if (!p || !got) {
 		call_emit_unreadable(arg_name(a), arg_word(a), s);
 		return;
 	}
-	s->ops->begin(s, arg_name(a), SINK_ARRAY);
+	sink_begin(s, arg_name(a), SINK_ARRAY);
 	if (!s->full && got > SHORT_POLL)
 		got = SHORT_POLL;
 	for (size_t i = 0; i < got; i++)
@@ -66,24 +66,22 @@ static void emit_pollfds(const struct arg *a, struct sink *s)
 		sink_notef(s, "unreadable", "unreadable from entry %zu on", got);
 	else if (got < n)
 		sink_notef(s, "more", "%llu more", (unsigned long long)(n - got));
-	s->ops->end(s);
+	sink_end(s);
 }
 
-static void result_pollfds(const struct arg *a, struct sink *s)
+void arg_result_pollfds(const struct arg *a, struct sink *s)
 {
 	size_t len;
 	const uint8_t *p = call_bytes(a->call, AT_SYSCALL_EXIT, arg_word(a), SIZE_MAX, &len);
 
 	if (!p)
 		return;
-	s->ops->begin(s, arg_name(a), SINK_ARRAY);
+	sink_begin(s, arg_name(a), SINK_ARRAY);
 	for (; len >= POLLFD_SIZE; len -= POLLFD_SIZE, p += POLLFD_SIZE)
 		if (layout_get(&layout_pollfd, POLLFD_REVENTS, p, POLLFD_SIZE))
 			emit_pollfd(a, p, true, s);
-	s->ops->end(s);
+	sink_end(s);
 }
-
-const struct arg_ops arg_pollfds = { capture_pollfds, emit_pollfds, result_pollfds };
 
 /* select -------------------------------------------------------------- */
 
@@ -98,8 +96,8 @@ static size_t fdset_bytes(const struct call *c)
 	return bytes < FDSET_MAX_BYTES ? bytes : FDSET_MAX_BYTES;
 }
 
-static void capture_fdset(const struct arg *a, struct call *c,
-			  enum call_phase phase, const struct mem *m)
+void arg_capture_fdset(const struct arg *a, struct call *c,
+		       enum call_phase phase, const struct mem *m)
 {
 	if (phase == AT_SYSCALL_EXIT && (c->failed || c->ret <= 0))
 		return;
@@ -117,22 +115,22 @@ static void emit_set(const struct arg *a, enum call_phase phase, const char *key
 		call_emit_unreadable(key, arg_word(a), s);
 		return;
 	}
-	s->ops->begin(s, key, SINK_ARRAY);
+	sink_begin(s, key, SINK_ARRAY);
 	for (int fd = 0; fd < nfds && (size_t)fd < 8 * len; fd++)
 		if (p && call_set_has(a->call, p, len, (size_t)fd))
-			s->ops->fd(s, NULL, fd, arg_fd_label(a, fd));
-	s->ops->end(s);
+			sink_fd(s, NULL, fd, arg_fd_label(a, fd));
+	sink_end(s);
 }
 
-static void emit_fdset(const struct arg *a, struct sink *s)
+void arg_emit_fdset(const struct arg *a, struct sink *s)
 {
 	if (arg_word(a))
 		emit_set(a, AT_SYSCALL_ENTER, arg_name(a), s);
 	else
-		s->ops->addr(s, arg_name(a), 0);
+		sink_addr(s, arg_name(a), 0);
 }
 
-static void result_fdset(const struct arg *a, struct sink *s)
+void arg_result_fdset(const struct arg *a, struct sink *s)
 {
 	static const char *const words[] = { NULL, "in", "out", "except" };
 	size_t len;
@@ -148,8 +146,6 @@ static void result_fdset(const struct arg *a, struct sink *s)
 	}
 }
 
-const struct arg_ops arg_fdset = { capture_fdset, emit_fdset, result_fdset };
-
 /* times --------------------------------------------------------------- */
 
 /* Write two integers of word bytes each: seconds, and a fraction with the key sub. */
@@ -164,35 +160,35 @@ static void emit_time(const struct arg *a, enum call_phase phase,
 		call_emit_unreadable(key, arg_word(a), s);
 		return;
 	}
-	s->ops->begin(s, key, SINK_OBJECT);
+	sink_begin(s, key, SINK_OBJECT);
 	if (word == 4) {
-		s->ops->sint(s, "tv_sec", (int32_t)load_uint(p, 4));
-		s->ops->sint(s, sub, (int32_t)load_uint(p + 4, 4));
+		sink_sint(s, "tv_sec", (int32_t)load_uint(p, 4));
+		sink_sint(s, sub, (int32_t)load_uint(p + 4, 4));
 	} else {
-		s->ops->sint(s, "tv_sec", (int64_t)load_uint(p, 8));
-		s->ops->sint(s, sub, (int64_t)load_uint(p + 8, 8));
+		sink_sint(s, "tv_sec", (int64_t)load_uint(p, 8));
+		sink_sint(s, sub, (int64_t)load_uint(p + 8, 8));
 	}
-	s->ops->end(s);
+	sink_end(s);
 }
 
-static void capture_time(const struct arg *a, struct call *c,
-			 enum call_phase phase, const struct mem *m)
+void arg_capture_time(const struct arg *a, struct call *c,
+		      enum call_phase phase, const struct mem *m)
 {
 	if (phase == AT_SYSCALL_ENTER || (!c->failed && c->ret > 0))
 		capture_bytes(c, phase, arg_word(a), 16, m);
 }
 
-static void emit_timespec(const struct arg *a, struct sink *s)
+void arg_emit_timespec(const struct arg *a, struct sink *s)
 {
 	emit_time(a, AT_SYSCALL_ENTER, arg_name(a), a->call->arch->word, "tv_nsec", s);
 }
 
-static void emit_timespec64(const struct arg *a, struct sink *s)
+void arg_emit_timespec64(const struct arg *a, struct sink *s)
 {
 	emit_time(a, AT_SYSCALL_ENTER, arg_name(a), 8, "tv_nsec", s);
 }
 
-static void emit_timeval(const struct arg *a, struct sink *s)
+void arg_emit_timeval(const struct arg *a, struct sink *s)
 {
 	emit_time(a, AT_SYSCALL_ENTER, arg_name(a), a->call->arch->word, "tv_usec", s);
 }
@@ -208,29 +204,24 @@ static void result_left(const struct arg *a, size_t word, const char *sub,
 		emit_time(a, AT_SYSCALL_EXIT, "left", word, sub, s);
 }
 
-static void result_timespec(const struct arg *a, struct sink *s)
+void arg_result_timespec(const struct arg *a, struct sink *s)
 {
 	result_left(a, a->call->arch->word, "tv_nsec", s);
 }
 
-static void result_timespec64(const struct arg *a, struct sink *s)
+void arg_result_timespec64(const struct arg *a, struct sink *s)
 {
 	result_left(a, 8, "tv_nsec", s);
 }
 
-static void result_timeval(const struct arg *a, struct sink *s)
+void arg_result_timeval(const struct arg *a, struct sink *s)
 {
 	result_left(a, a->call->arch->word, "tv_usec", s);
 }
-
-const struct arg_ops arg_timespec = { capture_time, emit_timespec, result_timespec };
-const struct arg_ops arg_timespec64 = { capture_time, emit_timespec64, result_timespec64 };
-const struct arg_ops arg_timeval = { capture_time, emit_timeval, result_timeval };
-
 /* signal masks -------------------------------------------------------- */
 
-static void capture_sigset(const struct arg *a, struct call *c,
-			   enum call_phase phase, const struct mem *m)
+void arg_capture_sigset(const struct arg *a, struct call *c,
+			enum call_phase phase, const struct mem *m)
 {
 	if (phase == AT_SYSCALL_ENTER)
 		capture_bytes(c, phase, arg_word(a), 8, m);
@@ -256,15 +247,13 @@ static void emit_mask(const struct arg *a, const char *key, uint64_t addr, struc
 		if (listed >> (sig - 1) & 1 && signal_name(sig, name, sizeof(name)))
 			text_line_join(&names, " ", "%s", name + strlen("SIG"));
 	snprintf(text, sizeof(text), "%s[%s]", listed == mask ? "" : "~", names.text);
-	s->ops->symbol(s, key, text);
+	sink_symbol(s, key, text);
 }
 
-static void emit_sigset(const struct arg *a, struct sink *s)
+void arg_emit_sigset(const struct arg *a, struct sink *s)
 {
 	emit_mask(a, arg_name(a), arg_word(a), s);
 }
-
-const struct arg_ops arg_sigset = { capture_sigset, emit_sigset, NULL };
 
 /* Return the pair {address of a mask, its size}, or NULL if it was not readable. */
 static const uint8_t *sigset_pair(const struct arg *a)
@@ -275,8 +264,8 @@ static const uint8_t *sigset_pair(const struct arg *a)
 	return len < want ? NULL : p;
 }
 
-static void capture_sigset_pair(const struct arg *a, struct call *c,
-				enum call_phase phase, const struct mem *m)
+void arg_capture_sigset_pair(const struct arg *a, struct call *c,
+			     enum call_phase phase, const struct mem *m)
 {
 	const uint8_t *pair;
 
@@ -288,7 +277,7 @@ static void capture_sigset_pair(const struct arg *a, struct call *c,
 		capture_bytes(c, phase, load_uint(pair, c->arch->word), 8, m);
 }
 
-static void emit_sigset_pair(const struct arg *a, struct sink *s)
+void arg_emit_sigset_pair(const struct arg *a, struct sink *s)
 {
 	const uint8_t *pair = sigset_pair(a);
 	size_t word = a->call->arch->word;
@@ -297,13 +286,11 @@ static void emit_sigset_pair(const struct arg *a, struct sink *s)
 		call_emit_unreadable(arg_name(a), arg_word(a), s);
 		return;
 	}
-	s->ops->begin(s, arg_name(a), SINK_OBJECT);
+	sink_begin(s, arg_name(a), SINK_OBJECT);
 	emit_mask(a, "sigmask", load_uint(pair, word), s);
-	s->ops->uint(s, "sigsetsize", load_uint(pair + word, word));
-	s->ops->end(s);
+	sink_uint(s, "sigsetsize", load_uint(pair + word, word));
+	sink_end(s);
 }
-
-const struct arg_ops arg_sigset_pair = { capture_sigset_pair, emit_sigset_pair, NULL };
 
 /* epoll --------------------------------------------------------------- */
 
@@ -312,23 +299,23 @@ static void emit_one_epoll(const uint8_t *p, size_t size, struct sink *s)
 	/* packed on x86: data follows at once; elsewhere it is aligned */
 	uint64_t data = load_uint(p + size - 8, 8);
 
-	s->ops->begin(s, NULL, SINK_OBJECT);
-	s->ops->flags(s, "events", &xlat_epoll_events, load_uint(p, 4));
-	s->ops->begin(s, "data", SINK_OBJECT);
-	s->ops->uint(s, "u32", (uint32_t)data);
-	s->ops->uint(s, "u64", data);
-	s->ops->end(s);
-	s->ops->end(s);
+	sink_begin(s, NULL, SINK_OBJECT);
+	sink_flags(s, "events", &xlat_epoll_events, load_uint(p, 4));
+	sink_begin(s, "data", SINK_OBJECT);
+	sink_uint(s, "u32", (uint32_t)data);
+	sink_uint(s, "u64", data);
+	sink_end(s);
+	sink_end(s);
 }
 
-static void capture_epoll_event(const struct arg *a, struct call *c,
-				enum call_phase phase, const struct mem *m)
+void arg_capture_epoll_event(const struct arg *a, struct call *c,
+			     enum call_phase phase, const struct mem *m)
 {
 	if (phase == AT_SYSCALL_ENTER)
 		capture_bytes(c, phase, arg_word(a), c->arch->epoll_size, m);
 }
 
-static void emit_epoll_event(const struct arg *a, struct sink *s)
+void arg_emit_epoll_event(const struct arg *a, struct sink *s)
 {
 	size_t len, size = a->call->arch->epoll_size;
 	const uint8_t *p = call_bytes(a->call, AT_SYSCALL_ENTER, arg_word(a), size, &len);
@@ -339,29 +326,25 @@ static void emit_epoll_event(const struct arg *a, struct sink *s)
 		emit_one_epoll(p, size, s);
 }
 
-const struct arg_ops arg_epoll_event = { capture_epoll_event, emit_epoll_event, NULL };
-
-static void capture_epoll_events(const struct arg *a, struct call *c,
-				 enum call_phase phase, const struct mem *m)
+void arg_capture_epoll_events(const struct arg *a, struct call *c,
+			      enum call_phase phase, const struct mem *m)
 {
 	if (phase == AT_SYSCALL_EXIT && !c->failed && c->ret > 0)
 		capture_bytes(c, phase, arg_word(a), (uint64_t)c->ret * c->arch->epoll_size, m);
 }
 
-static void emit_epoll_events(const struct arg *a, struct sink *s)
+void arg_emit_epoll_events(const struct arg *a, struct sink *s)
 {
 	size_t len, size = a->call->arch->epoll_size;
 	const uint8_t *p;
 
 	if (a->call->failed || !a->call->returned) {
-		s->ops->addr(s, arg_name(a), arg_word(a));
+		sink_addr(s, arg_name(a), arg_word(a));
 		return;
 	}
 	p = call_bytes(a->call, AT_SYSCALL_EXIT, arg_word(a), SIZE_MAX, &len);
-	s->ops->begin(s, arg_name(a), SINK_ARRAY);
+	sink_begin(s, arg_name(a), SINK_ARRAY);
 	for (; len >= size; len -= size, p += size)
 		emit_one_epoll(p, size, s);
-	s->ops->end(s);
+	sink_end(s);
 }
-
-const struct arg_ops arg_epoll_events = { capture_epoll_events, emit_epoll_events, NULL };

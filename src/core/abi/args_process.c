@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "core/abi/capture.h"
+#include "core/abi/call.h"
 #include "core/abi/layout.h"
 #include "core/abi/layout_emit.h"
 #include "core/abi/strings.h"
@@ -30,8 +30,8 @@ static bool vector_at(const struct arg *a, size_t i, uint64_t *p)
 	return true;
 }
 
-static void capture_argv(const struct arg *a, struct call *c,
-			 enum call_phase phase, const struct mem *m)
+void arg_capture_argv(const struct arg *a, struct call *c,
+		      enum call_phase phase, const struct mem *m)
 {
 	uint64_t p;
 
@@ -42,7 +42,7 @@ static void capture_argv(const struct arg *a, struct call *c,
 		capture_string(c, phase, p, m);
 }
 
-static void emit_argv(const struct arg *a, struct sink *s)
+void arg_emit_argv(const struct arg *a, struct sink *s)
 {
 	uint64_t p;
 	size_t i;
@@ -51,35 +51,33 @@ static void emit_argv(const struct arg *a, struct sink *s)
 		call_emit_unreadable(arg_name(a), arg_value(a), s);
 		return;
 	}
-	s->ops->begin(s, arg_name(a), SINK_ARRAY);
+	sink_begin(s, arg_name(a), SINK_ARRAY);
 	for (i = 0; vector_at(a, i, &p) && p; i++) {
 		if (i == ARGV_MAX) {
-			s->ops->note(s, "more", "and more");
+			sink_note(s, "more", "and more");
 			break;
 		}
 		call_emit_string(a->call, AT_SYSCALL_ENTER, NULL, p, s);
 	}
-	s->ops->end(s);
+	sink_end(s);
 }
 
-const struct arg_ops arg_argv = { capture_argv, emit_argv, NULL };
-
 /* Capture the pointers only, for their number: environments may hold secrets. */
-static void capture_envp(const struct arg *a, struct call *c,
-			 enum call_phase phase, const struct mem *m)
+void arg_capture_envp(const struct arg *a, struct call *c,
+		      enum call_phase phase, const struct mem *m)
 {
 	if (phase == AT_SYSCALL_ENTER)
 		capture_bytes(c, phase, arg_value(a),
 			      (ENVP_MAX + 1) * c->arch->word, m);
 }
 
-static void emit_envp(const struct arg *a, struct sink *s)
+void arg_emit_envp(const struct arg *a, struct sink *s)
 {
 	uint64_t p = 0;
 	size_t n = 0;
 	bool known = vector_at(a, 0, &p);
 
-	s->ops->addr(s, arg_name(a), arg_value(a));
+	sink_addr(s, arg_name(a), arg_value(a));
 	while (n < ENVP_MAX && vector_at(a, n, &p) && p)
 		n++;
 	if (known)
@@ -87,10 +85,8 @@ static void emit_envp(const struct arg *a, struct sink *s)
 			   n == 1 ? "" : "s");
 }
 
-const struct arg_ops arg_envp = { capture_envp, emit_envp, NULL };
-
 /* Write the exit signal in the low byte as one of the flags, as strace does. */
-static void emit_clone_flags(const struct arg *a, struct sink *s)
+void arg_emit_clone_flags(const struct arg *a, struct sink *s)
 {
 	struct xlat with_signal = *arg_desc(a)->xlat;
 	struct xlat_entry entries[64];
@@ -105,15 +101,13 @@ static void emit_clone_flags(const struct arg *a, struct sink *s)
 		};
 		with_signal.entries = entries;
 	}
-	s->ops->flags(s, arg_name(a), &with_signal, arg_word(a));
+	sink_flags(s, arg_name(a), &with_signal, arg_word(a));
 	if (signal && s->full && with_signal.entries == entries)
 		sink_notef(s, "exit_signal", "exit signal %s", name);
 }
 
-const struct arg_ops arg_clone_flags = { .emit = emit_clone_flags };
-
-static void capture_clone_args(const struct arg *a, struct call *c,
-			       enum call_phase phase, const struct mem *m)
+void arg_capture_clone_args(const struct arg *a, struct call *c,
+			    enum call_phase phase, const struct mem *m)
 {
 	uint64_t size = c->args[a->i + 1], tids;
 	size_t len;
@@ -130,7 +124,7 @@ static void capture_clone_args(const struct arg *a, struct call *c,
 			      4 * (tids < SET_TID_MAX ? tids : SET_TID_MAX), m);
 }
 
-static void emit_clone_args(const struct arg *a, struct sink *s)
+void arg_emit_clone_args(const struct arg *a, struct sink *s)
 {
 	struct walk w = {
 		.layout = &layout_clone_args, .call = a->call,
@@ -142,10 +136,8 @@ static void emit_clone_args(const struct arg *a, struct sink *s)
 		call_emit_unreadable(arg_name(a), arg_value(a), s);
 		return;
 	}
-	s->ops->begin(s, arg_name(a), SINK_OBJECT);
+	sink_begin(s, arg_name(a), SINK_OBJECT);
 	layout_emit(&w, s);
 	layout_emit_tail(&w, s);
-	s->ops->end(s);
+	sink_end(s);
 }
-
-const struct arg_ops arg_clone_args = { capture_clone_args, emit_clone_args, NULL };

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/abi/attr_fields.h"
-#include "core/abi/capture.h"
+#include "core/abi/call.h"
 #include "core/abi/layout_emit.h"
 #include "core/abi/strings.h"
 #include "xlat/constants.h"
@@ -77,13 +77,13 @@ void attr_emit(const struct call *c, enum call_phase phase, const char *key,
 	if (c->before)
 		w.before = call_bytes(c->before, phase, c->before->args[0],
 				      ATTR_MAX_SIZE, &w.before_len);
-	s->ops->begin(s, key, SINK_OBJECT);
+	sink_begin(s, key, SINK_OBJECT);
 	layout_emit(&w, s);
 	layout_emit_tail(&w, s);
 	want = attr_wanted((uint32_t)layout_get(w.layout, ATTR_SIZE, w.bytes, w.len));
 	if (w.len < want)
 		sink_notef(s, "unreadable", "unreadable from byte %zu on", w.len);
-	s->ops->end(s);
+	sink_end(s);
 }
 
 void attr_note_size(const struct call *c, uint64_t addr, struct sink *s)

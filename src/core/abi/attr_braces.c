@@ -5,7 +5,6 @@
 
 #include "core/abi/attr_forms.h"
 #include "core/abi/attr_member.h"
-#include "core/abi/attr_value.h"
 #include "core/abi/strings.h"
 #include "core/lib/nearest.h"
 #include "xlat/tables.h"

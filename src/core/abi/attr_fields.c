@@ -34,17 +34,17 @@ static void note_pmu(const struct walk *w, uint32_t type, struct sink *s)
 	const char *pmu = pmu_name(w, type);
 
 	if (w->names && w->names->pmu)
-		s->ops->note(s, "pmu", pmu ? pmu : "no PMU of this number in sysfs");
+		sink_note(s, "pmu", pmu ? pmu : "no PMU of this number in sysfs");
 }
 
 void attr_emit_type(const struct walk *w, const struct field *f,
 		      uint32_t type, struct sink *s)
 {
 	if (xlat_name(f->xlat, type)) {
-		s->ops->enumeration(s, f->name, f->xlat, type);
+		sink_enum(s, f->name, f->xlat, type);
 		return;
 	}
-	s->ops->uint(s, f->name, type);
+	sink_uint(s, f->name, type);
 	note_pmu(w, type, s);
 }
 
@@ -59,10 +59,10 @@ static void emit_hardware(const struct walk *w, const struct field *f,
 	};
 
 	if (!type) {
-		s->ops->enumeration(s, f->name, &xlat_perf_hw_id, config);
+		sink_enum(s, f->name, &xlat_perf_hw_id, config);
 		return;
 	}
-	s->ops->packed(s, f->name, config, parts, 2);
+	sink_packed(s, f->name, config, parts, 2);
 	note_pmu(w, type, s);
 }
 
@@ -82,7 +82,7 @@ static void emit_cache(const struct walk *w, const struct field *f,
 	parts[n++] = (struct sink_part){ &xlat_perf_hw_cache_op_id,
 					 config >> 8 & 0xff, 8 };
 	parts[n++] = (struct sink_part){ &xlat_perf_hw_cache_id, config & 0xff, 0 };
-	s->ops->packed(s, f->name, config, parts, n);
+	sink_packed(s, f->name, config, parts, n);
 	if (type)
 		note_pmu(w, type, s);
 }
@@ -92,11 +92,11 @@ static void emit_tracepoint(const struct walk *w, const struct field *f,
 {
 	const char *name = NULL;
 
-	s->ops->uint(s, f->name, config);
+	sink_uint(s, f->name, config);
 	if (w->names && w->names->tracepoint)
 		name = w->names->tracepoint(w->names, config);
 	if (name)
-		s->ops->note(s, "event", name);
+		sink_note(s, "event", name);
 }
 
 /* Write config with a note of its terms by sysfs format/: "cpu/event=0x3c/". */
@@ -106,12 +106,12 @@ static void emit_terms(const struct walk *w, const struct field *f,
 	uint64_t configs[ATTR_CONFIGS];
 	const char *terms = NULL;
 
-	s->ops->hex(s, f->name, config);
+	sink_hex(s, f->name, config);
 	attr_get_configs(w->bytes, w->len, configs);
 	if (w->names && w->names->terms)
 		terms = w->names->terms(w->names, type, configs, ATTR_CONFIGS);
 	if (terms)
-		s->ops->note(s, "event", terms);
+		sink_note(s, "event", terms);
 }
 
 const struct xlat *attr_config_values(uint64_t type)
@@ -130,7 +130,7 @@ void attr_emit_config(const struct walk *w, const struct field *f, uint64_t conf
 		emit_hardware(w, f, config, s);
 		break;
 	case PERF_TYPE_SOFTWARE:
-		s->ops->enumeration(s, f->name, &xlat_perf_sw_ids, config);
+		sink_enum(s, f->name, &xlat_perf_sw_ids, config);
 		break;
 	case PERF_TYPE_TRACEPOINT:
 		emit_tracepoint(w, f, config, s);
@@ -139,7 +139,7 @@ void attr_emit_config(const struct walk *w, const struct field *f, uint64_t conf
 		emit_cache(w, f, config, s);
 		break;
 	case PERF_TYPE_BREAKPOINT:
-		s->ops->hex(s, f->name, config);
+		sink_hex(s, f->name, config);
 		break;
 	default:
 		emit_terms(w, f, type, config, s);
@@ -149,18 +149,18 @@ void attr_emit_config(const struct walk *w, const struct field *f, uint64_t conf
 void attr_emit_size(const struct field *f, uint64_t size, struct sink *s)
 {
 	if (xlat_name(f->xlat, size)) {
-		s->ops->enumeration(s, f->name, f->xlat, size);
+		sink_enum(s, f->name, f->xlat, size);
 		return;
 	}
-	s->ops->uint(s, f->name, size);
+	sink_uint(s, f->name, size);
 	if (!size)
-		s->ops->note(s, "words", "PERF_ATTR_SIZE_VER0 assumed");
+		sink_note(s, "words", "PERF_ATTR_SIZE_VER0 assumed");
 	else if (size < PERF_ATTR_SIZE_VER0)
-		s->ops->note(s, "words", "too small: 64 is the least");
+		sink_note(s, "words", "too small: 64 is the least");
 	else if (size > ATTR_MAX_SIZE)
-		s->ops->note(s, "words", "too large: more than a page");
+		sink_note(s, "words", "too large: more than a page");
 	else if (size > layout_perf_event_attr.size)
-		s->ops->note(s, "words", "larger than any known version");
+		sink_note(s, "words", "larger than any known version");
 	else
-		s->ops->note(s, "words", "between two versions");
+		sink_note(s, "words", "between two versions");
 }

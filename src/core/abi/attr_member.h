@@ -4,6 +4,8 @@
 
 #include "core/abi/attr_fields.h"
 #include "core/abi/attr_text.h"
+#include "core/abi/bytes_text.h"
+#include "core/abi/xlat.h"
 
 struct nearest;
 
@@ -30,3 +32,10 @@ bool attr_member_tail(struct text_cursor *c, struct attr_text *out);
 
 /* Set the length from the size member; call it after all members are set. */
 void attr_member_done(struct attr_text *out);
+
+/*
+ * Evaluate a whole expression of numbers, names, |, <<, ~, - and brackets.  Names are
+ * those of x, with or without their prefix, and the full names of any other table;
+ * sizeof is that of struct perf_event_attr.  Return false with c->why on an error.
+ */
+bool value_read(struct text_cursor *c, const struct xlat *x, uint64_t *v);

@@ -84,6 +84,6 @@ void bpf_note_program(const struct call *c, const struct names *n, int64_t fd, s
 	if (!p)
 		return;
 	bpf_program_text(p, &text);
-	s->ops->note(s, "program", buf_str(&text));
+	sink_note(s, "program", buf_str(&text));
 	buf_free(&text);
 }

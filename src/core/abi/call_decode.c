@@ -6,6 +6,7 @@
 #include "core/abi/args.h"
 #include "core/abi/attr.h"
 #include "core/abi/ioctl.h"
+#include "core/abi/swap.h"
 #include "xlat/constants.h"
 
 void call_capture(struct call *c, enum call_phase phase, const struct mem *m,
@@ -16,6 +17,18 @@ void call_capture(struct call *c, enum call_phase phase, const struct mem *m,
 
 		if (ops->capture)
 			ops->capture(&(struct arg){ c, n, i }, c, phase, m);
+	}
+}
+
+void swap_call(struct call *c, enum call_phase phase, const struct names *n)
+{
+	struct swapping s = { .c = c, .phase = phase, .names = n };
+
+	for (; s.i < c->desc->nargs; s.i++) {
+		arg_swap *swap = arg_ops(c->desc->args[s.i].kind)->swap;
+
+		if (swap)
+			swap(&s, call_word(c, s.i));
 	}
 }
 
@@ -75,7 +88,7 @@ void call_results(const struct call *c, const struct names *n, struct sink *s)
 		return;
 	if (c->desc->class == CLASS_POLL && c->desc->in_args > 1 && !c->ret &&
 	    c->desc->id != CALL_EPOLL_CTL)
-		s->ops->symbol(s, NULL, "Timeout");
+		sink_symbol(s, NULL, "Timeout");
 	for (unsigned int i = 0; i < c->desc->nargs; i++) {
 		const struct arg a = { c, n, i };
 		const struct arg_ops *ops = arg_ops(c->desc->args[i].kind);
@@ -102,7 +115,7 @@ static void call_note_ring(const struct call *c, const struct names *n,
 		sink_notef(s, "ring", "AUX area of %llu KiB",
 			   (unsigned long long)(pages * page / 1024));
 	else if (pages == 1)
-		s->ops->note(s, "ring", "control page only, no records");
+		sink_note(s, "ring", "control page only, no records");
 	else if (pages && (pages - 1) & (pages - 2))
 		sink_notef(s, "ring", "1+%llu pages: data pages must be 2^n",
 			   (unsigned long long)(pages - 1));
@@ -120,10 +133,10 @@ static void note_read(const struct call *c, const struct names *n, struct sink *
 	if (format < 0)
 		return;
 	if (!c->failed && !c->ret && (uint32_t)c->args[2])
-		s->ops->note(s, "words", "event in error state: pinned, and could "
-			     "not be scheduled on its PMU");
+		sink_note(s, "words", "event in error state: pinned, and could "
+			  "not be scheduled on its PMU");
 	else if (c->failed && c->ret == ENOSPC && format & PERF_FORMAT_GROUP)
-		s->ops->note(s, "words", "buffer too small for all members of the group");
+		sink_note(s, "words", "buffer too small for all members of the group");
 	else if (c->failed && c->ret == ENOSPC)
 		sink_notef(s, "words", "buffer too small: this read_format has %d bytes",
 			   8 + 8 * __builtin_popcountll((unsigned long long)format));
@@ -135,7 +148,7 @@ void call_result_notes(const struct call *c, const struct names *n,
 	if (!c->returned)
 		return;
 	if (c->inject.because[0])
-		s->ops->note(s, "injected", c->inject.because);
+		sink_note(s, "injected", c->inject.because);
 	/* the notes explain the kernel's result; of an injected one only the size is known */
 	if (c->inject.injected && c->desc->class != CLASS_OPEN)
 		return;
@@ -143,8 +156,8 @@ void call_result_notes(const struct call *c, const struct names *n,
 	case CALL_PERF_EVENT_OPEN:
 		attr_note_size(c, c->args[0], s);
 		if (c->no_event)
-			s->ops->note(s, "words", "no event: the number was injected by a "
-				     "seccomp filter or another tracer");
+			sink_note(s, "words", "no event: the number was injected by a "
+				  "seccomp filter or another tracer");
 		break;
 	case CALL_IOCTL:
 		ioctl_result_notes(c, s);

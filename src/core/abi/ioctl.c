@@ -5,7 +5,7 @@
 
 #include "core/abi/attr.h"
 #include "core/abi/bpf.h"
-#include "core/abi/capture.h"
+#include "core/abi/call.h"
 #include "core/abi/strings.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
@@ -96,10 +96,10 @@ void ioctl_emit_request(const struct call *c, const char *key, struct sink *s)
 				    .prefix = "", .entries = &one, .n = 1 };
 
 	if (d) {
-		s->ops->enumeration(s, key, &names, one.value);
+		sink_enum(s, key, &names, one.value);
 		return;
 	}
-	s->ops->hex(s, key, one.value);
+	sink_hex(s, key, one.value);
 	if (ioctl_is_perf(one.value))
 		sink_notef(s, "ioc", "_IOC(%s, '$', %u, %u)",
 			   ioctl_directions[one.value >> 30].name,
@@ -117,9 +117,9 @@ static void emit_u64(const struct call *c, enum call_phase phase,
 		call_emit_unreadable(key, arg, s);
 		return;
 	}
-	s->ops->begin(s, key, SINK_ARRAY);
-	s->ops->uint(s, NULL, load_uint(p, 8));
-	s->ops->end(s);
+	sink_begin(s, key, SINK_ARRAY);
+	sink_uint(s, NULL, load_uint(p, 8));
+	sink_end(s);
 }
 
 /* Write the kernel's answer, or of a failed call only what the caller passed. */
@@ -139,19 +139,19 @@ static void emit_query(const struct call *c, const char *key, uint64_t arg, stru
 		call_emit_unreadable(key, arg, s);
 		return;
 	}
-	s->ops->begin(s, key, SINK_OBJECT);
-	s->ops->uint(s, "ids_len", load_uint(p, 4));
+	sink_begin(s, key, SINK_OBJECT);
+	sink_uint(s, "ids_len", load_uint(p, 4));
 	if (answered) {
 		count = load_uint(p + 4, 4);
-		s->ops->uint(s, "prog_cnt", count);
+		sink_uint(s, "prog_cnt", count);
 		if (count > (len - QUERY_BPF_HEAD) / 4)
 			count = (len - QUERY_BPF_HEAD) / 4;
-		s->ops->begin(s, "ids", SINK_ARRAY);
+		sink_begin(s, "ids", SINK_ARRAY);
 		for (uint64_t i = 0; i < count; i++)
-			s->ops->uint(s, NULL, load_uint(p + QUERY_BPF_HEAD + 4 * i, 4));
-		s->ops->end(s);
+			sink_uint(s, NULL, load_uint(p + QUERY_BPF_HEAD + 4 * i, 4));
+		sink_end(s);
 	}
-	s->ops->end(s);
+	sink_end(s);
 }
 
 static void emit_by_value(const struct call *c, const struct ioctl_desc *d,
@@ -164,25 +164,25 @@ static void emit_by_value(const struct call *c, const struct ioctl_desc *d,
 
 	switch (d->arg) {
 	case IOCTL_ARG_FLAGS: /* _perf_ioctl() reads 32 bits */
-		s->ops->flags(s, key, d->xlat, (uint32_t)arg);
+		sink_flags(s, key, d->xlat, (uint32_t)arg);
 		break;
 	case IOCTL_ARG_SINT:
-		s->ops->sint(s, key, (int32_t)arg);
+		sink_sint(s, key, (int32_t)arg);
 		break;
 	case IOCTL_ARG_FD:
 		if (n && n->fd)
 			label = n->fd(n, c, (int32_t)arg);
-		s->ops->fd(s, key, (int32_t)arg, label);
+		sink_fd(s, key, (int32_t)arg, label);
 		if (d->request == PERF_EVENT_IOC_SET_BPF)
 			bpf_note_program(c, n, (int32_t)arg, s);
 		/* SET_OUTPUT compares the whole word with -1 */
 		if (d->request == PERF_EVENT_IOC_SET_OUTPUT &&
 		    c->arch->word == 8 && v == UINT32_MAX)
-			s->ops->note(s, "words",
-				     "0xffffffff, not -1: pass -1L to detach");
+			sink_note(s, "words",
+				  "0xffffffff, not -1: pass -1L to detach");
 		break;
 	default:
-		s->ops->uint(s, key, v);
+		sink_uint(s, key, v);
 	}
 }
 
@@ -192,7 +192,7 @@ void ioctl_emit_arg(const struct call *c, const char *key, uint64_t arg,
 	const struct ioctl_desc *d = ioctl_of(c);
 
 	if (!d) {
-		s->ops->hex(s, key, arg);
+		sink_hex(s, key, arg);
 		return;
 	}
 	if (d->dir == IOCTL_VALUE) {
@@ -211,7 +211,7 @@ void ioctl_emit_arg(const struct call *c, const char *key, uint64_t arg,
 		break;
 	default:
 		if (d->dir == IOCTL_OUT && c->failed)
-			s->ops->addr(s, key, arg);
+			sink_addr(s, key, arg);
 		else
 			emit_u64(c, d->dir == IOCTL_OUT ? AT_SYSCALL_EXIT : AT_SYSCALL_ENTER,
 				 key, arg, s);

@@ -30,7 +30,7 @@ static void field_emit_regs(const struct walk *w, const struct field *f, uint64_
 	uint64_t rest = v;
 	size_t at = 0;
 
-	s->ops->hex(s, f->name, v);
+	sink_hex(s, f->name, v);
 	if (!v || !regs)
 		return;
 	text_line_start(&names);
@@ -38,7 +38,7 @@ static void field_emit_regs(const struct walk *w, const struct field *f, uint64_
 		text_line_join(&names, "|", "%s", e->name + strlen(regs->prefix));
 	if (rest)
 		text_line_join(&names, "|", "0x%llx", (unsigned long long)rest);
-	s->ops->note(s, "registers", names.text);
+	sink_note(s, "registers", names.text);
 }
 
 /* Write a number with a note of its meaning in the table. */
@@ -46,9 +46,9 @@ static void field_emit_words(const struct field *f, uint64_t v, struct sink *s)
 {
 	const struct xlat_entry *e = xlat_find(f->xlat, v);
 
-	s->ops->uint(s, f->name, v);
+	sink_uint(s, f->name, v);
 	if (e)
-		s->ops->note(s, "words", e->meaning);
+		sink_note(s, "words", e->meaning);
 }
 
 static void field_emit_string(const struct walk *w, const struct field *f,
@@ -57,9 +57,9 @@ static void field_emit_string(const struct walk *w, const struct field *f,
 	if (w->call)
 		call_emit_path(w->call, w->phase, f->name, v, s);
 	else if (w->string)
-		s->ops->string(s, f->name, w->string, strlen(w->string), false);
+		sink_string(s, f->name, w->string, strlen(w->string), false);
 	else
-		s->ops->addr(s, f->name, v);
+		sink_addr(s, f->name, v);
 }
 
 static void field_emit_fd(const struct walk *w, const struct field *f, int64_t fd,
@@ -69,7 +69,7 @@ static void field_emit_fd(const struct walk *w, const struct field *f, int64_t f
 
 	if (w->call && w->names && w->names->fd)
 		label = w->names->fd(w->names, w->call, fd);
-	s->ops->fd(s, f->name, fd, label);
+	sink_fd(s, f->name, fd, label);
 }
 
 static void field_emit_pids(const struct walk *w, const struct field *f, uint64_t addr,
@@ -85,10 +85,10 @@ static void field_emit_pids(const struct walk *w, const struct field *f, uint64_
 		call_emit_unreadable(f->name, addr, s);
 		return;
 	}
-	s->ops->begin(s, f->name, SINK_ARRAY);
+	sink_begin(s, f->name, SINK_ARRAY);
 	for (uint64_t i = 0; i < n; i++)
-		s->ops->sint(s, NULL, (int32_t)load_uint(p + 4 * i, 4));
-	s->ops->end(s);
+		sink_sint(s, NULL, (int32_t)load_uint(p + 4 * i, 4));
+	sink_end(s);
 }
 
 static void field_emit(const struct walk *w, const struct field *f, uint64_t v,
@@ -97,26 +97,26 @@ static void field_emit(const struct walk *w, const struct field *f, uint64_t v,
 	switch (f->kind) {
 	case FIELD_UINT:
 	case FIELD_BOOL:
-		s->ops->uint(s, f->name, v);
+		sink_uint(s, f->name, v);
 		break;
 	case FIELD_SINT:
 	case FIELD_PID:
-		s->ops->sint(s, f->name, sign_extend(v, f));
+		sink_sint(s, f->name, sign_extend(v, f));
 		break;
 	case FIELD_HEX:
 	case FIELD_CONFIGX:
 	case FIELD_RESERVED:
-		s->ops->hex(s, f->name, v);
+		sink_hex(s, f->name, v);
 		break;
 	case FIELD_ADDR:
-		s->ops->addr(s, f->name, v);
+		sink_addr(s, f->name, v);
 		break;
 	case FIELD_ENUM:
-		s->ops->enumeration(s, f->name, f->xlat, f->xlat->is_signed ?
-				    (uint64_t)sign_extend(v, f) : v);
+		sink_enum(s, f->name, f->xlat, f->xlat->is_signed ?
+			  (uint64_t)sign_extend(v, f) : v);
 		break;
 	case FIELD_FLAGS:
-		s->ops->flags(s, f->name, f->xlat, v);
+		sink_flags(s, f->name, f->xlat, v);
 		break;
 	case FIELD_WORDS:
 		field_emit_words(f, v, s);
@@ -140,7 +140,7 @@ static void field_emit(const struct walk *w, const struct field *f, uint64_t v,
 		break;
 	case FIELD_SIGNAL:
 		if (v > INT32_MAX)
-			s->ops->uint(s, f->name, v);
+			sink_uint(s, f->name, v);
 		else
 			emit_signal(f->name, (int)v, s);
 		break;
@@ -176,8 +176,8 @@ static void note_ignored(const struct walk *w, const struct field *of, uint64_t 
 
 	if (of->kind == FIELD_REGS && w->arch && v & w->arch->regs_extended)
 		/* perf_event_open() checks these bits whatever sample_type says */
-		s->ops->note(s, "checked", "not ignored: extended registers require "
-			     "a PMU that has them");
+		sink_note(s, "checked", "not ignored: extended registers require "
+			  "a PMU that has them");
 	else if (w->call && w->call->failed)
 		return; /* a kernel that does not know the member refuses it instead */
 	else if (c->op == COND_PMU)
@@ -259,12 +259,12 @@ static void emit_run(const uint8_t *bytes, size_t from, size_t to, struct sink *
 {
 	char hex[2 * RUN_MAX + 3] = "0x";
 
-	s->ops->begin(s, NULL, SINK_OBJECT);
-	s->ops->uint(s, "offset", from);
+	sink_begin(s, NULL, SINK_OBJECT);
+	sink_uint(s, "offset", from);
 	for (size_t i = from; i < to; i++)
 		snprintf(hex + 2 + 2 * (i - from), 3, "%02x", bytes[i]);
-	s->ops->symbol(s, "bytes", hex);
-	s->ops->end(s);
+	sink_symbol(s, "bytes", hex);
+	sink_end(s);
 }
 
 /*
@@ -294,8 +294,8 @@ void layout_emit_tail(const struct walk *w, struct sink *s)
 				   w->len - 1);
 		return;
 	}
-	s->ops->begin(s, "unknown", SINK_ARRAY);
+	sink_begin(s, "unknown", SINK_ARRAY);
 	for (; find_run(w->bytes, w->len, &at, &end); at = end)
 		emit_run(w->bytes, at, end, s);
-	s->ops->end(s);
+	sink_end(s);
 }

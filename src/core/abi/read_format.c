@@ -15,7 +15,7 @@ static bool read_take(struct reader *r, const char *key, uint64_t *v, struct sin
 		return false;
 	*v = load_uint(r->p, 8);
 	r->p += 8;
-	s->ops->uint(s, key, *v);
+	sink_uint(s, key, *v);
 	return true;
 }
 
@@ -43,7 +43,7 @@ static bool read_take_id_lost(struct reader *r, uint64_t format, const struct na
 			return false;
 		name = n && n->event ? n->event(n, v) : NULL;
 		if (name)
-			s->ops->note(s, "event", name);
+			sink_note(s, "event", name);
 	}
 	return !(format & PERF_FORMAT_LOST) || read_take(r, "lost", &v, s);
 }
@@ -56,7 +56,7 @@ static void note_scaled(uint64_t v, const struct times *t, struct sink *s)
 	if (t->running >= t->enabled)
 		return;
 	if (!t->running)
-		s->ops->note(s, "scaled", "never ran: not counted");
+		sink_note(s, "scaled", "never ran: not counted");
 	else
 		sink_notef(s, "scaled", "ran %.2f%%: scaled %.0f", 100 * part,
 			   (double)v / part);
@@ -72,17 +72,17 @@ static void read_emit_group(struct reader *r, uint64_t format, const struct name
 
 	if (!read_take(r, "nr", &nr, s) || !read_take_times(r, format, &t, s))
 		return;
-	s->ops->begin(s, "values", SINK_ARRAY);
+	sink_begin(s, "values", SINK_ARRAY);
 	for (uint64_t i = 0; i < nr && r->end - r->p >= 8; i++) {
-		s->ops->begin(s, NULL, SINK_OBJECT);
+		sink_begin(s, NULL, SINK_OBJECT);
 		if (read_take(r, "value", &v, s)) {
 			if (timed)
 				note_scaled(v, &t, s);
 			read_take_id_lost(r, format, n, s);
 		}
-		s->ops->end(s);
+		sink_end(s);
 	}
-	s->ops->end(s);
+	sink_end(s);
 }
 
 static void read_emit_single(struct reader *r, uint64_t format, const struct names *n,
@@ -104,14 +104,14 @@ void read_format_emit(const uint8_t *bytes, size_t len, uint64_t read_format,
 {
 	struct reader r = { bytes, bytes + len };
 
-	s->ops->begin(s, key, SINK_OBJECT);
+	sink_begin(s, key, SINK_OBJECT);
 	if (read_format & PERF_FORMAT_GROUP)
 		read_emit_group(&r, read_format, n, s);
 	else
 		read_emit_single(&r, read_format, n, s);
 	if (r.p < r.end)
-		s->ops->bytes(s, "rest", r.p, (size_t)(r.end - r.p), false);
-	s->ops->end(s);
+		sink_bytes(s, "rest", r.p, (size_t)(r.end - r.p), false);
+	sink_end(s);
 }
 
 static bool read_next(struct reader *r, bool wanted, uint64_t *v)

@@ -80,3 +80,6 @@ size_t record_emit(const uint8_t *bytes, size_t len,
 
 /* Return the layout that follows the header in a record of that type, or NULL. */
 const struct layout *record_layout(uint32_t type);
+
+/* Return the flags of misc that are specific to this type of record, or NULL. */
+const struct xlat *record_misc_flags(uint32_t type);

@@ -36,7 +36,7 @@ void record_note_symbol(const struct record *r, uint64_t ip, unsigned int cpumod
 
 	name = h->symbol ? h->symbol(h->ctx, r->pid, ip, cpumode, after_call) : NULL;
 	if (name)
-		r->s->ops->note(r->s, "symbol", name);
+		sink_note(r->s, "symbol", name);
 }
 
 const char *record_event(const struct record *r, uint64_t id)
@@ -53,7 +53,7 @@ static void note_event(const struct record *r, uint64_t id)
 	const char *name = record_event(r, id);
 
 	if (name)
-		r->s->ops->note(r->s, "event", name);
+		sink_note(r->s, "event", name);
 }
 
 /* Write the notes of a member. */
@@ -149,7 +149,7 @@ void record_string(struct record *r, const char *key)
 	len = nul ? (size_t)(nul - p) : left;
 	/* names are no strings of -s, as in strace */
 	r->s->max_string = SIZE_MAX;
-	r->s->ops->string(r->s, key, (const char *)p, len, !nul);
+	sink_string(r->s, key, (const char *)p, len, !nul);
 	r->s->max_string = max;
 	/* the NUL and padding up to a multiple of eight */
 	padded = (len + 8) & ~(size_t)7;
@@ -164,11 +164,11 @@ void record_digest(struct record *r, const char *key, const uint8_t *p,
 {
 	char text[64] = "";
 
-	r->s->ops->bytes(r->s, key, p, len, cut);
+	sink_bytes(r->s, key, p, len, cut);
 	for (size_t i = 0; i < len && 2 * i + 2 < sizeof(text); i++)
 		snprintf(text + 2 * i, 3, "%02x", p[i]);
 	if (len)
-		r->s->ops->note(r->s, "hex", text);
+		sink_note(r->s, "hex", text);
 }
 
 bool record_slot(struct record *r, const struct slot *slot)

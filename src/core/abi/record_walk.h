@@ -55,19 +55,6 @@ void record_note_symbol(const struct record *r, uint64_t ip, unsigned int cpumod
 /* Return the name of the event with that id, or NULL. */
 const char *record_event(const struct record *r, uint64_t id);
 
-/* Return the flags of misc that are specific to this type of record, or NULL. */
-const struct xlat *record_misc_flags(uint32_t type);
-
-/* Write the part between the header and the sample_id, by the record's type. */
-void record_body(struct record *r);
-
-/*
- * Return the end of the body of a KSYMBOL, BPF_EVENT or TEXT_POKE record, of which the first
- * len bytes are present.  Return SIZE_MAX for other records, whose header has the exact size,
- * and if bytes that the length depends on are missing.
- */
-size_t record_body_end(uint32_t type, const uint8_t *bytes, size_t len);
-
 /* A part of a sample or of a sample_id. */
 struct slot {
 	uint64_t bits;			/* present with any of these in sample_type */
@@ -97,27 +84,7 @@ size_t record_tail(const struct record *r, size_t at);
 /* The parts of a sample whose size varies. */
 size_t read_need(const struct record *r, size_t at);
 size_t callchain_need(const struct record *r, size_t at);
-size_t raw_need(const struct record *r, size_t at);
-size_t branches_need(const struct record *r, size_t at);
-size_t regs_user_need(const struct record *r, size_t at);
-size_t regs_intr_need(const struct record *r, size_t at);
-size_t stack_need(const struct record *r, size_t at);
-size_t aux_need(const struct record *r, size_t at);
-size_t word_need(const struct record *r, size_t at);
 
 void read_emit(struct record *r, const char *key, const uint8_t *p, size_t len);
 void callchain_emit(struct record *r, const char *key, const uint8_t *p, size_t len);
-void raw_emit(struct record *r, const char *key, const uint8_t *p, size_t len);
-void branches_emit(struct record *r, const char *key, const uint8_t *p, size_t len);
-void regs_user_emit(struct record *r, const char *key, const uint8_t *p, size_t len);
-void regs_intr_emit(struct record *r, const char *key, const uint8_t *p, size_t len);
-void stack_emit(struct record *r, const char *key, const uint8_t *p, size_t len);
-void aux_emit(struct record *r, const char *key, const uint8_t *p, size_t len);
-void weight_emit(struct record *r, const char *key, const uint8_t *p, size_t len);
-void data_src_emit(struct record *r, const char *key, const uint8_t *p, size_t len);
-void transaction_emit(struct record *r, const char *key, const uint8_t *p, size_t len);
 
-void raw_swap(struct record *r, uint8_t *p, size_t len);
-void branches_swap(struct record *r, uint8_t *p, size_t len);
-void stack_swap(struct record *r, uint8_t *p, size_t len);
-void aux_swap(struct record *r, uint8_t *p, size_t len);

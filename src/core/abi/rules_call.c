@@ -12,10 +12,7 @@ int rule_security_open(const struct rule_input *in)
 	return in->machine->security == FACT_NO ? RULE_PASSES : RULE_UNKNOWN;
 }
 
-int rule_kernel_privilege(const struct rule_input *in)
-{
-	return refuses_where(!rule_get(in, ATTR_EXCLUDE_KERNEL), rule_paranoid(in, 1));
-}
+PREDICATE(kernel_privilege, refuses_where(!rule_get(in, ATTR_EXCLUDE_KERNEL), rule_paranoid(in, 1)))
 
 int rule_if_updated(const struct rule_input *in, const uint32_t *updates)
 {
@@ -55,51 +52,24 @@ int rule_callchain_privilege(const struct rule_input *in)
 			  !rule_get(in, ATTR_EXCLUDE_CALLCHAIN_KERNEL), updates);
 }
 
-int rule_namespaces_privilege(const struct rule_input *in)
-{
-	return refuses_where(rule_get(in, ATTR_NAMESPACES), rule_no_perfmon(in));
-}
-
-int rule_freq_limit(const struct rule_input *in)
-{
-	return refuses_where(rule_get(in, ATTR_FREQ),
-			     rule_above(in, UNREAD_SAMPLE_RATE, in->machine->max_sample_rate,
-					rule_get(in, ATTR_SAMPLE_FREQ)));
-}
-
-int rule_period_sign(const struct rule_input *in)
-{
-	return refuses_if(!rule_get(in, ATTR_FREQ) &&
-			  rule_get(in, ATTR_SAMPLE_PERIOD) >> 63);
-}
-
-int rule_phys_addr_privilege(const struct rule_input *in)
-{
-	return refuses_where(rule_samples(in, PERF_SAMPLE_PHYS_ADDR), rule_paranoid(in, 1));
-}
+PREDICATE(namespaces_privilege, refuses_where(rule_get(in, ATTR_NAMESPACES), rule_no_perfmon(in)))
+PREDICATE(freq_limit,
+	  refuses_where(rule_get(in, ATTR_FREQ), rule_above(in, UNREAD_SAMPLE_RATE,
+	  in->machine->max_sample_rate, rule_get(in, ATTR_SAMPLE_FREQ))))
+PREDICATE(period_sign,
+	  refuses_if(!rule_get(in, ATTR_FREQ) && rule_get(in, ATTR_SAMPLE_PERIOD) >> 63))
+PREDICATE(phys_addr_privilege,
+	  refuses_where(rule_samples(in, PERF_SAMPLE_PHYS_ADDR), rule_paranoid(in, 1)))
 
 int rule_lockdown(const struct rule_input *in)
 {
-	if (!rule_samples(in, PERF_SAMPLE_REGS_INTR) || in->machine->lockdown == FACT_NO)
-		return RULE_PASSES;
-	return in->machine->lockdown == FACT_YES ? RULE_REFUSES : RULE_UNKNOWN;
+	return refuses_where(rule_samples(in, PERF_SAMPLE_REGS_INTR), in->machine->lockdown);
 }
 
-int rule_cgroup_target(const struct rule_input *in)
-{
-	return refuses_if(in->cgroup && (in->ask->pid == -1 || in->ask->cpu == -1));
-}
-
-int rule_no_descriptor(const struct rule_input *in)
-{
-	return refuses_unless(in->target->descriptor);
-}
-
-int rule_group_not_event(const struct rule_input *in)
-{
-	return in->ask->group_fd == -1 ? RULE_PASSES :
-					 refuses_unless(in->target->group.event);
-}
+PREDICATE(cgroup_target, refuses_if(in->cgroup && (in->ask->pid == -1 || in->ask->cpu == -1)))
+PREDICATE(no_descriptor, refuses_unless(in->target->descriptor))
+PREDICATE(group_not_event,
+	  in->ask->group_fd == -1 ? RULE_PASSES : refuses_unless(in->target->group.event))
 
 int rule_group_gone(const struct rule_input *in)
 {
@@ -136,50 +106,26 @@ int rule_cpu_range(const struct rule_input *in)
 					(uint64_t)in->ask->cpu + 1));
 }
 
-int rule_sigtrap_target(const struct rule_input *in)
-{
-	return refuses_if(rule_get(in, ATTR_SIGTRAP) && !in->task);
-}
-
-int rule_inherit_group(const struct rule_input *in)
-{
-	return refuses_if(rule_get(in, ATTR_INHERIT) &&
-			  rule_get(in, ATTR_READ_FORMAT) & PERF_FORMAT_GROUP);
-}
+PREDICATE(sigtrap_target, refuses_if(rule_get(in, ATTR_SIGTRAP) && !in->task))
+PREDICATE(inherit_group,
+	  refuses_if(rule_get(in, ATTR_INHERIT) && rule_get(in, ATTR_READ_FORMAT) &
+	  PERF_FORMAT_GROUP))
 
 static bool inherits_reads(const struct rule_input *in)
 {
 	return rule_get(in, ATTR_INHERIT) && rule_samples(in, PERF_SAMPLE_READ);
 }
 
-int rule_inherit_read(const struct rule_input *in)
-{
-	return refuses_if(inherits_reads(in));
-}
-
-int rule_inherit_read_tid(const struct rule_input *in)
-{
-	return refuses_if(inherits_reads(in) && !rule_samples(in, PERF_SAMPLE_TID));
-}
+PREDICATE(inherit_read, refuses_if(inherits_reads(in)))
+PREDICATE(inherit_read_tid, refuses_if(inherits_reads(in) && !rule_samples(in, PERF_SAMPLE_TID)))
 
 /* After a PMU has taken it ------------------------------------------------------- */
 
-int rule_cgroup_descriptor(const struct rule_input *in)
-{
-	return in->cgroup ? refuses_unless(in->target->cgroup_dir) : RULE_PASSES;
-}
-
-int rule_cgroup_hierarchy(const struct rule_input *in)
-{
-	return in->cgroup ? refuses_unless(in->target->cgroup_perf) : RULE_PASSES;
-}
-
-int rule_max_stack(const struct rule_input *in)
-{
-	return refuses_where(rule_samples(in, PERF_SAMPLE_CALLCHAIN),
-			     rule_above(in, UNREAD_STACK, in->machine->max_stack,
-					rule_get(in, ATTR_SAMPLE_MAX_STACK)));
-}
+PREDICATE(cgroup_descriptor, in->cgroup ? refuses_unless(in->target->cgroup_dir) : RULE_PASSES)
+PREDICATE(cgroup_hierarchy, in->cgroup ? refuses_unless(in->target->cgroup_perf) : RULE_PASSES)
+PREDICATE(max_stack,
+	  refuses_where(rule_samples(in, PERF_SAMPLE_CALLCHAIN), rule_above(in, UNREAD_STACK,
+	  in->machine->max_stack, rule_get(in, ATTR_SAMPLE_MAX_STACK))))
 
 /* Return 0: not usable for events; 1: not in an NMI; 2: everywhere. */
 static int clock_safety(uint64_t clockid)
@@ -197,11 +143,8 @@ static int clock_safety(uint64_t clockid)
 	}
 }
 
-int rule_clockid(const struct rule_input *in)
-{
-	return refuses_if(rule_get(in, ATTR_USE_CLOCKID) &&
-			  !clock_safety(rule_get(in, ATTR_CLOCKID)));
-}
+PREDICATE(clockid,
+	  refuses_if(rule_get(in, ATTR_USE_CLOCKID) && !clock_safety(rule_get(in, ATTR_CLOCKID))))
 
 int rule_clockid_nmi(const struct rule_input *in)
 {
@@ -236,15 +179,8 @@ int rule_task_privilege(const struct rule_input *in)
 	return release && release < KVER(6, 2, 0) ? RULE_PASSES : rule_task_privilege_late(in);
 }
 
-int rule_cpu_privilege(const struct rule_input *in)
-{
-	return refuses_where(!in->task, rule_paranoid(in, 0));
-}
-
-int rule_task_exiting(const struct rule_input *in)
-{
-	return in->task ? refuses_unless(in->target->task.living) : RULE_PASSES;
-}
+PREDICATE(cpu_privilege, refuses_where(!in->task, rule_paranoid(in, 0)))
+PREDICATE(task_exiting, in->task ? refuses_unless(in->target->task.living) : RULE_PASSES)
 
 int rule_cpu_offline(const struct rule_input *in)
 {
@@ -252,4 +188,151 @@ int rule_cpu_offline(const struct rule_input *in)
 	return in->task || in->ask->cpu < 0 || (!(in->machine->unread & UNREAD_CPUS) &&
 						(uint32_t)in->ask->cpu >= in->machine->cpus) ?
 	       RULE_PASSES : refuses_unless(in->target->cpu_online);
+}
+
+/* The group and the ring ------------------------------------------------------------ */
+
+/* The maximum size of a group read, in bytes. */
+enum { READ_MAX = 16384 };
+
+static const struct rule_group *group(const struct rule_input *in)
+{
+	return &in->target->group;
+}
+
+/* Return a member of the attr of the group_fd event. */
+static uint64_t of_other(const struct rule_input *in, unsigned int index)
+{
+	return layout_get(&layout_perf_event_attr, index, group(in)->attr, group(in)->len);
+}
+
+/* If the check applies, refuse events that differ; the other's value may be unknown. */
+static int refuses_difference(const struct rule_input *in, bool asked, bool differ)
+{
+	if (!asked)
+		return RULE_PASSES;
+	return group(in)->attr ? refuses_if(differ) : RULE_UNKNOWN;
+}
+
+static int refuses_another_cpu(const struct rule_input *in, bool asked)
+{
+	if (asked && group(in)->cpu == RULE_CPU_UNKNOWN)
+		return RULE_UNKNOWN;
+	return refuses_difference(in, asked, group(in)->cpu != in->ask->cpu);
+}
+
+static bool rule_differs(const struct rule_input *in, unsigned int index)
+{
+	return group(in)->attr && of_other(in, index) != rule_get(in, index);
+}
+
+static bool clocks_differ(const struct rule_input *in)
+{
+	return rule_differs(in, ATTR_USE_CLOCKID) ||
+	       (rule_get(in, ATTR_USE_CLOCKID) && rule_differs(in, ATTR_CLOCKID));
+}
+
+PREDICATE(group_inherit,
+	  refuses_difference(in, in->grouped && in->task, rule_differs(in, ATTR_INHERIT)))
+
+int rule_group_cgroup(const struct rule_input *in)
+{
+	/* a leader with a cgroup may have members without one */
+	return in->grouped && in->cgroup ? refuses_unless(group(in)->same_cgroup) :
+					   RULE_PASSES;
+}
+
+PREDICATE(group_member, in->grouped ? refuses_unless(group(in)->leads) : RULE_PASSES)
+PREDICATE(group_clock, refuses_difference(in, in->grouped, clocks_differ(in)))
+PREDICATE(group_cpu, refuses_another_cpu(in, in->grouped))
+PREDICATE(group_task, in->grouped ? refuses_unless(group(in)->same_task) : RULE_PASSES)
+PREDICATE(group_pinned,
+	  refuses_if(in->grouped && (rule_get(in, ATTR_PINNED) || rule_get(in, ATTR_EXCLUSIVE))))
+
+static bool is_software(const struct rule_pmu *p)
+{
+	return p && p->desc && p->desc->traits & PMU_TRAIT_SOFTWARE;
+}
+
+int rule_group_pmu(const struct rule_input *in)
+{
+	const struct rule_pmu *other;
+
+	if (!in->grouped || !in->pmu || is_software(in->pmu))
+		return RULE_PASSES;
+	if (!group(in)->attr)
+		return RULE_UNKNOWN;
+	other = rules_pmu(in->machine, group(in)->attr, group(in)->len);
+	if (!other && in->machine->pmus_known != FACT_YES)
+		return RULE_UNKNOWN;
+	return refuses_if(other && other != in->pmu && !is_software(other));
+}
+
+/* Output --------------------------------------------------------------------------- */
+
+PREDICATE(output_cpu, refuses_another_cpu(in, in->output))
+
+int rule_output_task(const struct rule_input *in)
+{
+	if (!in->output || in->ask->cpu != -1)
+		return RULE_PASSES;
+	return refuses_unless(group(in)->same_task);
+}
+
+PREDICATE(output_clock, refuses_difference(in, in->output, clocks_differ(in)))
+PREDICATE(output_backward,
+	  refuses_difference(in, in->output, rule_differs(in, ATTR_WRITE_BACKWARD)))
+PREDICATE(output_ring, in->output ? refuses_unless(group(in)->ring) : RULE_PASSES)
+
+/* Size and AUX --------------------------------------------------------------------- */
+
+/* Return the size of a read of n events, in bytes. */
+static uint64_t rule_read_size(uint64_t format, uint64_t n)
+{
+	uint64_t each = 8, head = 0;
+
+	if (format & PERF_FORMAT_TOTAL_TIME_ENABLED)
+		head += 8;
+	if (format & PERF_FORMAT_TOTAL_TIME_RUNNING)
+		head += 8;
+	if (format & PERF_FORMAT_ID)
+		each += 8;
+	if (format & PERF_FORMAT_LOST)
+		each += 8;
+	if (!(format & PERF_FORMAT_GROUP))
+		return head + each;
+	return head + 8 + n * each;
+}
+
+int rule_group_size(const struct rule_input *in)
+{
+	/* the leader, its siblings, and the new event */
+	uint64_t n = group(in)->siblings + 2;
+
+	if (!in->grouped)
+		return RULE_PASSES;
+	if (!group(in)->attr)
+		return RULE_UNKNOWN;
+	for (uint32_t format = 0; format < 32; format++)
+		if (group(in)->formats >> format & 1 && rule_read_size(format, n) > READ_MAX)
+			return RULE_REFUSES;
+	return refuses_if(rule_read_size(rule_get(in, ATTR_READ_FORMAT), n) > READ_MAX ||
+			  rule_read_size(of_other(in, ATTR_READ_FORMAT), n) > READ_MAX);
+}
+
+int rule_aux_leader(const struct rule_input *in)
+{
+	const struct rule_pmu *leader;
+
+	if (!rule_get(in, ATTR_AUX_OUTPUT) && !rule_get(in, ATTR_AUX_SAMPLE_SIZE) &&
+	    !rule_get(in, ATTR_AUX_PAUSE) && !rule_get(in, ATTR_AUX_RESUME))
+		return RULE_PASSES;
+	if (!in->grouped)
+		return RULE_REFUSES;
+	if (!group(in)->attr)
+		return RULE_UNKNOWN;
+	leader = rules_pmu(in->machine, group(in)->attr, group(in)->len);
+	/* no fully described PMU writes AUX data */
+	return leader && leader->desc && !(leader->desc->traits & PMU_TRAIT_OWN_CHECKS) ?
+	       RULE_REFUSES : RULE_UNKNOWN;
 }

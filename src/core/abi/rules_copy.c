@@ -2,16 +2,10 @@
 /* Checks of the kernel's perf_copy_attr(). */
 #include "core/abi/rules_internal.h"
 
-int rule_flags_unknown(const struct rule_input *in)
-{
-	return rule_unknown_bits(in, in->ask->flags, &xlat_perf_event_open_flags);
-}
+PREDICATE(flags_unknown, rule_unknown_bits(in, in->ask->flags, &xlat_perf_event_open_flags))
 
 /* The patch cannot be detected; kernels without it treat 3 like 2. */
-int rule_paranoid_all(const struct rule_input *in)
-{
-	return rule_paranoid(in, 2) == FACT_NO ? RULE_PASSES : RULE_UNKNOWN;
-}
+PREDICATE(paranoid_all, rule_paranoid(in, 2) == FACT_NO ? RULE_PASSES : RULE_UNKNOWN)
 
 int rule_attr_head_fault(const struct rule_input *in)
 {
@@ -20,16 +14,9 @@ int rule_attr_head_fault(const struct rule_input *in)
 	return refuses_if(in->ask->len < (size_t)size->offset + size->width);
 }
 
-int rule_size_range(const struct rule_input *in)
-{
-	return refuses_if(in->size < PERF_ATTR_SIZE_VER0 ||
-			  in->size > in->machine->page_size);
-}
-
-int rule_attr_fault(const struct rule_input *in)
-{
-	return refuses_if(in->ask->len < in->size);
-}
+PREDICATE(size_range,
+	  refuses_if(in->size < PERF_ATTR_SIZE_VER0 || in->size > in->machine->page_size))
+PREDICATE(attr_fault, refuses_if(in->ask->len < in->size))
 
 int rule_size_tail(const struct rule_input *in)
 {
@@ -96,17 +83,10 @@ int rule_reserved_bits(const struct rule_input *in)
 	return RULE_PASSES;
 }
 
-int rule_sample_type_bits(const struct rule_input *in)
-{
-	return rule_unknown_bits(in, rule_get(in, ATTR_SAMPLE_TYPE),
-				 &xlat_perf_event_sample_format);
-}
-
-int rule_read_format_bits(const struct rule_input *in)
-{
-	return rule_unknown_bits(in, rule_get(in, ATTR_READ_FORMAT),
-				 &xlat_perf_event_read_format);
-}
+PREDICATE(sample_type_bits,
+	  rule_unknown_bits(in, rule_get(in, ATTR_SAMPLE_TYPE), &xlat_perf_event_sample_format))
+PREDICATE(read_format_bits,
+	  rule_unknown_bits(in, rule_get(in, ATTR_READ_FORMAT), &xlat_perf_event_read_format))
 
 /* Branches --------------------------------------------------------------------- */
 
@@ -155,22 +135,13 @@ static int wrong_regs(const struct rule_input *in, uint64_t flag, unsigned int i
 	return refuses_if(mask);
 }
 
-int rule_user_regs(const struct rule_input *in)
-{
-	return wrong_regs(in, PERF_SAMPLE_REGS_USER, ATTR_SAMPLE_REGS_USER);
-}
-
-int rule_intr_regs(const struct rule_input *in)
-{
-	return wrong_regs(in, PERF_SAMPLE_REGS_INTR, ATTR_SAMPLE_REGS_INTR);
-}
+PREDICATE(user_regs, wrong_regs(in, PERF_SAMPLE_REGS_USER, ATTR_SAMPLE_REGS_USER))
+PREDICATE(intr_regs, wrong_regs(in, PERF_SAMPLE_REGS_INTR, ATTR_SAMPLE_REGS_INTR))
 
 /* All described architectures can; of others it is not known. */
-int rule_user_stack_arch(const struct rule_input *in)
-{
-	return rule_samples(in, PERF_SAMPLE_STACK_USER) && !in->machine->arch->regs ?
-	       RULE_UNKNOWN : RULE_PASSES;
-}
+PREDICATE(user_stack_arch,
+	  rule_samples(in, PERF_SAMPLE_STACK_USER) && !in->machine->arch->regs ? RULE_UNKNOWN :
+	  RULE_PASSES)
 
 int rule_user_stack_size(const struct rule_input *in)
 {
@@ -182,30 +153,14 @@ int rule_user_stack_size(const struct rule_input *in)
 
 /* What goes together ------------------------------------------------------------- */
 
-int rule_sample_cgroup(const struct rule_input *in)
-{
-	return rule_samples(in, PERF_SAMPLE_CGROUP) ? refuses_unless(in->machine->cgroups) :
-						      RULE_PASSES;
-}
-
-int rule_weights(const struct rule_input *in)
-{
-	return refuses_if(rule_samples(in, PERF_SAMPLE_WEIGHT) &&
-			  rule_samples(in, PERF_SAMPLE_WEIGHT_STRUCT));
-}
-
-int rule_inherit_thread(const struct rule_input *in)
-{
-	return refuses_if(rule_get(in, ATTR_INHERIT_THREAD) && !rule_get(in, ATTR_INHERIT));
-}
-
-int rule_remove_and_enable(const struct rule_input *in)
-{
-	return refuses_if(rule_get(in, ATTR_REMOVE_ON_EXEC) &&
-			  rule_get(in, ATTR_ENABLE_ON_EXEC));
-}
-
-int rule_sigtrap_exec(const struct rule_input *in)
-{
-	return refuses_if(rule_get(in, ATTR_SIGTRAP) && !rule_get(in, ATTR_REMOVE_ON_EXEC));
-}
+PREDICATE(sample_cgroup,
+	  rule_samples(in, PERF_SAMPLE_CGROUP) ? refuses_unless(in->machine->cgroups) : RULE_PASSES)
+PREDICATE(weights,
+	  refuses_if(rule_samples(in, PERF_SAMPLE_WEIGHT) && rule_samples(in,
+	  PERF_SAMPLE_WEIGHT_STRUCT)))
+PREDICATE(inherit_thread,
+	  refuses_if(rule_get(in, ATTR_INHERIT_THREAD) && !rule_get(in, ATTR_INHERIT)))
+PREDICATE(remove_and_enable,
+	  refuses_if(rule_get(in, ATTR_REMOVE_ON_EXEC) && rule_get(in, ATTR_ENABLE_ON_EXEC)))
+PREDICATE(sigtrap_exec,
+	  refuses_if(rule_get(in, ATTR_SIGTRAP) && !rule_get(in, ATTR_REMOVE_ON_EXEC)))

@@ -32,6 +32,10 @@ typedef int rule_fn(const struct rule_input *in);
 #undef RULE
 #undef RULE_CHANCE
 
+/* Define the predicate of a rule that is one expression of the input, in. */
+#define PREDICATE(name, judgement) \
+	int rule_##name(const struct rule_input *in) { return judgement; }
+
 /* Return a member of the attr by its index in xlat/layouts.h. */
 static inline uint64_t rule_get(const struct rule_input *in, unsigned int index)
 {

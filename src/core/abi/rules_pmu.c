@@ -47,24 +47,14 @@ static bool rule_is_clock(const struct rule_input *in)
 	return rule_is_pmu(in, "cpu_clock") || rule_is_pmu(in, "task_clock");
 }
 
-int rule_clock_config(const struct rule_input *in)
-{
-	return refuses_if(rule_is_clock(in) && rule_get(in, ATTR_CONFIG) !=
-			  (rule_is_pmu(in, "cpu_clock") ? PERF_COUNT_SW_CPU_CLOCK :
-							  PERF_COUNT_SW_TASK_CLOCK));
-}
-
-int rule_software_branch(const struct rule_input *in)
-{
-	return refuses_if(branches(in) && (rule_is_clock(in) ||
-					    rule_is_type(in, PERF_TYPE_SOFTWARE)));
-}
+PREDICATE(clock_config,
+	  refuses_if(rule_is_clock(in) && rule_get(in, ATTR_CONFIG) != (rule_is_pmu(in,
+	  "cpu_clock") ? PERF_COUNT_SW_CPU_CLOCK : PERF_COUNT_SW_TASK_CLOCK)))
+PREDICATE(software_branch,
+	  refuses_if(branches(in) && (rule_is_clock(in) || rule_is_type(in, PERF_TYPE_SOFTWARE))))
 
 /* Software events had no separate PMU in these releases. */
-int rule_software_none(const struct rule_input *in)
-{
-	return rule_software_config(in);
-}
+PREDICATE(software_none, rule_software_config(in))
 
 int rule_software_config(const struct rule_input *in)
 {
@@ -90,44 +80,26 @@ static enum fact is_tracepoint(const struct rule_input *in, const char *name)
 	return is ? fact_of(!strcmp(is, name)) : FACT_UNKNOWN;
 }
 
-int rule_tracepoint_branch(const struct rule_input *in)
-{
-	return refuses_if(branches(in) && rule_is_type(in, PERF_TYPE_TRACEPOINT));
-}
-
-int rule_tracepoint_id(const struct rule_input *in)
-{
-	return rule_is_type(in, PERF_TYPE_TRACEPOINT) ? refuses_unless(in->target->tracepoint) :
-						   RULE_PASSES;
-}
-
-int rule_tracepoint_sampling(const struct rule_input *in)
-{
-	return refuses_where(rule_get(in, ATTR_SAMPLE_PERIOD),
-			     is_tracepoint(in, "irq_vectors:irq_work_exit"));
-}
+PREDICATE(tracepoint_branch, refuses_if(branches(in) && rule_is_type(in, PERF_TYPE_TRACEPOINT)))
+PREDICATE(tracepoint_id,
+	  rule_is_type(in, PERF_TYPE_TRACEPOINT) ? refuses_unless(in->target->tracepoint) :
+	  RULE_PASSES)
+PREDICATE(tracepoint_sampling,
+	  refuses_where(rule_get(in, ATTR_SAMPLE_PERIOD), is_tracepoint(in,
+	  "irq_vectors:irq_work_exit")))
 
 static enum fact is_function(const struct rule_input *in)
 {
 	return is_tracepoint(in, "ftrace:function");
 }
 
-int rule_function_privilege(const struct rule_input *in)
-{
-	return refuses_where(true, fact_and(is_function(in), rule_paranoid(in, -1)));
-}
-
-int rule_function_callchain(const struct rule_input *in)
-{
-	return refuses_where(rule_get(in, ATTR_SAMPLE_PERIOD) &&
-			     !rule_get(in, ATTR_EXCLUDE_CALLCHAIN_USER), is_function(in));
-}
-
-int rule_function_stack(const struct rule_input *in)
-{
-	return refuses_where(rule_get(in, ATTR_SAMPLE_PERIOD) &&
-			     rule_samples(in, PERF_SAMPLE_STACK_USER), is_function(in));
-}
+PREDICATE(function_privilege, refuses_where(true, fact_and(is_function(in), rule_paranoid(in, -1))))
+PREDICATE(function_callchain,
+	  refuses_where(rule_get(in, ATTR_SAMPLE_PERIOD) && !rule_get(in,
+	  ATTR_EXCLUDE_CALLCHAIN_USER), is_function(in)))
+PREDICATE(function_stack,
+	  refuses_where(rule_get(in, ATTR_SAMPLE_PERIOD) && rule_samples(in,
+	  PERF_SAMPLE_STACK_USER), is_function(in)))
 
 /* Return whether the kernel lets every user open the tracepoint on a task. */
 static enum fact everybodys(const struct rule_input *in)
@@ -152,17 +124,11 @@ int rule_raw_privilege(const struct rule_input *in)
 			     fact_and(others, rule_paranoid(in, -1)));
 }
 
-int rule_function_start(const struct rule_input *in)
-{
-	return is_function(in) == FACT_NO ? RULE_PASSES : RULE_UNKNOWN;
-}
+PREDICATE(function_start, is_function(in) == FACT_NO ? RULE_PASSES : RULE_UNKNOWN)
 
 /* msr and those that are not described ---------------------------------------------- */
 
-int rule_msr_sampling(const struct rule_input *in)
-{
-	return refuses_if(rule_is_pmu(in, "msr") && rule_get(in, ATTR_SAMPLE_PERIOD));
-}
+PREDICATE(msr_sampling, refuses_if(rule_is_pmu(in, "msr") && rule_get(in, ATTR_SAMPLE_PERIOD)))
 
 bool rule_pmu_lists(const struct rule_input *in, uint64_t config)
 {
@@ -189,16 +155,11 @@ int rule_arm_branches(const struct rule_input *in)
 	return !release || release >= KVER(6, 17, 0) ? RULE_UNKNOWN : RULE_REFUSES;
 }
 
-int rule_arm_idle(const struct rule_input *in)
-{
-	return refuses_if(rule_get(in, ATTR_EXCLUDE_IDLE) && in->pmu &&
-			  rule_trait(in, PMU_TRAIT_NO_IDLE) == FACT_YES);
-}
-
-int rule_pmu_event(const struct rule_input *in)
-{
-	return in->pmu && in->target->pmu_event == FACT_NO ? in->target->pmu_error : RULE_PASSES;
-}
+PREDICATE(arm_idle,
+	  refuses_if(rule_get(in, ATTR_EXCLUDE_IDLE) && in->pmu && rule_trait(in,
+	  PMU_TRAIT_NO_IDLE) == FACT_YES))
+PREDICATE(pmu_event,
+	  in->pmu && in->target->pmu_event == FACT_NO ? in->target->pmu_error : RULE_PASSES)
 
 int rule_pmu_own(const struct rule_input *in)
 {
@@ -270,10 +231,7 @@ int rule_extended_regs(const struct rule_input *in)
 	return updated == RULE_REFUSES ? says : updated;
 }
 
-int rule_cpu_pmu_task(const struct rule_input *in)
-{
-	return in->task || in->cgroup ? unless_not(in, PMU_TRAIT_CPU_ONLY) : RULE_PASSES;
-}
+PREDICATE(cpu_pmu_task, in->task || in->cgroup ? unless_not(in, PMU_TRAIT_CPU_ONLY) : RULE_PASSES)
 
 /* Refuse a feature of AUX data unless the PMU has checks of its own and may have AUX data. */
 static int unless_pmu_aux(const struct rule_input *in, bool asked)
@@ -283,23 +241,114 @@ static int unless_pmu_aux(const struct rule_input *in, bool asked)
 	return unless_pmu_can(in, asked);
 }
 
-int rule_aux_output(const struct rule_input *in)
+PREDICATE(aux_output, unless_pmu_aux(in, rule_get(in, ATTR_AUX_OUTPUT)))
+PREDICATE(aux_pause_resume,
+	  refuses_if(rule_get(in, ATTR_AUX_PAUSE) && rule_get(in, ATTR_AUX_RESUME)))
+PREDICATE(aux_start_paused, unless_pmu_aux(in, rule_get(in, ATTR_AUX_START_PAUSED)))
+PREDICATE(no_interrupt,
+	  rule_get(in, ATTR_SAMPLE_PERIOD) ? unless_not(in, PMU_TRAIT_NO_INTERRUPT) : RULE_PASSES)
+
+enum {
+	EVENT_MASK = 0xffff,	/* of config: format/event */
+	EVENT_CHAIN = 0x1e,	/* counts the overflows of its neighbour */
+	USER_ACCESS = 1 << 1,	/* of config1: format/rdpmc */
+	THRESHOLD_SHIFT = 5,	/* of config1: format/threshold */
+	THRESHOLD_MASK = 0xfff,
+};
+
+static bool rule_is_arm_pmu(const struct rule_input *in)
 {
-	return unless_pmu_aux(in, rule_get(in, ATTR_AUX_OUTPUT));
+	return in->pmu && in->pmu->desc && !strncmp(in->pmu->desc->name, "armv8_", 6);
 }
 
-int rule_aux_pause_resume(const struct rule_input *in)
+static bool rule_is_generic_arm_pmu(const struct rule_input *in)
 {
-	return refuses_if(rule_get(in, ATTR_AUX_PAUSE) && rule_get(in, ATTR_AUX_RESUME));
+	return rule_is_arm_pmu(in) && !strncmp(in->pmu->name, "armv8_pmuv3", 11);
 }
 
-int rule_aux_start_paused(const struct rule_input *in)
+PREDICATE(arm_user_access,
+	  refuses_if(rule_is_arm_pmu(in) && !in->task && rule_get(in, ATTR_CONFIG1) & USER_ACCESS))
+
+int rule_arm_config(const struct rule_input *in)
 {
-	return unless_pmu_aux(in, rule_get(in, ATTR_AUX_START_PAUSED));
+	uint64_t type = rule_get(in, ATTR_TYPE);
+	uint64_t config = rule_get(in, ATTR_CONFIG) & 0xffffffff;
+
+	if (!rule_is_arm_pmu(in))
+		return RULE_PASSES;
+	if (type == PERF_TYPE_HARDWARE)
+		return refuses_if(config >= PERF_COUNT_HW_MAX);
+	if (type == PERF_TYPE_HW_CACHE)
+		return refuses_if((config & 0xff) >= PERF_COUNT_HW_CACHE_MAX ||
+				  (config >> 8 & 0xff) >= PERF_COUNT_HW_CACHE_OP_MAX ||
+				  (config >> 16 & 0xff) >= PERF_COUNT_HW_CACHE_RESULT_MAX);
+	return refuses_if((config & EVENT_MASK) == EVENT_CHAIN);
 }
 
-int rule_no_interrupt(const struct rule_input *in)
+/* Return the CPU's event that counts the generic one, or 0. */
+static uint64_t arm_hardware_event(uint64_t config)
 {
-	return rule_get(in, ATTR_SAMPLE_PERIOD) ? unless_not(in, PMU_TRAIT_NO_INTERRUPT) :
-						  RULE_PASSES;
+	static const uint8_t events[] = {
+		[PERF_COUNT_HW_CPU_CYCLES] = 0x11,
+		[PERF_COUNT_HW_INSTRUCTIONS] = 0x08,
+		[PERF_COUNT_HW_CACHE_REFERENCES] = 0x04,
+		[PERF_COUNT_HW_CACHE_MISSES] = 0x03,
+		[PERF_COUNT_HW_BRANCH_INSTRUCTIONS] = 0x0c,
+		[PERF_COUNT_HW_BRANCH_MISSES] = 0x10,
+		[PERF_COUNT_HW_BUS_CYCLES] = 0x1d,
+		[PERF_COUNT_HW_STALLED_CYCLES_FRONTEND] = 0x23,
+		[PERF_COUNT_HW_STALLED_CYCLES_BACKEND] = 0x24,
+	};
+
+	return config < sizeof(events) ? events[config] : 0;
+}
+
+static uint64_t arm_cache_event(uint64_t config)
+{
+	/* accesses, misses */
+	static const uint8_t events[][2] = {
+		[PERF_COUNT_HW_CACHE_L1D] = { 0x04, 0x03 },
+		[PERF_COUNT_HW_CACHE_L1I] = { 0x14, 0x01 },
+		[PERF_COUNT_HW_CACHE_LL] = { 0x36, 0x37 },
+		[PERF_COUNT_HW_CACHE_DTLB] = { 0x25, 0x05 },
+		[PERF_COUNT_HW_CACHE_ITLB] = { 0x26, 0x02 },
+		[PERF_COUNT_HW_CACHE_BPU] = { 0x12, 0x10 },
+	};
+	uint64_t cache = config & 0xff, result = config >> 16 & 1;
+
+	return cache < sizeof(events) / sizeof(*events) ? events[cache][result] : 0;
+}
+
+/* Kernels differ in the event for branches, and for writes to caches. */
+int rule_arm_event(const struct rule_input *in)
+{
+	uint64_t type = rule_get(in, ATTR_TYPE);
+	uint64_t config = rule_get(in, ATTR_CONFIG) & 0xffffffff, event;
+	bool varies;
+
+	if (!rule_is_generic_arm_pmu(in) ||
+	    (type != PERF_TYPE_HARDWARE && type != PERF_TYPE_HW_CACHE))
+		return RULE_PASSES;
+	if (!in->pmu->nconfigs)
+		return RULE_UNKNOWN;
+	if (type == PERF_TYPE_HARDWARE) {
+		event = arm_hardware_event(config);
+		varies = config == PERF_COUNT_HW_BRANCH_INSTRUCTIONS && rule_pmu_lists(in, 0x21);
+	} else {
+		event = arm_cache_event(config);
+		varies = event && config >> 8 & 0xff;
+	}
+	if (event && rule_pmu_lists(in, event))
+		return varies ? RULE_UNKNOWN : RULE_PASSES;
+	return varies && type == PERF_TYPE_HARDWARE ? RULE_UNKNOWN : RULE_REFUSES;
+}
+
+/* CPUs without FEAT_PMUv3_TH have a maximum of 0. */
+int rule_arm_threshold(const struct rule_input *in)
+{
+	int64_t v = (int64_t)(rule_get(in, ATTR_CONFIG1) >> THRESHOLD_SHIFT & THRESHOLD_MASK);
+
+	if (!rule_is_arm_pmu(in) || v <= in->pmu->threshold_max)
+		return RULE_PASSES;
+	return in->pmu->threshold_unread ? RULE_UNKNOWN : RULE_REFUSES;
 }

@@ -35,10 +35,8 @@ static bool rule_power_of_two(uint64_t v)
 	return v && !(v & (v - 1));
 }
 
-int rule_breakpoint_branch(const struct rule_input *in)
-{
-	return refuses_if(is_breakpoint(in) && rule_samples(in, PERF_SAMPLE_BRANCH_STACK));
-}
+PREDICATE(breakpoint_branch,
+	  refuses_if(is_breakpoint(in) && rule_samples(in, PERF_SAMPLE_BRANCH_STACK)))
 
 int rule_breakpoint_none(const struct rule_input *in)
 {
@@ -48,21 +46,17 @@ int rule_breakpoint_none(const struct rule_input *in)
 			  (type == HW_BREAKPOINT_EMPTY || type == HW_BREAKPOINT_INVALID));
 }
 
-int rule_breakpoint_slots(const struct rule_input *in)
-{
-	return is_breakpoint(in) ? refuses_unless(in->target->breakpoint) : RULE_PASSES;
-}
+PREDICATE(breakpoint_slots,
+	  is_breakpoint(in) ? refuses_unless(in->target->breakpoint) : RULE_PASSES)
 
 static uint64_t last_byte(const struct rule_input *in)
 {
 	return rule_get(in, ATTR_BP_ADDR) + rule_get(in, ATTR_BP_LEN) - 1;
 }
 
-int rule_breakpoint_wrap(const struct rule_input *in)
-{
-	return refuses_if(breakpoints(in) && !breakpoints(in)->wraps &&
-			  last_byte(in) < rule_get(in, ATTR_BP_ADDR));
-}
+PREDICATE(breakpoint_wrap,
+	  refuses_if(breakpoints(in) && !breakpoints(in)->wraps && last_byte(in) < rule_get(in,
+	  ATTR_BP_ADDR)))
 
 int rule_breakpoint_entry(const struct rule_input *in)
 {
@@ -72,10 +66,7 @@ int rule_breakpoint_entry(const struct rule_input *in)
 			  rule_get(in, ATTR_BP_ADDR) < b->entry_end);
 }
 
-int rule_breakpoint_type(const struct rule_input *in)
-{
-	return refuses_if(breakpoints(in) && !is_supported(in));
-}
+PREDICATE(breakpoint_type, refuses_if(breakpoints(in) && !is_supported(in)))
 
 /* Return whether a range from bp_addr on reaches into the kernel's addresses. */
 static enum fact in_kernel(const struct rule_input *in, uint64_t len)
@@ -94,11 +85,9 @@ int rule_breakpoint_kernel_code(const struct rule_input *in)
 										 RULE_UNKNOWN;
 }
 
-int rule_breakpoint_exec_len(const struct rule_input *in)
-{
-	return refuses_if(is_exec(in) && breakpoints(in)->exec_word &&
-			  rule_get(in, ATTR_BP_LEN) != in->machine->arch->word);
-}
+PREDICATE(breakpoint_exec_len,
+	  refuses_if(is_exec(in) && breakpoints(in)->exec_word && rule_get(in, ATTR_BP_LEN) !=
+	  in->machine->arch->word))
 
 int rule_breakpoint_len(const struct rule_input *in)
 {
@@ -137,20 +126,10 @@ int rule_breakpoint_unit(const struct rule_input *in)
 	return release && release < KVER(6, 12, 0) ? RULE_UNKNOWN : RULE_REFUSES;
 }
 
-int rule_breakpoint_range(const struct rule_input *in)
-{
-	return refuses_if(is_wide(in) && misaligned(in));
-}
-
-int rule_breakpoint_range_cpu(const struct rule_input *in)
-{
-	return is_wide(in) ? refuses_unless(in->machine->wide_breakpoints) : RULE_PASSES;
-}
-
-int rule_breakpoint_align(const struct rule_input *in)
-{
-	return refuses_if(is_data(in) && misaligned(in));
-}
+PREDICATE(breakpoint_range, refuses_if(is_wide(in) && misaligned(in)))
+PREDICATE(breakpoint_range_cpu,
+	  is_wide(in) ? refuses_unless(in->machine->wide_breakpoints) : RULE_PASSES)
+PREDICATE(breakpoint_align, refuses_if(is_data(in) && misaligned(in)))
 
 static enum fact kernel_address(const struct rule_input *in)
 {
@@ -163,26 +142,13 @@ static enum fact kernel_address(const struct rule_input *in)
 	return is_supported(in) ? in_kernel(in, one ? 1 : rule_get(in, ATTR_BP_LEN)) : FACT_NO;
 }
 
-int rule_breakpoint_kernel_task(const struct rule_input *in)
-{
-	return refuses_where(in->task && breakpoints(in) && !breakpoints(in)->kernel_task,
-			     kernel_address(in));
-}
-
-int rule_breakpoint_kernel(const struct rule_input *in)
-{
-	return refuses_where(rule_get(in, ATTR_EXCLUDE_KERNEL), kernel_address(in));
-}
-
-int rule_breakpoint_kernel_privilege(const struct rule_input *in)
-{
-	return refuses_where(true, fact_and(kernel_address(in), rule_no_admin(in)));
-}
-
-int rule_breakpoint_arch(const struct rule_input *in)
-{
-	return is_breakpoint(in) && !breakpoints(in) ? RULE_UNKNOWN : RULE_PASSES;
-}
+PREDICATE(breakpoint_kernel_task,
+	  refuses_where(in->task && breakpoints(in) && !breakpoints(in)->kernel_task,
+	  kernel_address(in)))
+PREDICATE(breakpoint_kernel, refuses_where(rule_get(in, ATTR_EXCLUDE_KERNEL), kernel_address(in)))
+PREDICATE(breakpoint_kernel_privilege,
+	  refuses_where(true, fact_and(kernel_address(in), rule_no_admin(in))))
+PREDICATE(breakpoint_arch, is_breakpoint(in) && !breakpoints(in) ? RULE_UNKNOWN : RULE_PASSES)
 
 /* Probes --------------------------------------------------------------------------- */
 
@@ -191,56 +157,20 @@ static bool is_uprobe(const struct rule_input *in)
 	return rule_is_pmu(in, "uprobe");
 }
 
-int rule_uprobe_privilege(const struct rule_input *in)
-{
-	return refuses_where(is_uprobe(in), rule_no_admin(in));
-}
-
-int rule_kprobe_privilege(const struct rule_input *in)
-{
-	return refuses_where(rule_is_pmu(in, "kprobe"), rule_no_perfmon(in));
-}
-
-int rule_probe_branch(const struct rule_input *in)
-{
-	return refuses_if((is_uprobe(in) || rule_is_pmu(in, "kprobe")) &&
-			  rule_samples(in, PERF_SAMPLE_BRANCH_STACK));
-}
-
-int rule_uprobe_no_path(const struct rule_input *in)
-{
-	return refuses_if(is_uprobe(in) && !rule_get(in, ATTR_UPROBE_PATH));
-}
-
-int rule_uprobe_path_fault(const struct rule_input *in)
-{
-	return is_uprobe(in) ? refuses_unless(in->target->path.readable) : RULE_PASSES;
-}
-
-int rule_uprobe_path_long(const struct rule_input *in)
-{
-	return refuses_if(is_uprobe(in) && in->target->path.too_long);
-}
-
-int rule_uprobe_path_empty(const struct rule_input *in)
-{
-	return refuses_if(is_uprobe(in) && in->target->path.empty);
-}
-
-int rule_uprobe_open(const struct rule_input *in)
-{
-	return is_uprobe(in) ? in->target->path.error : RULE_PASSES;
-}
-
-int rule_uprobe_file(const struct rule_input *in)
-{
-	return is_uprobe(in) ? refuses_unless(in->target->path.regular) : RULE_PASSES;
-}
-
-int rule_uprobe_pages(const struct rule_input *in)
-{
-	return is_uprobe(in) ? refuses_unless(in->target->path.pages) : RULE_PASSES;
-}
+PREDICATE(uprobe_privilege, refuses_where(is_uprobe(in), rule_no_admin(in)))
+PREDICATE(kprobe_privilege, refuses_where(rule_is_pmu(in, "kprobe"), rule_no_perfmon(in)))
+PREDICATE(kprobe_lockdown, refuses_where(rule_is_pmu(in, "kprobe"), in->machine->lockdown))
+PREDICATE(probe_branch,
+	  refuses_if((is_uprobe(in) || rule_is_pmu(in, "kprobe")) &&
+		     rule_samples(in, PERF_SAMPLE_BRANCH_STACK)))
+PREDICATE(uprobe_no_path, refuses_if(is_uprobe(in) && !rule_get(in, ATTR_UPROBE_PATH)))
+PREDICATE(uprobe_path_fault,
+	  is_uprobe(in) ? refuses_unless(in->target->path.readable) : RULE_PASSES)
+PREDICATE(uprobe_path_long, refuses_if(is_uprobe(in) && in->target->path.too_long))
+PREDICATE(uprobe_path_empty, refuses_if(is_uprobe(in) && in->target->path.empty))
+PREDICATE(uprobe_open, is_uprobe(in) ? in->target->path.error : RULE_PASSES)
+PREDICATE(uprobe_file, is_uprobe(in) ? refuses_unless(in->target->path.regular) : RULE_PASSES)
+PREDICATE(uprobe_pages, is_uprobe(in) ? refuses_unless(in->target->path.pages) : RULE_PASSES)
 
 int rule_uprobe_offset(const struct rule_input *in)
 {
@@ -249,10 +179,7 @@ int rule_uprobe_offset(const struct rule_input *in)
 						   (int64_t)in->target->path.size);
 }
 
-int rule_uprobe_counter(const struct rule_input *in)
-{
-	return refuses_if(is_uprobe(in) && rule_get(in, ATTR_CONFIG) >> 32 & 1);
-}
+PREDICATE(uprobe_counter, refuses_if(is_uprobe(in) && rule_get(in, ATTR_CONFIG) >> 32 & 1))
 
 /* __uprobe_register() of kernel/events/uprobes.c: a multiple of UPROBE_SWBP_INSN_SIZE. */
 int rule_uprobe_align(const struct rule_input *in)

@@ -61,16 +61,16 @@ static void emit_perf(const siginfo_t *i, struct sink *s)
 
 	memcpy(&data, p, sizeof(data));
 	memcpy(word, p + sizeof(data), sizeof(word));
-	s->ops->addr(s, "si_addr", (uintptr_t)i->si_addr);
-	s->ops->hex(s, "si_perf_data", data);
-	s->ops->enumeration(s, "si_perf_type", &xlat_perf_type_id, word[0]);
-	s->ops->flags(s, "si_perf_flags", &xlat_si_perf_flags, word[1]);
+	sink_addr(s, "si_addr", (uintptr_t)i->si_addr);
+	sink_hex(s, "si_perf_data", data);
+	sink_enum(s, "si_perf_type", &xlat_perf_type_id, word[0]);
+	sink_flags(s, "si_perf_flags", &xlat_si_perf_flags, word[1]);
 }
 
 static void emit_sender(const siginfo_t *i, struct sink *s)
 {
-	s->ops->sint(s, "si_pid", i->si_pid);
-	s->ops->uint(s, "si_uid", i->si_uid);
+	sink_sint(s, "si_pid", i->si_pid);
+	sink_uint(s, "si_uid", i->si_uid);
 }
 
 static void emit_child(const siginfo_t *i, struct sink *s)
@@ -78,13 +78,13 @@ static void emit_child(const siginfo_t *i, struct sink *s)
 	char name[32];
 
 	emit_sender(i, s);
-	s->ops->sint(s, "si_status", i->si_status);
+	sink_sint(s, "si_status", i->si_status);
 	if (i->si_code != CLD_EXITED) {
 		signal_name(i->si_status, name, sizeof(name));
-		s->ops->note(s, "status", name);
+		sink_note(s, "status", name);
 	}
-	s->ops->sint(s, "si_utime", i->si_utime);
-	s->ops->sint(s, "si_stime", i->si_stime);
+	sink_sint(s, "si_utime", i->si_utime);
+	sink_sint(s, "si_stime", i->si_stime);
 }
 
 /* The call that a seccomp filter refused, by its number in that ABI. */
@@ -92,11 +92,11 @@ static void emit_refused_call(const siginfo_t *i, struct sink *s)
 {
 	const struct arch *arch = arch_find(i->si_arch, (uint32_t)i->si_syscall);
 
-	s->ops->addr(s, "si_call_addr", (uintptr_t)i->si_call_addr);
-	s->ops->sint(s, "si_syscall", i->si_syscall);
-	s->ops->hex(s, "si_arch", i->si_arch);
+	sink_addr(s, "si_call_addr", (uintptr_t)i->si_call_addr);
+	sink_sint(s, "si_syscall", i->si_syscall);
+	sink_hex(s, "si_arch", i->si_arch);
 	if (arch)
-		s->ops->note(s, "arch", arch->name);
+		sink_note(s, "arch", arch->name);
 }
 
 static bool is_poll_code(const siginfo_t *i)
@@ -109,7 +109,7 @@ static void emit_rest(const siginfo_t *i, struct sink *s)
 	if (i->si_code <= 0) {
 		emit_sender(i, s);
 		if (i->si_code == SI_QUEUE)
-			s->ops->addr(s, "si_value", (uintptr_t)i->si_value.sival_ptr);
+			sink_addr(s, "si_value", (uintptr_t)i->si_value.sival_ptr);
 		return;
 	}
 	if (i->si_signo == SIGTRAP && i->si_code == 6) {
@@ -117,7 +117,7 @@ static void emit_rest(const siginfo_t *i, struct sink *s)
 	} else if (i->si_signo == SIGSEGV || i->si_signo == SIGBUS ||
 		   i->si_signo == SIGILL || i->si_signo == SIGFPE ||
 		   i->si_signo == SIGTRAP) {
-		s->ops->addr(s, "si_addr", (uintptr_t)i->si_addr);
+		sink_addr(s, "si_addr", (uintptr_t)i->si_addr);
 	} else if (i->si_code == SI_KERNEL) {
 		return;
 	} else if (i->si_signo == SIGCHLD) {
@@ -125,8 +125,8 @@ static void emit_rest(const siginfo_t *i, struct sink *s)
 	} else if (i->si_signo == SIGSYS) {
 		emit_refused_call(i, s);
 	} else if (is_poll_code(i)) {
-		s->ops->sint(s, "si_band", i->si_band);
-		s->ops->fd(s, "si_fd", i->si_fd, NULL);
+		sink_sint(s, "si_band", i->si_band);
+		sink_fd(s, "si_fd", i->si_fd, NULL);
 	}
 }
 
@@ -136,14 +136,14 @@ void siginfo_emit(const siginfo_t *i, struct sink *s)
 	char name[32];
 
 	signal_name(i->si_signo, name, sizeof(name));
-	s->ops->begin(s, NULL, SINK_OBJECT);
-	s->ops->symbol(s, "si_signo", name);
+	sink_begin(s, NULL, SINK_OBJECT);
+	sink_symbol(s, "si_signo", name);
 	if (xlat_name(codes, (uint64_t)(int64_t)i->si_code))
-		s->ops->enumeration(s, "si_code", codes, (uint64_t)(int64_t)i->si_code);
+		sink_enum(s, "si_code", codes, (uint64_t)(int64_t)i->si_code);
 	else
-		s->ops->sint(s, "si_code", i->si_code);
+		sink_sint(s, "si_code", i->si_code);
 	emit_rest(i, s);
-	s->ops->end(s);
+	sink_end(s);
 }
 
 void swap_siginfo(siginfo_t *i)

@@ -12,87 +12,28 @@ void sink_notef(struct sink *s, const char *key, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	s->ops->note(s, key, text);
+	sink_note(s, key, text);
 }
 
-static void null_begin(struct sink *s, const char *key, enum sink_shape shape)
-{
-	(void)s;
-	(void)key;
-	(void)shape;
-}
+/* A sink that takes values and does nothing with them. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
 
-static void null_end(struct sink *s)
-{
-	(void)s;
-}
-
-static void null_u64(struct sink *s, const char *key, uint64_t v)
+static void null_begin(struct sink *s, const char *key, enum sink_shape shape) { }
+static void null_end(struct sink *s) { }
+static void null_value(struct sink *s, const char *key, const struct value *v)
 {
 	(void)s;
 	(void)key;
 	(void)v;
 }
 
-static void null_sint(struct sink *s, const char *key, int64_t v)
-{
-	(void)s;
-	(void)key;
-	(void)v;
-}
-
-static void null_table(struct sink *s, const char *key, const struct xlat *x, uint64_t v)
-{
-	(void)s;
-	(void)key;
-	(void)x;
-	(void)v;
-}
-
-static void null_packed(struct sink *s, const char *key, uint64_t raw,
-			const struct sink_part *parts, size_t n)
-{
-	(void)s;
-	(void)key;
-	(void)raw;
-	(void)parts;
-	(void)n;
-}
-
-static void null_text(struct sink *s, const char *key, const char *text)
+static void null_note(struct sink *s, const char *key, const char *text)
 {
 	(void)s;
 	(void)key;
 	(void)text;
 }
 
-static void null_string(struct sink *s, const char *key, const char *bytes,
-			size_t len, bool cut)
-{
-	(void)s;
-	(void)key;
-	(void)bytes;
-	(void)len;
-	(void)cut;
-}
-
-static void null_bytes(struct sink *s, const char *key, const void *bytes,
-		       size_t len, bool cut)
-{
-	null_string(s, key, bytes, len, cut);
-}
-
-static void null_fd(struct sink *s, const char *key, int64_t fd, const char *label)
-{
-	(void)s;
-	(void)key;
-	(void)fd;
-	(void)label;
-}
-
 const struct sink_ops sink_null_ops = {
-	.begin = null_begin, .end = null_end, .uint = null_u64, .sint = null_sint,
-	.hex = null_u64, .addr = null_u64, .enumeration = null_table,
-	.flags = null_table, .packed = null_packed, .symbol = null_text,
-	.string = null_string, .bytes = null_bytes, .fd = null_fd, .note = null_text,
+	.begin = null_begin, .end = null_end, .value = null_value, .note = null_note,
 };

@@ -55,9 +55,9 @@ const char *call_string(const struct call *c, enum call_phase phase,
 
 void call_emit_unreadable(const char *key, uint64_t addr, struct sink *s)
 {
-	s->ops->addr(s, key, addr);
+	sink_addr(s, key, addr);
 	if (addr)
-		s->ops->note(s, "unreadable", "unreadable");
+		sink_note(s, "unreadable", "unreadable");
 }
 
 void call_emit_string(const struct call *c, enum call_phase phase,
@@ -68,7 +68,7 @@ void call_emit_string(const struct call *c, enum call_phase phase,
 	const char *p = call_string(c, phase, addr, &len, &cut);
 
 	if (p)
-		s->ops->string(s, key, p, len, cut);
+		sink_string(s, key, p, len, cut);
 	else
 		call_emit_unreadable(key, addr, s);
 }
@@ -170,7 +170,7 @@ void emit_signal(const char *key, int sig, struct sink *s)
 	char name[32];
 
 	if (signal_name(sig, name, sizeof(name)))
-		s->ops->symbol(s, key, name);
+		sink_symbol(s, key, name);
 	else
-		s->ops->sint(s, key, sig);
+		sink_sint(s, key, sig);
 }

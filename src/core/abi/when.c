@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "core/abi/attr_member.h"
-#include "core/abi/attr_value.h"
 #include "core/abi/layout.h"
 #include "core/lib/die.h"
 #include "core/lib/nearest.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Lookups in the tables that xlat/gen.awk generates. */
+/* Lookups in the tables that are generated from xlat/. */
 #include "core/abi/xlat.h"
 
 #include <string.h>

@@ -7,7 +7,6 @@
 
 #include "core/abi/arch.h"
 #include "core/abi/attr_member.h"
-#include "core/abi/attr_value.h"
 #include "core/host/event_reading.h"
 #include "core/lib/die.h"
 #include "core/lib/scan_text.h"

@@ -7,7 +7,6 @@
 #include "core/abi/arch.h"
 #include "core/abi/attr_fields.h"
 #include "core/abi/attr_member.h"
-#include "core/abi/attr_value.h"
 #include "core/lib/die.h"
 #include "core/lib/scan_text.h"
 

@@ -127,8 +127,7 @@ static uint64_t user_end(const struct rule_machine *m)
 	return end ? *end : 0;
 }
 
-/* Return whether lockdown=confidentiality is set; unknown if securityfs is not mounted. */
-static enum fact lockdown(void)
+enum fact facts_lockdown(void)
 {
 	char text[128];
 
@@ -257,7 +256,7 @@ void facts_open(struct facts *f, struct host *h)
 	m->cgroups = file_has("/proc/cgroups", "perf_event");
 	m->wide_breakpoints = file_has("/proc/cpuinfo", "bpext");
 	f->virtual_machine = confine_virtual();
-	m->lockdown = lockdown();
+	m->lockdown = facts_lockdown();
 	m->security = facts_security();
 	facts_refresh(f);
 	find_pmus(f);

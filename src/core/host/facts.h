@@ -41,6 +41,9 @@ void facts_refresh(struct facts *f);
  */
 void facts_target(struct facts *f, const struct rule_ask *ask);
 
+/* Return whether lockdown=confidentiality is set; unknown if securityfs is not mounted. */
+enum fact facts_lockdown(void);
+
 /* Return whether the task exists; 0 is the caller. */
 enum fact facts_task_exists(pid_t pid);
 

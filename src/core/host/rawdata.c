@@ -452,13 +452,13 @@ static void emit_number(const struct raw_field *f, const char *key,
 	if (f->narrow)
 		v = (uint32_t)v;
 	if (f->base == RAW_ADDR)
-		s->ops->addr(s, key, v);
+		sink_addr(s, key, v);
 	else if (f->base == RAW_HEX)
-		s->ops->hex(s, key, v);
+		sink_hex(s, key, v);
 	else if (f->is_signed)
-		s->ops->sint(s, key, (int64_t)(v << unused) >> unused); /* extends the sign */
+		sink_sint(s, key, (int64_t)(v << unused) >> unused); /* extends the sign */
 	else
-		s->ops->uint(s, key, v);
+		sink_uint(s, key, v);
 }
 
 static void emit_text(const struct raw_field *f, const uint8_t *p, size_t n,
@@ -472,9 +472,9 @@ static void emit_text(const struct raw_field *f, const uint8_t *p, size_t n,
 	if (cut)
 		n = s->max_string;
 	if (is_string)
-		s->ops->string(s, f->name, (const char *)p, n, cut);
+		sink_string(s, f->name, (const char *)p, n, cut);
 	else
-		s->ops->bytes(s, f->name, p, n, cut);
+		sink_bytes(s, f->name, p, n, cut);
 }
 
 static void emit_value(const struct raw_field *f, const uint8_t *p, size_t n,
@@ -483,11 +483,11 @@ static void emit_value(const struct raw_field *f, const uint8_t *p, size_t n,
 	if (f->kind != RAW_NUMBER) {
 		emit_text(f, p, n, s);
 	} else if (f->array || f->dynamic) {
-		s->ops->begin(s, f->name, SINK_ARRAY);
+		sink_begin(s, f->name, SINK_ARRAY);
 		/* bytes that are less than a number are padding */
 		for (; n >= f->elem; p += f->elem, n -= f->elem)
 			emit_number(f, NULL, p, s);
-		s->ops->end(s);
+		sink_end(s);
 	} else {
 		emit_number(f, f->name, p, s);
 	}
@@ -509,7 +509,7 @@ static void emit_dynamic(const struct raw_field *f, const uint8_t *data,
 		emit_value(f, data + at, n, s);
 		return;
 	}
-	s->ops->hex(s, f->name, word);
+	sink_hex(s, f->name, word);
 	sink_notef(s, "unreadable", "%zu bytes at %zu of %zu", n, at, len);
 }
 

@@ -18,8 +18,8 @@
 #include "core/host/symtab.h"
 #include "core/host/sysfile.h"
 #include "core/lib/buf.h"
+#include "core/lib/child.h"
 #include "core/lib/die.h"
-#include "core/lib/helper.h"
 #include "core/lib/late.h"
 
 enum { MAX_SEGMENTS = 256, MAX_SCOPES = 128 };
@@ -353,6 +353,7 @@ static void debug_info_find(struct debug_info *d, uint64_t offset, bool after_ca
 		return;
 	}
 }
+
 /* The process ------------------------------------------------------------------------ */
 
 enum { MAX_FILES = 64, IDLE_MS = 2000 };

@@ -146,7 +146,7 @@ void judge_attempt(const struct attempt *a, uint32_t release, const struct arch 
 /* Pass a pointer with the length that can be read: its address never differs. */
 static void emit_pointer(const struct call *c, unsigned int arg, size_t len, struct sink *sink)
 {
-	sink->ops->addr(sink, c->desc->args[arg].name, c->args[arg]);
+	sink_addr(sink, c->desc->args[arg].name, c->args[arg]);
 	if (c->args[arg])
 		sink_notef(sink, "readable", "%zu bytes of it can be read", len);
 }
@@ -165,11 +165,11 @@ void judge_emit(const struct walk *w, const struct call *c, const char *name, si
 		if (strlen(d->args[i].name) != len || memcmp(d->args[i].name, name, len))
 			continue;
 		if (d->args[i].xlat)
-			sink->ops->flags(sink, d->args[i].name, d->args[i].xlat, c->args[i]);
+			sink_flags(sink, d->args[i].name, d->args[i].xlat, c->args[i]);
 		else if (d->args[i].kind == ARG_ATTR)
 			emit_pointer(c, i, w->len, sink);
 		else
-			sink->ops->sint(sink, d->args[i].name, call_int(c, i));
+			sink_sint(sink, d->args[i].name, call_int(c, i));
 	}
 }
 

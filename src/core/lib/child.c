@@ -2,8 +2,13 @@
 #include "core/lib/child.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -34,4 +39,43 @@ int child_run(void (*body)(const void *ctx, void *out), const void *ctx, void *o
 	memcpy(out, shared, size);
 	munmap(shared, size);
 	return status;
+}
+
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
+
+/*
+ * Bytes of data: above what the debug information of the largest programs requires, but
+ * below the shadow memory of the sanitizers.
+ */
+#ifdef SANITIZED
+static const rlim_t max_memory = RLIM_INFINITY;
+#else
+static const rlim_t max_memory = (rlim_t)3 << 30;
+#endif
+
+void helper_seclude(const char *name, int socket)
+{
+	sigset_t all;
+
+	setsid();
+	prctl(PR_SET_NAME, name);
+	prctl(PR_SET_DUMPABLE, 0);
+	signal(SIGALRM, SIG_DFL);
+	signal(SIGPROF, SIG_DFL);
+	sigfillset(&all);
+	sigdelset(&all, SIGALRM);
+	sigdelset(&all, SIGPROF);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	setrlimit(RLIMIT_DATA, &(struct rlimit){ max_memory, max_memory });
+	if (dup2(socket, HELPER_SOCKET) < 0 || dup2(HELPER_SOCKET, HELPER_FILE) < 0)
+		_exit(1);
+	syscall(SYS_close_range, HELPER_DESCRIPTORS, ~0U, 0);
+}
+
+void helper_limit(time_t cpu, time_t all)
+{
+	setitimer(ITIMER_PROF, &(struct itimerval){ .it_value.tv_sec = cpu }, NULL);
+	setitimer(ITIMER_REAL, &(struct itimerval){ .it_value.tv_sec = all }, NULL);
 }

@@ -2,6 +2,13 @@
 #pragma once
 
 #include <stdint.h>
+#include <time.h>
 
 /* Return CLOCK_MONOTONIC in nanoseconds. */
-uint64_t clock_ns(void);
+static inline uint64_t clock_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stddef.h>
 
-#include "core/lib/libc_names.inc"
+#include "xlat/libc_names.inc"
 
 #ifndef HAVE_STRERRORNAME_NP
 const char *strerrorname_np(int error)

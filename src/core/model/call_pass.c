@@ -2,7 +2,7 @@
 /* Descriptors passed through sockets. */
 #include <stdlib.h>
 
-#include "core/abi/pass.h"
+#include "core/abi/call_decode.h"
 #include "core/lib/die.h"
 #include "core/model/calls.h"
 #include "xlat/constants.h"

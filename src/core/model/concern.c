@@ -3,9 +3,9 @@
 #include <limits.h>
 
 #include "core/abi/bpf.h"
+#include "core/abi/call_decode.h"
 #include "core/abi/ioctl.h"
 #include "core/abi/layout.h"
-#include "core/abi/pass.h"
 #include "core/model/state.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"

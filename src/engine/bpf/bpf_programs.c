@@ -17,6 +17,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "core/abi/args.h"
 #include "core/lib/die.h"
 #include "core/lib/late.h"
 #include "engine/ptrace/proc.h"
@@ -91,49 +92,6 @@ static enum calls_watch watch_of(const struct trace_options *o, const struct cal
 	return CALLS_NEVER;
 }
 
-static enum calls_memory memory_of(enum arg_kind kind)
-{
-	switch (kind) {
-	case ARG_STRING:
-		return CALLS_STRING;
-	case ARG_ARGV:
-		return CALLS_ARGV;
-	case ARG_ENVP:
-		return CALLS_ENVP;
-	case ARG_ATTR:
-		return CALLS_ATTR;
-	case ARG_IOCTL_ARG:
-		return CALLS_IOCTL;
-	case ARG_BPF_ATTR:
-	case ARG_CLONE_ARGS:
-		return CALLS_NEXT;
-	case ARG_POLLFDS:
-		return CALLS_POLLFDS;
-	case ARG_FDSET:
-		return CALLS_FDSET;
-	case ARG_TIMESPEC:
-	case ARG_TIMESPEC64:
-	case ARG_TIMEVAL:
-	case ARG_EPOLL_EVENT:
-		return CALLS_16;
-	case ARG_SIGSET:
-	case ARG_FCNTL_ARG:
-		return CALLS_8;
-	case ARG_SIGSET_PAIR:
-		return CALLS_PAIR;
-	case ARG_EPOLL_EVENTS:
-		return CALLS_EPOLL;
-	case ARG_READ_BUF:
-		return CALLS_RETURNED;
-	case ARG_READ_IOV:
-		return CALLS_IOVEC;
-	case ARG_MSGHDR:
-		return CALLS_MESSAGE;
-	default:
-		return CALLS_NONE;
-	}
-}
-
 static void plan_calls(struct calls_plan *plans, const struct nr_table *t,
 		       const struct trace_options *o)
 {
@@ -147,7 +105,7 @@ static void plan_calls(struct calls_plan *plans, const struct nr_table *t,
 		plans[nr].early = d->class == CLASS_POLL || d->class == CLASS_PASS ||
 				  d->class == CLASS_PROCESS || d->class == CLASS_OPEN;
 		for (unsigned int i = 0; i < d->nargs && i < CALLS_ARGS; i++)
-			plans[nr].memory[i] = (uint8_t)memory_of(d->args[i].kind);
+			plans[nr].memory[i] = (uint8_t)arg_ops(d->args[i].kind)->memory;
 	}
 }
 
@@ -545,7 +503,8 @@ struct bpf_programs *bpf_programs_new(const struct bpf_engine_setup *setup,
 	else if (constants.hooks == CALLS_FUNCTIONS)
 		buf_adds(why, "Linux 7.3 on x86-64 does; use --engine=bpf");
 	else
-		buf_adds(why, "they require Linux 5.15 and /sys/kernel/btf/vmlinux");
+		buf_adds(why, "they require Linux 5.15, without lockdown=confidentiality, and "
+			      "/sys/kernel/btf/vmlinux");
 	bpf_programs_free(p);
 	return NULL;
 }

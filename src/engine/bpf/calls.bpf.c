@@ -226,9 +226,9 @@ static __always_inline bool reported_early(const struct calls_plan *plan, const 
 	case CALLS_RECEIVE:
 		return self_holds(r);
 	case CALLS_POLL: /* the third argument of poll is the time */
-		return plan->memory[2] != CALLS_NONE || (__u32)args[2];
+		return plan->memory[2] != MEMORY_NONE || (__u32)args[2];
 	case CALLS_ALWAYS: /* the size of an attr that the kernel does not know is changed */
-		return plan->memory[0] != CALLS_ATTR ||
+		return plan->memory[0] != MEMORY_ATTR ||
 		       bpf_probe_read_user(&size, sizeof(size), (void *)(args[0] + ATTR_AT_SIZE)) ||
 		       size > bpf_core_type_size(struct perf_event_attr) ||
 		       (size && size < ATTR_SIZE_VER0);
@@ -407,7 +407,7 @@ int calls_exit(__u64 *ctx)
 	task = (struct task_struct *)bpf_get_current_task_btf();
 	nr = syscall_nr((struct pt_regs *)bpf_task_pt_regs(task));
 	plan = plan_of(nr, is_compat(task));
-	if (!calls_state.event_fops && plan && plan->memory[0] == CALLS_ATTR && ret >= 0 &&
+	if (!calls_state.event_fops && plan && plan->memory[0] == MEMORY_ATTR && ret >= 0 &&
 	    is_pevtrace(task))
 		learn_fops(task, ret);
 	failure = is_failure(plan, ret);
@@ -466,7 +466,7 @@ static __always_inline bool report_return(struct calls_message *m, const struct 
 	bool receives = plan->watch == CALLS_RECEIVE;
 
 	m->ret = r->ret;
-	if (plan->memory[0] == CALLS_ATTR && r->ret >= 0) {
+	if (plan->memory[0] == MEMORY_ATTR && r->ret >= 0) {
 		m->event = calls_event_at(r->ret);
 		calls_self_now_holds(r, CALLS_KNOWN);
 	}

@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include "core/abi/memory_bpf.h"
+
 enum {
 	CALLS_NUMBERS = 1024,	/* call numbers of one ABI; the compat ABI's follow */
 	CALLS_ARGS = 6,
@@ -34,28 +36,10 @@ enum calls_watch {
 	CALLS_FILES,		/* flags have CLONE_FILES, or it holds an event */
 };
 
-/* The memory that an argument points to. */
-enum calls_memory {
-	CALLS_NONE,
-	CALLS_8, CALLS_16,	/* bytes */
-	CALLS_STRING,
-	CALLS_ATTR,		/* perf_event_attr, with the string of a probe */
-	CALLS_IOCTL,		/* by the request */
-	CALLS_NEXT,		/* as many bytes as the next argument says */
-	CALLS_POLLFDS,		/* as many struct pollfd as it says */
-	CALLS_FDSET,		/* of as many descriptors as the first argument says */
-	CALLS_EPOLL,		/* as many struct epoll_event as the call returned */
-	CALLS_RETURNED,		/* as many bytes as the call returned */
-	CALLS_IOVEC,		/* the next argument's number of them, and what was read */
-	CALLS_MESSAGE,		/* struct msghdr, with its control data */
-	CALLS_PAIR,		/* pselect6's: a pointer to 8 bytes, and a size */
-	CALLS_ARGV, CALLS_ENVP,
-};
-
 struct calls_plan {
 	__u8 watch;		/* enum calls_watch */
 	__u8 early;		/* reported when it begins, too */
-	__u8 memory[CALLS_ARGS]; /* enum calls_memory */
+	__u8 memory[CALLS_ARGS]; /* enum arg_memory */
 };
 
 /* Attach points of the programs that see calls. */

@@ -285,50 +285,50 @@ __noinline int calls_copy_argument(struct calls_message *m, __u64 i, __u32 memor
 		next = m->args[i + 1];
 	ret = m->ret > 0 ? m->ret : 0;
 	switch (memory) {
-	case CALLS_8:
+	case MEMORY_8:
 		calls_copy(m, arg, 8);
 		break;
-	case CALLS_16:
+	case MEMORY_16:
 		calls_copy(m, arg, 16);
 		break;
-	case CALLS_STRING:
+	case MEMORY_STRING:
 		calls_copy_string(m, arg);
 		break;
-	case CALLS_ATTR:
+	case MEMORY_ATTR:
 		copy_attr(m, arg);
 		break;
-	case CALLS_IOCTL:
+	case MEMORY_IOCTL:
 		copy_ioctl(m, m->args[1], arg);
 		break;
-	case CALLS_NEXT:
+	case MEMORY_NEXT:
 		calls_copy(m, arg, (__u32)next);
 		break;
-	case CALLS_POLLFDS:
+	case MEMORY_POLLFDS:
 		calls_copy(m, arg, (__u64)(__u32)next * 8);
 		break;
-	case CALLS_FDSET:
+	case MEMORY_FDSET:
 		calls_copy(m, arg, ((__u32)m->args[0] + 63) / 64 * 8);
 		break;
-	case CALLS_EPOLL:
+	case MEMORY_EPOLL:
 		calls_copy(m, arg, ret * 16);
 		break;
-	case CALLS_RETURNED:
+	case MEMORY_RETURNED:
 		calls_copy(m, arg, ret);
 		break;
-	case CALLS_IOVEC:
+	case MEMORY_IOVEC:
 		copy_iovecs(m, arg, next, ret);
 		break;
-	case CALLS_MESSAGE:
+	case MEMORY_MESSAGE:
 		copy_message(m, arg);
 		break;
-	case CALLS_PAIR:
+	case MEMORY_PAIR:
 		if (calls_copy(m, arg, 2 * word_size(m)) > 0)
 			calls_copy(m, calls_last_word(m, 0, word_size(m)), 8);
 		break;
-	case CALLS_ARGV:
+	case MEMORY_ARGV:
 		copy_argv(m, arg);
 		break;
-	case CALLS_ENVP: /* environments may hold secrets */
+	case MEMORY_ENVP: /* environments may hold secrets */
 		calls_copy(m, arg, CALLS_VARS * word_size(m));
 		break;
 	}

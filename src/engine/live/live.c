@@ -8,20 +8,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/abi/pass.h"
 #include "core/abi/call_decode.h"
-#include "engine/live/live.h"
-#include "formats/perfdata/perfout.h"
-#include "engine/rings/earlier.h"
-#include "engine/rings/look.h"
-#include "formats/perfdata/measured.h"
 #include "core/host/proc.h"
 #include "core/host/symbols.h"
 #include "core/lib/clock.h"
 #include "core/lib/die.h"
 #include "core/session/session.h"
+#include "engine/live/live.h"
 #include "engine/ptrace/proc.h"
 #include "engine/ptrace/trace.h"
+#include "engine/rings/earlier.h"
+#include "engine/rings/look.h"
+#include "formats/perfdata/measured.h"
+#include "formats/perfdata/perfout.h"
+#include "formats/text/text_view.h"
 #include "xlat/constants.h"
 
 enum { TICK_MS = 250 };	/* between two flushes of the output */
@@ -37,8 +37,8 @@ static void live_on_record(struct view *v, const struct activity *a)
 {
 	const struct activity_record *r = &a->record;
 
-	if (live_of(v)->machine.symbols)
-		symbols_record(live_of(v)->machine.symbols, r->bytes, r->len);
+	if (live_of(v)->symbols)
+		symbols_record(live_of(v)->symbols, r->bytes, r->len);
 	if (live_of(v)->measured)
 		measured_record(live_of(v)->measured, r->ns, r);
 }
@@ -294,7 +294,7 @@ static enum trace_next live_on_enter(void *ctx, struct call *c, const struct mem
 	if (wants_comms(l) && !map_set(&l->known, (uint64_t)c->tid, l))
 		learn_comm(l, c->tid);
 	if (concerns)
-		injections_ask(l->options.inject, s->model, c);
+		l->user->ask(l, c);
 	if (c->desc->id == CALL_SENDMSG && !c->inject.injected)
 		live_learn_sent_ids(l, c);
 	passing = model_passing(s->model);
@@ -360,10 +360,10 @@ static bool received_others(const struct call *c)
  */
 static void count_shown(struct live *l, const struct call *c)
 {
-	if (l->options.limit && c->shown && text_shows_status(&l->options.text, c) &&
+	if (l->options.limit && c->shown && text_shows_status(l->options.text, c) &&
 	    ++l->shown == l->options.limit)
 		trace_leave(l->tracer);
-	else if (!l->options.argv && l->tracer && views_cannot_write(&l->views))
+	else if (!l->options.argv && l->tracer && l->user->nobody_reads(l))
 		trace_leave(l->tracer);
 }
 
@@ -420,9 +420,9 @@ static void live_on_execed(void *ctx, const struct trace_exec *x)
 	/* only the dump has lines for programs without events */
 	bool shown = l->options.json || model_involved(l->session.model, x->former);
 
-	injections_execed(l->options.inject, x->tid, x->former);
-	if (l->machine.symbols)
-		symbols_forget(l->machine.symbols, x->tid);
+	l->user->execed(l, x->tid, x->former);
+	if (l->symbols)
+		symbols_forget(l->symbols, x->tid);
 	if (l->measured && measured_leave(l->measured, x->tid))
 		model_each_holder(l->session.model, look_at_holder, l);
 	session_feed(&l->session, &(struct activity){
@@ -479,8 +479,8 @@ static void live_on_gone(void *ctx, pid_t tid, int status, struct call *c)
 	});
 	map_del(&l->known, (uint64_t)tid);
 	map_del(&l->uring, (uint64_t)tid);
-	injections_gone(l->options.inject, tid);
-	if (how == END_DETACHED && is_attached(l, tid) && !(l->options.text.quiet & QUIET_ATTACH))
+	l->user->gone(l, tid);
+	if (how == END_DETACHED && is_attached(l, tid) && !(l->options.text->quiet & QUIET_ATTACH))
 		warn("detached from process %d", (int)tid);
 }
 
@@ -545,7 +545,7 @@ bool live_attach(struct live *l, live_attach_fn *attach)
 		if (!pid || attach(l, pid))
 			continue;
 		attached++;
-		if (!(l->options.text.quiet & QUIET_ATTACH))
+		if (!(l->options.text->quiet & QUIET_ATTACH))
 			warn("attached to process %d", (int)pid);
 	}
 	return attached || !l->options.npids || l->options.argv;

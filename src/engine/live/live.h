@@ -1,20 +1,55 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A trace: an engine, its hooks, and the session that they feed.  Private to the verb trace. */
+/* A trace: an engine, its hooks, and the session that they feed. */
 #pragma once
 
-#include "verbs/cli/machine.h"
-#include "verbs/cli/options.h"
-#include "verbs/cli/views.h"
+#include "core/lib/program.h"
 #include "core/session/session.h"
 #include "engine/bpf/bpf_engine.h"
 #include "engine/ptrace/trace.h"
 
+struct live;
+struct host;
+struct symbols;
+struct text_options;
+
+/* What the verb decides while a trace goes on. */
+struct live_user {
+	/* Set c->inject of a call that begins and concerns perf, whose memory is captured. */
+	void (*ask)(struct live *l, struct call *c);
+	/* A task execed or ended, with arguments as in struct trace_ops. */
+	void (*execed)(struct live *l, pid_t tid, pid_t former);
+	void (*gone)(struct live *l, pid_t tid);
+	/* Return whether nobody reads what further calls would show. */
+	bool (*nobody_reads)(const struct live *l);
+};
+
+/* What to trace, and how; the lists and texts must outlive the trace. */
+struct live_options {
+	char *const *argv;	/* the command, or NULL */
+	const struct program *program; /* how it is run */
+	pid_t *pids;		/* to attach to; threads are replaced by their processes */
+	size_t npids;
+	const char *cgroup;	/* a directory, or NULL */
+	enum bpf_hooks bpf_hooks;
+	size_t buffer;		/* of the BPF engine: bytes, a power of two */
+	const struct text_options *text;
+	size_t limit;		/* calls to show; 0: all */
+	unsigned int look_ms;	/* how often rings are read, 0: at calls, and for perf_data as needed */
+	bool all;		/* every process of the machine, or of the cgroup */
+	bool json, perf_data;	/* what is written */
+	bool keep;		/* the model keeps closed events and ended tasks */
+	bool stacks;
+	bool holders, doubts;	/* note them for what is written at the end */
+};
+
 struct live {
 	struct view view;
 	struct session session;
-	struct views views;
-	struct options options;
-	struct machine machine;
+	struct live_options options;
+	const struct live_user *user;
+	const struct names *names;
+	struct host *host;
+	struct symbols *symbols; /* NULL: no stacks or functions are named */
 	struct tracer *tracer;	/* the ptrace engine, or NULL */
 	struct bpf_engine *bpf;	/* the BPF engine, or NULL */
 	struct looker *looker;	/* NULL: rings are not read */
@@ -25,7 +60,8 @@ struct live {
 	struct map waiting;	/* tids in a receive that began before an event was sent */
 	pid_t last_target;	/* of an open from another PID namespace */
 	size_t shown;		/* calls, of --syscall-limit */
-	struct buf held;	/* processes that were in the way of an open that failed */
+	struct buf held;	/* processes that were in the way of an open that failed, */
+	int held_errno;		/* with that negative errno */
 	struct buf sharers;	/* those with events of the PMU, when a multiplexed count was read */
 	struct buf doubts;	/* about events that do not count on this machine */
 	bool saw_perf;		/* a call that concerns perf */
@@ -46,10 +82,7 @@ void live_learn_program(struct live *l, pid_t tid, int fd, struct event *e);
 /* Report the stack of the task's current call. */
 void live_tell_stack(struct live *l, pid_t tid);
 
-/*
- * Note, for --explain and --summary, which events opened, but do not count on this machine.  The
- * trace must have ended.
- */
+/* Note which events opened, but do not count on this machine.  The trace must have ended. */
 void live_note_doubts(struct live *l);
 
 /* Identify the events whose descriptors a message sends, so that a receive knows them. */
@@ -84,7 +117,7 @@ bool live_attach(struct live *l, live_attach_fn *attach);
 bool live_trace_bpf(struct live *l, const struct trace_options *t, int *status);
 
 /*
- * Name, for --explain, who holds events of the PMU of an open that failed because others are in
+ * Note who holds events of the PMU of an open that failed because others are in
  * use, or of a count that was multiplexed; once each, as it takes as long as pevtrace ps.
  */
 void live_note_holders(struct live *l, const struct call *c);

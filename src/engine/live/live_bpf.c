@@ -7,12 +7,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "engine/live/live.h"
-#include "engine/rings/earlier.h"
 #include "core/host/cgroup.h"
 #include "core/lib/clock.h"
 #include "core/lib/die.h"
-#include "verbs/measure/workload.h"
+#include "core/lib/workload.h"
+#include "engine/live/live.h"
+#include "engine/rings/earlier.h"
 
 enum { READ_MS = 20 };	/* messages are read at least that often */
 
@@ -219,7 +219,7 @@ bool live_trace_bpf(struct live *l, const struct trace_options *t, int *status)
 	run_block(&r);
 	/* forked first, the command gets none of the engine's mappings and descriptors */
 	if (!l->options.argv ||
-	    workload_fork(&r.work, &l->options.program, l->options.argv, &r.mask))
+	    workload_fork(&r.work, l->options.program, l->options.argv, &r.mask))
 		begun = run_engine(&r, &setup) && run_begin(&r);
 	if (begun) {
 		run_loop(&r);

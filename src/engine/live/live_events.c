@@ -3,12 +3,12 @@
 #include <errno.h>
 
 #include "core/abi/layout.h"
+#include "core/lib/hash.h"
+#include "core/lib/map.h"
 #include "engine/live/live.h"
 #include "engine/rings/bpf.h"
 #include "engine/rings/earlier.h"
 #include "experiment/instruments.h"
-#include "core/lib/hash.h"
-#include "core/lib/map.h"
 #include "formats/text/text.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
@@ -97,8 +97,7 @@ static void note_sharers(struct live *l, const struct call *c)
 		return;
 	l->noted_sharers = true;
 	holders_add(&(struct holders_of){ (uint32_t)event_attr(e, ATTR_TYPE), -1, -1 },
-		    &l->machine.names, &l->sharers);
-	l->options.story.sharers = l->sharers.len ? buf_str(&l->sharers) : NULL;
+		    l->names, &l->sharers);
 }
 
 void live_note_holders(struct live *l, const struct call *c)
@@ -107,9 +106,9 @@ void live_note_holders(struct live *l, const struct call *c)
 	const uint8_t *attr;
 	size_t len;
 
-	if (l->options.explain && !l->noted_sharers && c->desc->class == CLASS_READ)
+	if (l->options.holders && !l->noted_sharers && c->desc->class == CLASS_READ)
 		note_sharers(l, c);
-	if (!l->options.explain || l->held.len || !c->failed || c->inject.injected ||
+	if (!l->options.holders || l->held.len || !c->failed || c->inject.injected ||
 	    c->desc->id != CALL_PERF_EVENT_OPEN || (c->ret != ENOSPC && c->ret != EBUSY))
 		return;
 	attr = call_bytes(c, AT_SYSCALL_ENTER, c->args[0], PERF_ATTR_SIZE_VER0, &len);
@@ -122,9 +121,8 @@ void live_note_holders(struct live *l, const struct call *c)
 	};
 	if (!of.tid)
 		of.tid = c->tid;
-	holders_add(&of, &l->machine.names, &l->held);
-	l->options.story.held = l->held.len ? buf_str(&l->held) : NULL;
-	l->options.story.held_errno = (int)c->ret;
+	holders_add(&of, l->names, &l->held);
+	l->held_errno = (int)c->ret;
 }
 
 /* Return what an event counted, or the number of its samples, as far as that was seen. */
@@ -138,14 +136,14 @@ static uint64_t counted(const struct event *e)
 
 void live_note_doubts(struct live *l)
 {
-	struct instruments is = { .host = l->machine.host };
+	struct instruments is = { .host = l->host };
 	struct event *const *events;
 	size_t n = model_events(l->session.model, &events);
 	struct buf why = { 0 };
 	struct map told = { 0 };
 	size_t more = 0;
 
-	if (!l->options.explain && !l->options.summary)
+	if (!l->options.doubts)
 		return;
 	for (size_t i = 0; i < n; i++) {
 		const struct event *e = events[i];
@@ -168,5 +166,4 @@ void live_note_doubts(struct live *l)
 		buf_addf(&l->doubts, " The same holds for %zu more event%s.", more, more > 1 ? "s" : "");
 	map_free(&told);
 	buf_free(&why);
-	l->options.story.doubts = l->doubts.len ? buf_str(&l->doubts) : NULL;
 }

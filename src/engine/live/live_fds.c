@@ -6,10 +6,9 @@
 #include "core/abi/bpf.h"
 #include "core/abi/call_decode.h"
 #include "core/abi/ioctl.h"
-#include "core/abi/pass.h"
+#include "core/host/proc.h"
 #include "engine/live/live.h"
 #include "engine/rings/look.h"
-#include "core/host/proc.h"
 #include "xlat/constants.h"
 
 /* Identify an event by its id, so that a descriptor of it is recognized wherever it comes. */
@@ -74,7 +73,7 @@ static bool passed_event(const struct call *c, size_t i, int fd)
  */
 static bool may_map_ring(const struct live *l, const struct call *c)
 {
-	uint64_t page = l->machine.names.page_size, pages = (call_word(c, 1) + page - 1) / page;
+	uint64_t page = l->names->page_size, pages = (call_word(c, 1) + page - 1) / page;
 
 	return (c->desc->id == CALL_MMAP || c->desc->id == CALL_MMAP2) &&
 	       c->args[3] & MAP_SHARED && !call_word(c, 5) && pages &&

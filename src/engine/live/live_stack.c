@@ -2,9 +2,9 @@
 /* Stacks of calls (-k). */
 #include <stdlib.h>
 
-#include "engine/live/live.h"
 #include "core/host/symbols.h"
 #include "core/lib/die.h"
+#include "engine/live/live.h"
 
 /* The frames of one stack; their strings are allocated. */
 struct stack {
@@ -28,7 +28,7 @@ static void stack_add(struct stack *s, const struct view_frame *f)
 static void stack_on_frame(void *ctx, const struct trace_frame *f)
 {
 	struct stack *s = ctx;
-	struct symbols *y = s->live->machine.symbols;
+	struct symbols *y = s->live->symbols;
 	struct view_frame v = {
 		.module = f->module, .symbol = f->symbol, .offset = f->offset, .ip = f->ip,
 	};

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "core/abi/bpf.h"
-#include "engine/rings/borrow.h"
 #include "core/host/proc.h"
+#include "engine/rings/borrow.h"
 
 int bpf_load(uint32_t type, int32_t result)
 {

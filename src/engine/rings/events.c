@@ -13,10 +13,10 @@
 #include "core/abi/ioctl.h"
 #include "core/abi/layout.h"
 #include "core/abi/read_format.h"
-#include "engine/rings/borrow.h"
 #include "core/host/proc.h"
 #include "core/host/sysfile.h"
 #include "core/lib/die.h"
+#include "engine/rings/borrow.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 

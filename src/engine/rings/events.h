@@ -10,9 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "engine/rings/events_bpf.h"
 #include "core/lib/buf.h"
 #include "core/lib/map.h"
+#include "engine/rings/events_bpf.h"
 
 /* A descriptor, mapping, BPF link or user in the kernel that keeps an event alive. */
 struct events_holder {

@@ -53,105 +53,60 @@ static void args_end(struct sink *s)
 	a->any = true;
 }
 
-static void args_uint(struct sink *s, const char *key, uint64_t v)
+static void args_add_enum(struct c_args *a, struct buf *out, const struct xlat *x, uint64_t v)
 {
-	struct buf *out = args_value(args_self(s), key);
-
-	if (out)
-		c_add_number(out, v);
-}
-
-static void args_sint(struct sink *s, const char *key, int64_t v)
-{
-	struct buf *out = args_value(args_self(s), key);
-
-	if (out)
-		buf_addf(out, "%" PRId64, v);
-}
-
-static void args_hex(struct sink *s, const char *key, uint64_t v)
-{
-	struct buf *out = args_value(args_self(s), key);
-
-	if (out && v)
-		c_add_hex(out, v);
-	else if (out)
-		buf_addc(out, '0');
-}
-
-static void args_addr(struct sink *s, const char *key, uint64_t v)
-{
-	struct buf *out = args_value(args_self(s), key);
-
-	if (!out)
-		return;
-	buf_adds(out, v ? "(void *)" : "NULL");
-	if (v)
-		c_add_hex(out, v);
-}
-
-static void args_enum(struct sink *s, const char *key, const struct xlat *x, uint64_t v)
-{
-	struct c_args *a = args_self(s);
-	struct buf *out = args_value(a, key);
-
 	/* the table of ioctl requests names no header: perf_event.h defines them */
-	if (out && !x->header && xlat_name(x, v))
+	if (!x->header && xlat_name(x, v))
 		buf_adds(out, xlat_name(x, v));
-	else if (out)
+	else
 		c_add_enum(out, a->needs, x, v);
 }
 
-static void args_flags(struct sink *s, const char *key, const struct xlat *x, uint64_t v)
+static void args_put(struct sink *s, const char *key, const struct value *v)
 {
 	struct c_args *a = args_self(s);
 	struct buf *out = args_value(a, key);
 
-	if (out)
-		c_add_flags(out, a->needs, x, v);
-}
-
-static void args_packed(struct sink *s, const char *key, uint64_t raw,
-			const struct sink_part *parts, size_t n)
-{
-	(void)parts, (void)n;
-	args_hex(s, key, raw);
-}
-
-static void args_symbol(struct sink *s, const char *key, const char *word)
-{
-	struct buf *out = args_value(args_self(s), key);
-
-	/* signals are symbols */
-	c_need_header(args_self(s)->needs, "signal.h");
-	if (out)
-		c_comment(out, word, strlen(word));
-}
-
-static void args_string(struct sink *s, const char *key, const char *bytes, size_t len,
-			bool cut)
-{
-	struct buf *out = args_value(args_self(s), key);
-
-	(void)cut;
-	if (out)
-		c_string(out, bytes, len);
-}
-
-static void args_bytes(struct sink *s, const char *key, const void *bytes, size_t len,
-		       bool cut)
-{
-	args_string(s, key, bytes, len, cut);
-}
-
-static void args_fd(struct sink *s, const char *key, int64_t fd, const char *label)
-{
-	struct c_args *a = args_self(s);
-	struct buf *out = args_value(a, key);
-
-	(void)label;
-	if (out)
-		a->fd(a->ctx, key, fd, out);
+	if (v->kind == VALUE_SYMBOL) /* signals are symbols */
+		c_need_header(a->needs, "signal.h");
+	if (!out)
+		return;
+	switch (v->kind) {
+	case VALUE_UINT:
+		c_add_number(out, v->number);
+		break;
+	case VALUE_SINT:
+		buf_addf(out, "%" PRId64, (int64_t)v->number);
+		break;
+	case VALUE_ADDR:
+		buf_adds(out, v->number ? "(void *)" : "NULL");
+		if (v->number)
+			c_add_hex(out, v->number);
+		break;
+	case VALUE_HEX:
+	case VALUE_PACKED:
+		if (v->number)
+			c_add_hex(out, v->number);
+		else
+			buf_addc(out, '0');
+		break;
+	case VALUE_ENUM:
+		args_add_enum(a, out, v->xlat, v->number);
+		break;
+	case VALUE_FLAGS:
+		c_add_flags(out, a->needs, v->xlat, v->number);
+		break;
+	case VALUE_SYMBOL:
+		c_comment(out, v->text, v->len);
+		break;
+	case VALUE_STRING:
+	case VALUE_BYTES:
+		c_string(out, v->text, v->len);
+		break;
+	case VALUE_FD:
+		a->fd(a->ctx, key, (int64_t)v->number, out);
+		break;
+	}
 }
 
 static void args_note(struct sink *s, const char *key, const char *text)
@@ -160,10 +115,7 @@ static void args_note(struct sink *s, const char *key, const char *text)
 }
 
 static const struct sink_ops args_ops = {
-	.begin = args_begin, .end = args_end, .uint = args_uint, .sint = args_sint,
-	.hex = args_hex, .addr = args_addr, .enumeration = args_enum, .flags = args_flags,
-	.packed = args_packed, .symbol = args_symbol, .string = args_string,
-	.bytes = args_bytes, .fd = args_fd, .note = args_note,
+	.begin = args_begin, .end = args_end, .value = args_put, .note = args_note,
 };
 
 void c_args_make(struct c_args *a, const struct call *c, const struct names *names)

@@ -181,73 +181,6 @@ static void attr_end(struct sink *s)
 	attr_self(s)->depth--;
 }
 
-static void attr_uint(struct sink *s, const char *key, uint64_t v)
-{
-	struct buf *out = begin_member(attr_self(s), key);
-
-	if (out)
-		c_add_number(out, v);
-}
-
-static void attr_sint(struct sink *s, const char *key, int64_t v)
-{
-	struct buf *out = begin_member(attr_self(s), key);
-
-	if (out)
-		buf_addf(out, "%" PRId64, v);
-}
-
-static void attr_hex(struct sink *s, const char *key, uint64_t v)
-{
-	struct buf *out = begin_member(attr_self(s), key);
-
-	if (out)
-		c_add_hex(out, v);
-}
-
-static void attr_enum(struct sink *s, const char *key, const struct xlat *x, uint64_t v)
-{
-	struct attr_sink *a = attr_self(s);
-	struct buf *out = begin_member(a, key);
-
-	if (!out)
-		return;
-	c_add_enum(out, a->needs, x, v);
-	comment_value(a, x, v);
-	if (a->field == &layout_perf_event_attr.fields[ATTR_TYPE])
-		a->type = v;
-}
-
-static void attr_flags(struct sink *s, const char *key, const struct xlat *x, uint64_t v)
-{
-	struct attr_sink *a = attr_self(s);
-	struct buf *out = begin_member(a, key);
-
-	if (!out)
-		return;
-	c_add_flags(out, a->needs, x, v);
-	if (v && !(v & (v - 1)))
-		comment_value(a, x, v);
-}
-
-static void attr_packed(struct sink *s, const char *key, uint64_t raw,
-			const struct sink_part *parts, size_t n)
-{
-	struct attr_sink *a = attr_self(s);
-	struct buf *out = begin_member(a, key);
-
-	(void)raw;
-	if (out)
-		add_packed(out, a->needs, parts, n);
-}
-
-static void attr_symbol(struct sink *s, const char *key, const char *word)
-{
-	/* no member is a symbol; unknown bytes are in rest */
-	(void)begin_member(attr_self(s), key);
-	(void)word;
-}
-
 /* Return where to write the value that main() gives the current member, or NULL. */
 static struct c_set *set_later(struct attr_sink *a)
 {
@@ -288,33 +221,56 @@ static bool number_later(struct attr_sink *a, const char *key, const char *text)
 }
 
 /* A static initializer cannot convert an address to an integer: main() sets it. */
-static void attr_string(struct sink *s, const char *key, const char *bytes, size_t len,
-			bool cut)
+static void attr_add_string(struct attr_sink *a, const struct value *v)
 {
-	struct attr_sink *a = attr_self(s);
-	struct c_set *set;
+	struct c_set *set = set_later(a);
 
-	(void)cut;
-	if (!begin_member(a, key))
-		return;
-	set = set_later(a);
 	if (!set)
 		return;
 	buf_adds(&set->value, "(uintptr_t)");
-	c_string(&set->value, bytes, len);
+	c_string(&set->value, v->text, v->len);
 }
 
-static void attr_bytes(struct sink *s, const char *key, const void *bytes, size_t len,
-		       bool cut)
+static void attr_value(struct sink *s, const char *key, const struct value *v)
 {
-	(void)bytes, (void)len, (void)cut;
-	attr_symbol(s, key, "");
-}
+	struct attr_sink *a = attr_self(s);
+	struct buf *out = begin_member(a, key);
 
-static void attr_fd(struct sink *s, const char *key, int64_t fd, const char *label)
-{
-	(void)label;
-	attr_sint(s, key, fd);
+	if (!out)
+		return;
+	switch (v->kind) {
+	case VALUE_UINT:
+		c_add_number(out, v->number);
+		break;
+	case VALUE_SINT:
+	case VALUE_FD:
+		buf_addf(out, "%" PRId64, (int64_t)v->number);
+		break;
+	case VALUE_HEX:
+	case VALUE_ADDR:
+		c_add_hex(out, v->number);
+		break;
+	case VALUE_ENUM:
+		c_add_enum(out, a->needs, v->xlat, v->number);
+		comment_value(a, v->xlat, v->number);
+		if (a->field == &layout_perf_event_attr.fields[ATTR_TYPE])
+			a->type = v->number;
+		break;
+	case VALUE_FLAGS:
+		c_add_flags(out, a->needs, v->xlat, v->number);
+		if (v->number && !(v->number & (v->number - 1)))
+			comment_value(a, v->xlat, v->number);
+		break;
+	case VALUE_PACKED:
+		add_packed(out, a->needs, v->parts, v->len);
+		break;
+	case VALUE_STRING:
+		attr_add_string(a, v);
+		break;
+	case VALUE_SYMBOL:	/* no member is one */
+	case VALUE_BYTES:	/* unknown ones are in rest */
+		break;
+	}
 }
 
 static void attr_note(struct sink *s, const char *key, const char *text)
@@ -331,10 +287,7 @@ static void attr_note(struct sink *s, const char *key, const char *text)
 }
 
 static const struct sink_ops attr_ops = {
-	.begin = attr_begin, .end = attr_end, .uint = attr_uint, .sint = attr_sint,
-	.hex = attr_hex, .addr = attr_hex, .enumeration = attr_enum, .flags = attr_flags,
-	.packed = attr_packed, .symbol = attr_symbol, .string = attr_string,
-	.bytes = attr_bytes, .fd = attr_fd, .note = attr_note,
+	.begin = attr_begin, .end = attr_end, .value = attr_value, .note = attr_note,
 };
 
 bool c_attr_make(struct c_attr *a, const struct call *c, uint64_t addr,

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/codegen/c_writer.h"
 #include "core/lib/die.h"
+#include "formats/codegen/c_writer.h"
 #include "xlat/constants.h"
 
 /* Return a step's text with all marks replaced but those of numbers. */

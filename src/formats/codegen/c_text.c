@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "core/abi/layout.h"
-#include "formats/codegen/c_writer.h"
 #include "core/lib/die.h"
+#include "formats/codegen/c_writer.h"
 #include "xlat/constants.h"
 #include "xlat/tables.h"
 

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "core/abi/record_walk.h"
-#include "formats/codegen/c_writer.h"
 #include "core/lib/die.h"
+#include "formats/codegen/c_writer.h"
 #include "xlat/tables.h"
 
 /* Which parts a program needs ------------------------------------------------------------ */

@@ -2,9 +2,9 @@
 /* What the files that write a program share. */
 #pragma once
 
+#include "core/lib/map.h"
 #include "formats/codegen/c_parts.h"
 #include "formats/codegen/c_program.h"
-#include "core/lib/map.h"
 
 /* A line of main(); of marks it has numbers only. */
 struct line {

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 #include "core/abi/ioctl.h"
+#include "core/lib/die.h"
 #include "formats/codegen/c_args.h"
 #include "formats/codegen/gather_steps.h"
-#include "core/lib/die.h"
 #include "xlat/constants.h"
 #include "xlat/tables.h"
 

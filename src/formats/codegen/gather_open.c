@@ -9,9 +9,9 @@
 
 #include "core/abi/attr.h"
 #include "core/abi/layout.h"
-#include "formats/codegen/c_args.h"
 #include "core/lib/die.h"
 #include "core/model/event_name.h"
+#include "formats/codegen/c_args.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"

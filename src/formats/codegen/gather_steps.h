@@ -2,9 +2,9 @@
 /* What the files that gather a program share. */
 #pragma once
 
-#include "formats/codegen/gather.h"
 #include "core/lib/map.h"
 #include "core/session/session.h"
+#include "formats/codegen/gather.h"
 
 /* A mapping of a ring. */
 struct mapped {

@@ -2,9 +2,9 @@
 /* Shared by the files of the comparison only: the pairs of opens and of calls. */
 #pragma once
 
-#include "formats/json/align.h"
-#include "formats/diff/compare.h"
 #include "core/lib/map.h"
+#include "formats/diff/compare.h"
+#include "formats/json/align.h"
 
 struct comparison {
 	struct normal *a, *b;

@@ -9,9 +9,9 @@
 #include "core/abi/call_decode.h"
 #include "core/abi/ioctl.h"
 #include "core/abi/strings.h"
-#include "formats/diff/normal_sink.h"
 #include "core/lib/die.h"
 #include "core/lib/hash.h"
+#include "formats/diff/normal_sink.h"
 #include "xlat/constants.h"
 #include "xlat/tables.h"
 

@@ -15,10 +15,10 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "formats/diff/normal_form.h"
 #include "core/lib/buf.h"
 #include "core/lib/map.h"
 #include "core/session/session.h"
+#include "formats/diff/normal_form.h"
 
 /* An event that was opened, or that existed before. */
 struct normal_event {

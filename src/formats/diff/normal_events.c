@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "core/abi/layout.h"
-#include "formats/diff/normal_sink.h"
 #include "core/lib/die.h"
 #include "core/lib/hash.h"
 #include "core/model/event_name.h"
+#include "formats/diff/normal_sink.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"

@@ -34,26 +34,6 @@ static const char *path(struct normal_sink *s, const char *key)
 	return s->last;
 }
 
-static void normal_put(struct normal_sink *s, const char *key, const char *value)
-{
-	draft_add(s->draft, path(s, key), value);
-	s->is_number = false;
-}
-
-/* Return the empty buffer for a value. */
-static struct buf *begin_value(struct sink *sink)
-{
-	struct buf *b = &normal_self(sink)->draft->scratch;
-
-	buf_reset(b);
-	return b;
-}
-
-static void normal_put_value(struct sink *sink, const char *key)
-{
-	normal_put(normal_self(sink), key, buf_str(&normal_self(sink)->draft->scratch));
-}
-
 /* Return the argument whose value is at the top level, or NULL. */
 static const struct arg_desc *argument(const struct normal_sink *s, const char *key)
 {
@@ -105,24 +85,22 @@ static bool gives_ids(const struct normal_sink *s)
 	return d && (d->dir == IOCTL_OUT || d->arg == IOCTL_ARG_QUERY_BPF);
 }
 
-static void normal_put_uint(struct sink *sink, const char *key, uint64_t v)
+/* Append a number, or what stands for one that differs from run to run; return whether it is one. */
+static bool normal_add_uint(const struct normal_sink *s, const char *key, uint64_t v,
+			    struct buf *out)
 {
-	struct normal_sink *s = normal_self(sink);
-
 	if (!key && gives_ids(s)) {
-		normal_put(s, key, "id");
-		return;
+		buf_adds(out, "id");
+		return false;
 	}
 	/* BPF_TASK_FD_QUERY: a number of another process, and the kernel's answer */
 	if (key && s->call->desc->class == CLASS_BPF &&
 	    (!strcmp(key, "fd") || !strcmp(key, "prog_id"))) {
-		normal_put(s, key, *key == 'f' ? "fd" : "id");
-		return;
+		buf_adds(out, *key == 'f' ? "fd" : "id");
+		return false;
 	}
-	buf_addu(begin_value(sink), v);
-	normal_put_value(sink, key);
-	s->is_number = true;
-	s->number = v;
+	buf_addu(out, v);
+	return true;
 }
 
 void normal_pid_text(struct normal_sink *s, int64_t pid, struct buf *out)
@@ -157,29 +135,17 @@ static bool is_pid(const struct normal_sink *s, const char *key)
 	       (arg->kind == ARG_FCNTL_ARG && call_int(s->call, 1) == F_SETOWN);
 }
 
-static void normal_put_sint(struct sink *sink, const char *key, int64_t v)
+static void normal_add_sint(struct normal_sink *s, const char *key, int64_t v, struct buf *out)
 {
-	struct normal_sink *s = normal_self(sink);
 	const struct arg_desc *arg = argument(s, key);
-	struct buf *text = begin_value(sink);
 
 	if (arg && arg->kind == ARG_EVENT_PID && v == -1)
-		buf_adds(text, "every_task");
+		buf_adds(out, "every_task");
 	else if (is_pid(s, key))
 		normal_pid_text(s, arg && arg->kind == ARG_EVENT_PID ? call_target(s->call) : v,
-				text);
+				out);
 	else
-		buf_addf(text, "%lld", (long long)v);
-	normal_put_value(sink, key);
-}
-
-static void normal_put_hex(struct sink *sink, const char *key, uint64_t v)
-{
-	if (v)
-		buf_addx(begin_value(sink), v);
-	else
-		buf_addc(begin_value(sink), '0');
-	normal_put_value(sink, key);
+		buf_addf(out, "%lld", (long long)v);
 }
 
 /* Append "\1N\2", a reference to the event. */
@@ -209,76 +175,54 @@ static bool ring_text(struct normal_sink *s, uint64_t addr, struct buf *out)
 }
 
 /* Number the addresses in an attr; write others as "addr". */
-static void put_addr(struct sink *sink, const char *key, uint64_t v)
+static void normal_add_addr(struct normal_sink *s, uint64_t v, struct buf *out)
 {
-	struct normal_sink *s = normal_self(sink);
-	struct buf *text = begin_value(sink);
 	uintptr_t n;
 
 	if (!v) {
-		buf_adds(text, "NULL");
+		buf_adds(out, "NULL");
 	} else if (s->depth) {
 		n = (uintptr_t)map_get(&s->task->addresses, v);
 		if (!n) {
 			n = ++s->task->addrs;
 			map_set(&s->task->addresses, v, (void *)n);
 		}
-		buf_addf(text, "addr%zu", (size_t)n);
-	} else if (s->call->desc->class != CLASS_MEMORY || !ring_text(s, v, text)) {
-		buf_adds(text, "addr");
+		buf_addf(out, "addr%zu", (size_t)n);
+	} else if (s->call->desc->class != CLASS_MEMORY || !ring_text(s, v, out)) {
+		buf_adds(out, "addr");
 	}
-	normal_put_value(sink, key);
-}
-
-static void normal_put_enum(struct sink *sink, const char *key, const struct xlat *x, uint64_t v)
-{
-	const char *name = xlat_name(x, v);
-
-	if (name)
-		normal_put(normal_self(sink), key, name);
-	else if (xlat_negative(x, v))
-		normal_put_sint(sink, key, (int64_t)v);
-	else
-		normal_put_uint(sink, key, v);
 }
 
 /* Join flags with +, since | separates alternatives in expectations. */
-static void normal_put_flags(struct sink *sink, const char *key, const struct xlat *x, uint64_t v)
+static void normal_add_flags(const struct xlat *x, uint64_t v, struct buf *out)
 {
 	const struct xlat_entry *e;
-	struct buf *text = begin_value(sink);
 	uint64_t rest = v;
 	size_t at = 0;
 
 	while ((e = xlat_next_flag(x, &rest, &at)))
-		buf_addf(text, "%s%s", text->len ? "+" : "", e->name);
+		buf_addf(out, "%s%s", out->len ? "+" : "", e->name);
 	if (rest)
-		buf_addf(text, "%s0x%llx", text->len ? "+" : "", (unsigned long long)rest);
-	if (!text->len)
-		buf_addc(text, '0');
-	normal_put_value(sink, key);
+		buf_addf(out, "%s0x%llx", out->len ? "+" : "", (unsigned long long)rest);
+	if (!out->len)
+		buf_addc(out, '0');
 }
 
-static void normal_put_packed(struct sink *sink, const char *key, uint64_t raw,
-			      const struct sink_part *parts, size_t n)
+static void normal_add_packed(const struct value *v, struct buf *out)
 {
-	struct buf *text = begin_value(sink);
+	for (size_t i = 0; i < v->len; i++) {
+		const struct sink_part *p = &v->parts[i];
+		const char *name = p->xlat ? xlat_name(p->xlat, p->value) : NULL;
 
-	for (size_t i = 0; i < n; i++) {
-		const char *name = parts[i].xlat ?
-			xlat_name(parts[i].xlat, parts[i].value) : NULL;
-
-		if (text->len)
-			buf_addc(text, '+');
+		if (out->len)
+			buf_addc(out, '+');
 		if (name)
-			buf_adds(text, name);
+			buf_adds(out, name);
 		else
-			buf_addf(text, "0x%llx",
-				 (unsigned long long)(parts[i].value << parts[i].shift));
+			buf_addf(out, "0x%llx", (unsigned long long)(p->value << p->shift));
 	}
-	if (!text->len)
-		buf_addf(text, "0x%llx", (unsigned long long)raw);
-	normal_put_value(sink, key);
+	if (!out->len)
+		buf_addf(out, "0x%llx", (unsigned long long)v->number);
 }
 
 /* Append a word with its special characters replaced by _. */
@@ -287,14 +231,6 @@ static void normal_add_word(struct buf *out, const char *word)
 	for (; *word; word++)
 		buf_addc(out, (unsigned char)*word <= ' ' || *word == 0x7f ||
 			 strchr(SPECIAL, *word) ? '_' : *word);
-}
-
-static void normal_put_symbol(struct sink *sink, const char *key, const char *word)
-{
-	struct buf *text = begin_value(sink);
-
-	normal_add_word(text, word);
-	normal_put_value(sink, key);
 }
 
 /* Return whether a filter compares a field whose name ends in "pid" with the text at bytes[at]. */
@@ -334,29 +270,13 @@ static void normal_add_quoted(struct normal_sink *s, const char *bytes, size_t l
 	}
 }
 
-static void normal_put_string(struct sink *sink, const char *key, const char *bytes,
-			      size_t len, bool cut)
+static void normal_add_bytes(const struct value *v, struct buf *out)
 {
-	struct buf *text = begin_value(sink);
-
-	buf_addc(text, '"');
-	normal_add_quoted(normal_self(sink), bytes, len, text);
-	buf_adds(text, cut ? "\"..." : "\"");
-	normal_put_value(sink, key);
-}
-
-static void normal_put_bytes(struct sink *sink, const char *key, const void *bytes, size_t len,
-			     bool cut)
-{
-	const uint8_t *p = bytes;
-	struct buf *text = begin_value(sink);
-
-	buf_adds(text, "0x");
-	for (size_t i = 0; i < len; i++)
-		buf_addf(text, "%02x", p[i]);
-	if (cut)
-		buf_adds(text, "...");
-	normal_put_value(sink, key);
+	buf_adds(out, "0x");
+	for (size_t i = 0; i < v->len; i++)
+		buf_addf(out, "%02x", (unsigned char)v->text[i]);
+	if (v->cut)
+		buf_adds(out, "...");
 }
 
 void normal_fd_text(struct normal_sink *s, int64_t fd, struct buf *out)
@@ -374,19 +294,71 @@ void normal_fd_text(struct normal_sink *s, int64_t fd, struct buf *out)
 		buf_adds(out, "fd");
 }
 
-static void normal_put_fd(struct sink *sink, const char *key, int64_t fd, const char *label)
+static void normal_add_fd(struct normal_sink *s, const char *key, const struct value *v,
+			  struct buf *out)
 {
-	struct normal_sink *s = normal_self(sink);
 	const struct arg_desc *arg = argument(s, key);
-	struct buf *text = begin_value(sink);
 
 	if (arg && arg->kind == ARG_EVENT_PID) {
-		buf_adds(text, "cgroup:");
-		normal_add_word(text, label ? label : "?");
+		buf_adds(out, "cgroup:");
+		normal_add_word(out, v->text ? v->text : "?");
 	} else {
-		normal_fd_text(s, fd, text);
+		normal_fd_text(s, (int64_t)v->number, out);
 	}
-	normal_put_value(sink, key);
+}
+
+static void normal_put(struct sink *sink, const char *key, const struct value *v)
+{
+	struct normal_sink *s = normal_self(sink);
+	struct buf *out = &s->draft->scratch;
+	const char *name = v->kind == VALUE_ENUM ? xlat_name(v->xlat, v->number) : NULL;
+
+	buf_reset(out);
+	s->is_number = false;
+	s->number = v->number;
+	switch (v->kind) {
+	case VALUE_ENUM:
+		if (name)
+			buf_adds(out, name);
+		else if (xlat_negative(v->xlat, v->number))
+			normal_add_sint(s, key, (int64_t)v->number, out);
+		else
+			s->is_number = normal_add_uint(s, key, v->number, out);
+		break;
+	case VALUE_UINT:
+		s->is_number = normal_add_uint(s, key, v->number, out);
+		break;
+	case VALUE_SINT:
+		normal_add_sint(s, key, (int64_t)v->number, out);
+		break;
+	case VALUE_HEX:
+		buf_addf(out, v->number ? "0x%llx" : "0", (unsigned long long)v->number);
+		break;
+	case VALUE_ADDR:
+		normal_add_addr(s, v->number, out);
+		break;
+	case VALUE_FLAGS:
+		normal_add_flags(v->xlat, v->number, out);
+		break;
+	case VALUE_PACKED:
+		normal_add_packed(v, out);
+		break;
+	case VALUE_SYMBOL:
+		normal_add_word(out, v->text);
+		break;
+	case VALUE_STRING:
+		buf_addc(out, '"');
+		normal_add_quoted(s, v->text, v->len, out);
+		buf_adds(out, v->cut ? "\"..." : "\"");
+		break;
+	case VALUE_BYTES:
+		normal_add_bytes(v, out);
+		break;
+	case VALUE_FD:
+		normal_add_fd(s, key, v, out);
+		break;
+	}
+	draft_add(s->draft, path(s, key), buf_str(out));
 }
 
 /* Replace a PMU's type and a tracepoint's id, which differ between kernels, by names. */
@@ -414,20 +386,7 @@ static void note(struct sink *sink, const char *key, const char *text)
 }
 
 static const struct sink_ops normal_sink_ops = {
-	.begin = normal_begin,
-	.end = normal_end,
-	.uint = normal_put_uint,
-	.sint = normal_put_sint,
-	.hex = normal_put_hex,
-	.addr = put_addr,
-	.enumeration = normal_put_enum,
-	.flags = normal_put_flags,
-	.packed = normal_put_packed,
-	.symbol = normal_put_symbol,
-	.string = normal_put_string,
-	.bytes = normal_put_bytes,
-	.fd = normal_put_fd,
-	.note = note,
+	.begin = normal_begin, .end = normal_end, .value = normal_put, .note = note,
 };
 
 void normal_sink_init(struct normal_sink *s, struct normal *n, struct normal_task *t,

@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "core/abi/layout.h"
-#include "formats/diff/normal.h"
-#include "formats/dump/reader.h"
 #include "core/lib/die.h"
 #include "core/lib/hash.h"
+#include "formats/diff/normal.h"
+#include "formats/dump/reader.h"
 
 /* Choice of fields ------------------------------------------------------------- */
 

@@ -48,10 +48,10 @@ static bool dump_has_member(const struct dump_field *f, const uint8_t *from)
 
 static void dump_write_hexes(struct json_text *o, const char *key, const uint64_t *values, size_t n)
 {
-	o->sink.ops->begin(&o->sink, key, SINK_ARRAY);
+	sink_begin(&o->sink, key, SINK_ARRAY);
 	for (size_t i = 0; i < n; i++)
 		json_add_hex(o, NULL, values[i]);
-	o->sink.ops->end(&o->sink);
+	sink_end(&o->sink);
 }
 
 static void dump_write_members(struct json_text *o, const struct dump_field *fields, size_t n,
@@ -60,16 +60,15 @@ static void dump_write_members(struct json_text *o, const struct dump_field *fie
 static void dump_write_list(struct json_text *o, const struct dump_field *f, const uint8_t *list,
 			    size_t n, const struct names *names)
 {
-	const struct sink_ops *ops = o->sink.ops;
 
-	ops->begin(&o->sink, f->key, SINK_ARRAY);
+	sink_begin(&o->sink, f->key, SINK_ARRAY);
 	for (size_t i = 0; i < n; i++) {
-		ops->begin(&o->sink, NULL, SINK_OBJECT);
+		sink_begin(&o->sink, NULL, SINK_OBJECT);
 		dump_write_members(o, f->object->fields, f->object->n, list + i * f->object->size,
 				   names);
-		ops->end(&o->sink);
+		sink_end(&o->sink);
 	}
-	ops->end(&o->sink);
+	sink_end(&o->sink);
 }
 
 static void dump_write_pointer(struct json_text *o, const struct dump_field *f, const void *to,
@@ -161,9 +160,9 @@ void dump_own_described_attr(struct json_text *o, const struct activity *a, cons
 		.len = a->described.attr_len, .names = n,
 	};
 
-	o->sink.ops->begin(&o->sink, "attr", SINK_OBJECT);
+	sink_begin(&o->sink, "attr", SINK_OBJECT);
 	layout_emit(&w, &o->sink);
-	o->sink.ops->end(&o->sink);
+	sink_end(&o->sink);
 }
 
 void dump_own_measured_here(struct json_text *o, const struct activity *a, const struct names *n)

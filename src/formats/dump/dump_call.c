@@ -8,22 +8,21 @@
 
 void dump_call_add_memory(struct json_text *o, const struct call *c, bool enter, bool exit)
 {
-	const struct sink_ops *sink = o->sink.ops;
 
-	sink->begin(&o->sink, "memory", SINK_ARRAY);
+	sink_begin(&o->sink, "memory", SINK_ARRAY);
 	for (size_t i = 0; i < c->ncaptures; i++) {
 		const struct capture *k = &c->captures[i];
 
 		if (k->phase == AT_SYSCALL_ENTER ? !enter : !exit)
 			continue;
-		sink->begin(&o->sink, NULL, SINK_OBJECT);
+		sink_begin(&o->sink, NULL, SINK_OBJECT);
 		json_add_string(o, "at", k->phase == AT_SYSCALL_ENTER ? "enter" : "exit");
 		json_add_hex(o, "addr", k->addr);
 		json_add_uint(o, "want", k->want);
 		json_add_bytes(o, "hex", buf_str(&c->pool) + k->at, k->len);
-		sink->end(&o->sink);
+		sink_end(&o->sink);
 	}
-	sink->end(&o->sink);
+	sink_end(&o->sink);
 }
 
 static void add_injection(struct json_text *o, const struct inject *t)
@@ -53,10 +52,10 @@ void dump_call_beginning(struct json_text *o, const struct call *c, struct json_
 		json_add_int(o, "target", c->target);
 	json_add_string(o, "arch", c->arch->name);
 	json_add_uint(o, "nr", c->nr);
-	o->sink.ops->begin(&o->sink, "raw", SINK_ARRAY);
+	sink_begin(&o->sink, "raw", SINK_ARRAY);
 	for (size_t i = 0; i < call_registers(c); i++)
 		json_add_hex(o, NULL, c->args[i]);
-	o->sink.ops->end(&o->sink);
+	sink_end(&o->sink);
 	json_add_uint(o, "enter_ns", c->enter_ns);
 	json_add_bool(o, "shown", c->shown);
 	add_injection(o, &c->inject);

@@ -301,9 +301,12 @@ const char *dump_get_text(struct json_value *o, const char *key)
 {
 	uint8_t *bytes;
 	char hex[64];
-	size_t len;
+	size_t len = strlen(key);
 
-	snprintf(hex, sizeof(hex), "%s_hex", key);
+	if (len + sizeof("_hex") > sizeof(hex))
+		return dump_get_string(o, key);
+	memcpy(hex, key, len);
+	memcpy(hex + len, "_hex", sizeof("_hex"));
 	return dump_get_bytes(o, hex, &bytes, &len) ? (const char *)bytes :
 						      dump_get_string(o, key);
 }

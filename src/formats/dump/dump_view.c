@@ -91,17 +91,15 @@ static void dump_on_stack(struct view *v, pid_t tid, const struct view_frame *fr
 			  size_t n, const char *why)
 {
 	struct begun *b = (struct begun *)inflight_get(&dump_self(v)->begun, tid);
-	const struct sink_ops *sink;
 	struct json_text *o;
 
 	if (!b)
 		return;
 	o = &b->stack;
 	json_text_begin(o);
-	sink = o->sink.ops;
-	sink->begin(&o->sink, "stack", SINK_ARRAY);
+	sink_begin(&o->sink, "stack", SINK_ARRAY);
 	for (size_t i = 0; i < n; i++) {
-		sink->begin(&o->sink, NULL, SINK_OBJECT);
+		sink_begin(&o->sink, NULL, SINK_OBJECT);
 		json_add_string(o, "module", frames[i].module);
 		json_add_string(o, "symbol", frames[i].symbol);
 		json_add_hex(o, "offset", frames[i].offset);
@@ -112,14 +110,14 @@ static void dump_on_stack(struct view *v, pid_t tid, const struct view_frame *fr
 		}
 		if (frames[i].inlined)
 			json_add_bool(o, "inlined", true);
-		sink->end(&o->sink);
+		sink_end(&o->sink);
 	}
 	if (why) {
-		sink->begin(&o->sink, NULL, SINK_OBJECT);
+		sink_begin(&o->sink, NULL, SINK_OBJECT);
 		json_add_string(o, "why", why);
-		sink->end(&o->sink);
+		sink_end(&o->sink);
 	}
-	sink->end(&o->sink);
+	sink_end(&o->sink);
 }
 
 /* Start and end ---------------------------------------------------------------- */
@@ -140,18 +138,17 @@ static void add_started(struct json_text *o, uint64_t real_ns)
 static void write_header(struct dump_view *d, const struct session_facts *f)
 {
 	struct json_text line, *o = dump_line(&line, KIND_HEADER);
-	const struct sink_ops *sink = o->sink.ops;
 
 	json_add_int(o, "schema", DUMP_SCHEMA);
 	json_add_string(o, "pevtrace", PACKAGE_VERSION);
-	sink->begin(&o->sink, "kernel", SINK_OBJECT);
+	sink_begin(&o->sink, "kernel", SINK_OBJECT);
 	json_add_string(o, "sysname", f->sysname);
 	json_add_string(o, "release", f->release);
 	json_add_string(o, "version", f->version);
 	json_add_string(o, "machine", f->machine);
 	if (f->nodename)
 		json_add_string(o, "nodename", f->nodename);
-	sink->end(&o->sink);
+	sink_end(&o->sink);
 	json_add_string(o, "arch", f->arch->name);
 	/* of memory that was read from another machine's dump */
 	if (f->arch->big_endian != BIG_ENDIAN_HERE)
@@ -163,7 +160,7 @@ static void write_header(struct dump_view *d, const struct session_facts *f)
 		json_add_uint(o, "cpus_online", f->cpus_online);
 	}
 	if (f->features) {
-		sink->begin(&o->sink, "features", SINK_OBJECT);
+		sink_begin(&o->sink, "features", SINK_OBJECT);
 		for (size_t i = 0; i < PERF_FEATURES; i++) {
 			const struct buf *b = &f->features->sections[i];
 
@@ -171,13 +168,13 @@ static void write_header(struct dump_view *d, const struct session_facts *f)
 				json_add_bytes(o, xlat_name(&xlat_perf_header_feature, i), b->data,
 					       b->len);
 		}
-		sink->end(&o->sink);
+		sink_end(&o->sink);
 	}
 	json_add_words(o, "command", f->command);
-	sink->begin(&o->sink, "attached", SINK_ARRAY);
+	sink_begin(&o->sink, "attached", SINK_ARRAY);
 	for (size_t i = 0; i < f->npids; i++)
 		json_add_int(o, NULL, f->pids[i]);
-	sink->end(&o->sink);
+	sink_end(&o->sink);
 	add_started(o, f->start_ns + (uint64_t)f->real_offset);
 	json_add_uint(o, "start_ns", f->start_ns);
 	json_add_int(o, "real_offset_ns", f->real_offset);

@@ -2,10 +2,10 @@
 /* Shared by the files of the view that writes a dump only. */
 #pragma once
 
+#include "core/session/inflight.h"
 #include "formats/dump/dump_activity.h"
 #include "formats/dump/dump_view.h"
 #include "formats/json/json_text.h"
-#include "core/session/inflight.h"
 
 struct dump_view {
 	struct view view;

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "core/abi/layout.h"
-#include "formats/dump/reader_internal.h"
 #include "core/lib/die.h"
+#include "formats/dump/reader_internal.h"
 #include "xlat/tables.h"
 
 /* Warn of an error in the line; return whether to continue. */

@@ -239,15 +239,16 @@ static bool reader_requires(const struct dump_field *f, const uint8_t *to)
 
 static bool reader_takes(const struct dump_field *f, const uint8_t *to)
 {
-	return f->type != MEMBER_OWN && f->when != WHEN_WRITTEN &&
-	       (reader_requires(f, to) || f->when == WHEN_NOT_ZERO || f->when == WHEN_OLD ||
-		(f->when == WHEN_HOW_OLD && dump_load(to + f->cond, f->cond_size) == f->how));
+	return f->when == WHEN_NOT_ZERO || f->when == WHEN_OLD || reader_requires(f, to) ||
+	       (f->when == WHEN_HOW_OLD && dump_load(to + f->cond, f->cond_size) == f->how);
 }
 
 static void line_get_fields(struct line *l, const struct dump_field *fields, size_t n,
 			    struct json_value *o, uint8_t *to)
 {
 	for (const struct dump_field *f = fields; f < fields + n; f++) {
+		if (f->type == MEMBER_OWN)
+			continue;
 		if (f->when == WHEN_FLAG)
 			line_get_flagged(l, f, o, to, f == fields || f[-1].when != WHEN_FLAG ||
 						      f[-1].cond != f->cond);
@@ -389,19 +390,27 @@ static void reader_feed(struct line *l, struct activity *a)
 	}
 }
 
-static const struct dump_kind *reader_kind(struct json_value *o, const char *kind)
+/* Return the kind of a line, which is mostly that of the last one that is no name, or NULL. */
+static const struct dump_kind *reader_kind(struct line *l, const char *kind)
 {
-	const char *of = strcmp(kind, KIND_NAME) ? NULL : dump_get_string(o, "of");
+	const struct dump_kind *k = l->r->last_kind;
+	const char *of;
 
-	for (const struct dump_kind *k = dump_kinds; k < dump_kinds + ACTIVITY_KINDS; k++)
-		if (!strcmp(k->line, kind) && (!k->of || (of && !strcmp(k->of, of))))
+	if (k && !strcmp(k->line, kind))
+		return k;
+	of = strcmp(kind, KIND_NAME) ? NULL : dump_get_string(l->o, "of");
+	for (k = dump_kinds; k < dump_kinds + ACTIVITY_KINDS; k++) {
+		if (of && k->of && !strcmp(k->of, of))
 			return k;
+		if (!of && !k->of && !strcmp(k->line, kind))
+			return l->r->last_kind = k;
+	}
 	return NULL;
 }
 
 bool reader_feed_activity(struct line *l, const char *kind)
 {
-	const struct dump_kind *k = reader_kind(l->o, kind);
+	const struct dump_kind *k = reader_kind(l, kind);
 	struct activity a;
 
 	if (!k) {

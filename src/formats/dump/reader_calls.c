@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/abi/strings.h"
 #include "core/abi/call_decode.h"
+#include "core/abi/strings.h"
 #include "core/abi/swap.h"
-#include "formats/dump/reader_internal.h"
 #include "core/lib/die.h"
+#include "formats/dump/reader_internal.h"
 
 /* Return a required member; set l->wrong if it is missing or out of range. */
 static int64_t need_int(struct line *l, const char *key)

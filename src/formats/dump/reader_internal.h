@@ -3,11 +3,11 @@
 #pragma once
 
 #include "core/abi/record.h"
+#include "core/lib/map.h"
+#include "core/lib/progress.h"
 #include "formats/dump/dump_activity.h"
 #include "formats/dump/dump_read.h"
 #include "formats/dump/reader.h"
-#include "core/lib/map.h"
-#include "core/lib/progress.h"
 
 enum { READER_CONFIGS = 8 };	/* limit of the configs of a name */
 
@@ -25,6 +25,7 @@ struct reader {
 	struct reader_names *names;
 	struct map begun;		/* tid -> struct call */
 	struct session *session;	/* to feed */
+	const struct dump_kind *last_kind; /* of the last line that is no name, or NULL */
 	struct progress progress;	/* shown if it is on */
 };
 

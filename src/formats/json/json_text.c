@@ -212,45 +212,34 @@ static void jt_add_number(struct buf *out, const char *key, uint64_t v)
 		buf_addu(out, v);
 }
 
-static void jt_uint(struct sink *s, const char *key, uint64_t v)
+static void jt_sint(struct json_text *j, const char *key, int64_t v)
 {
-	jt_add_number(jt_lead(jt_self(s), key), key, v);
+	buf_addf(jt_lead(j, key), "%" PRId64, v);
 }
 
-static void jt_sint(struct sink *s, const char *key, int64_t v)
-{
-	buf_addf(jt_lead(jt_self(s), key), "%" PRId64, v);
-}
-
-static void jt_hex(struct sink *s, const char *key, uint64_t v)
-{
-	jt_add_hex(jt_lead(jt_self(s), key), v);
-}
-
-static void jt_enum(struct sink *s, const char *key, const struct xlat *x, uint64_t v)
+static void jt_enum(struct json_text *j, const char *key, const struct xlat *x, uint64_t v)
 {
 	const char *name = xlat_name(x, v);
 
 	if (xlat_negative(x, v))
-		jt_sint(s, key, (int64_t)v);
+		jt_sint(j, key, (int64_t)v);
 	else if (v < EXACT)
-		jt_uint(s, key, v);
+		jt_add_number(jt_lead(j, key), key, v);
 	else
-		jt_hex(s, key, v);
+		jt_add_hex(jt_lead(j, key), v);
 	if (name)
-		jt_string_beside(jt_self(s), key, "name", name);
+		jt_string_beside(j, key, "name", name);
 }
 
-static void jt_flags(struct sink *s, const char *key, const struct xlat *x, uint64_t v)
+static void jt_flags(struct json_text *j, const char *key, const struct xlat *x, uint64_t v)
 {
-	struct json_text *j = jt_self(s);
 	const struct xlat_entry *e;
 	const char *sep = "[\"";
 	uint64_t rest = v;
 	struct buf *out;
 	size_t at = 0;
 
-	jt_hex(s, key, v);
+	jt_add_hex(jt_lead(j, key), v);
 	out = jt_begin_beside(j, key, "names");
 	for (; (e = xlat_next_flag(x, &rest, &at)); sep = "\",\"") {
 		buf_adds(out, sep);
@@ -264,17 +253,16 @@ static void jt_flags(struct sink *s, const char *key, const struct xlat *x, uint
 	buf_addc(out, '\0');
 }
 
-static void jt_packed(struct sink *s, const char *key, uint64_t raw,
-		      const struct sink_part *parts, size_t n)
+static void jt_packed(struct json_text *j, const char *key, const struct value *v)
 {
-	struct json_text *j = jt_self(s);
 	const char *sep = "[\"";
 	struct buf *out;
 
-	jt_hex(s, key, raw);
+	jt_add_hex(jt_lead(j, key), v->number);
 	out = jt_begin_beside(j, key, "names");
-	for (size_t i = 0; i < n; i++) {
-		const char *name = parts[i].xlat ? xlat_name(parts[i].xlat, parts[i].value) : NULL;
+	for (size_t i = 0; i < v->len; i++) {
+		const struct sink_part *p = &v->parts[i];
+		const char *name = p->xlat ? xlat_name(p->xlat, p->value) : NULL;
 
 		if (!name)
 			continue;
@@ -286,41 +274,55 @@ static void jt_packed(struct sink *s, const char *key, uint64_t raw,
 	buf_addc(out, '\0');
 }
 
-static void jt_symbol(struct sink *s, const char *key, const char *word)
+static void jt_string(struct json_text *j, const char *key, const char *bytes, size_t len)
 {
-	jt_add_string(jt_lead(jt_self(s), key), word, strlen(word));
-}
-
-static void jt_cut_beside(struct json_text *j, const char *key, bool cut)
-{
-	if (!cut)
+	if (jt_add_string(jt_lead(j, key), bytes, len))
 		return;
-	buf_adds(jt_begin_beside(j, key, "cut"), "true");
+	jt_add_bytes(jt_begin_beside(j, key, "hex"), (const uint8_t *)bytes, len);
 	buf_addc(&j->beside, '\0');
 }
 
-static void jt_string(struct sink *s, const char *key, const char *bytes, size_t len, bool cut)
+static void jt_value(struct sink *s, const char *key, const struct value *v)
 {
 	struct json_text *j = jt_self(s);
 
-	if (!jt_add_string(jt_lead(j, key), bytes, len)) {
-		jt_add_bytes(jt_begin_beside(j, key, "hex"), (const uint8_t *)bytes, len);
+	switch (v->kind) {
+	case VALUE_UINT:
+		jt_add_number(jt_lead(j, key), key, v->number);
+		break;
+	case VALUE_SINT:
+	case VALUE_FD:
+		jt_sint(j, key, (int64_t)v->number);
+		if (v->text)
+			jt_string_beside(j, key, "label", v->text);
+		break;
+	case VALUE_HEX:
+	case VALUE_ADDR:
+		jt_add_hex(jt_lead(j, key), v->number);
+		break;
+	case VALUE_ENUM:
+		jt_enum(j, key, v->xlat, v->number);
+		break;
+	case VALUE_FLAGS:
+		jt_flags(j, key, v->xlat, v->number);
+		break;
+	case VALUE_PACKED:
+		jt_packed(j, key, v);
+		break;
+	case VALUE_SYMBOL:
+		jt_add_string(jt_lead(j, key), v->text, v->len);
+		break;
+	case VALUE_STRING:
+		jt_string(j, key, v->text, v->len);
+		break;
+	case VALUE_BYTES:
+		jt_add_bytes(jt_lead(j, key), (const uint8_t *)v->text, v->len);
+		break;
+	}
+	if (v->cut) {
+		buf_adds(jt_begin_beside(j, key, "cut"), "true");
 		buf_addc(&j->beside, '\0');
 	}
-	jt_cut_beside(j, key, cut);
-}
-
-static void jt_bytes(struct sink *s, const char *key, const void *bytes, size_t len, bool cut)
-{
-	jt_add_bytes(jt_lead(jt_self(s), key), bytes, len);
-	jt_cut_beside(jt_self(s), key, cut);
-}
-
-static void jt_fd(struct sink *s, const char *key, int64_t fd, const char *label)
-{
-	jt_sint(s, key, fd);
-	if (label)
-		jt_string_beside(jt_self(s), key, "label", label);
 }
 
 static void jt_note(struct sink *s, const char *key, const char *text)
@@ -329,10 +331,7 @@ static void jt_note(struct sink *s, const char *key, const char *text)
 }
 
 static const struct sink_ops json_text_ops = {
-	.begin = jt_begin, .end = jt_end, .uint = jt_uint, .sint = jt_sint, .hex = jt_hex,
-	.addr = jt_hex, .enumeration = jt_enum, .flags = jt_flags, .packed = jt_packed,
-	.symbol = jt_symbol, .string = jt_string, .bytes = jt_bytes, .fd = jt_fd,
-	.note = jt_note,
+	.begin = jt_begin, .end = jt_end, .value = jt_value, .note = jt_note,
 };
 
 void json_text_begin(struct json_text *j)
@@ -365,12 +364,12 @@ void json_add_uint(struct json_text *j, const char *key, uint64_t v)
 
 void json_add_int(struct json_text *j, const char *key, int64_t v)
 {
-	jt_sint(&j->sink, key, v);
+	jt_sint(j, key, v);
 }
 
 void json_add_hex(struct json_text *j, const char *key, uint64_t v)
 {
-	jt_hex(&j->sink, key, v);
+	jt_add_hex(jt_lead(j, key), v);
 }
 
 void json_add_bool(struct json_text *j, const char *key, bool v)
@@ -381,24 +380,22 @@ void json_add_bool(struct json_text *j, const char *key, bool v)
 void json_add_string(struct json_text *j, const char *key, const char *text)
 {
 	if (text)
-		jt_string(&j->sink, key, text, strlen(text), false);
+		jt_string(j, key, text, strlen(text));
 	else
 		json_add_raw(j, key, "null");
 }
 
 void json_add_words(struct json_text *j, const char *key, char *const *words)
 {
-	const struct sink_ops *sink = j->sink.ops;
-
-	sink->begin(&j->sink, key, SINK_ARRAY);
+	sink_begin(&j->sink, key, SINK_ARRAY);
 	for (size_t i = 0; words && words[i]; i++)
-		sink->symbol(&j->sink, NULL, words[i]);
-	sink->end(&j->sink);
+		sink_symbol(&j->sink, NULL, words[i]);
+	sink_end(&j->sink);
 }
 
 void json_add_bytes(struct json_text *j, const char *key, const void *bytes, size_t len)
 {
-	jt_bytes(&j->sink, key, bytes, len, false);
+	jt_add_bytes(jt_lead(j, key), bytes, len);
 }
 
 void json_add_raw(struct json_text *j, const char *key, const char *text)

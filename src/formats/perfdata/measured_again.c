@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "core/abi/layout.h"
-#include "formats/perfdata/measured_internal.h"
 #include "core/lib/clock.h"
 #include "core/lib/die.h"
 #include "core/lib/hash.h"
 #include "core/lib/maps.h"
+#include "formats/perfdata/measured_internal.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 

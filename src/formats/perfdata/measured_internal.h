@@ -2,10 +2,10 @@
 /* Shared by the files measured*.c only. */
 #pragma once
 
-#include "formats/perfdata/measured.h"
 #include "core/host/proc.h"
 #include "core/host/proc_image.h"
 #include "core/lib/map.h"
+#include "formats/perfdata/measured.h"
 
 /* Tasks as events see them that were opened in one PID namespace: these ids are in records. */
 struct measured_space {

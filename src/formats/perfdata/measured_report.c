@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Whose ids records have, and reporting what was read of a process. */
-#include "formats/perfdata/measured_internal.h"
 #include "core/lib/die.h"
+#include "formats/perfdata/measured_internal.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 

@@ -2,9 +2,9 @@
 /* Shared by the readers of the parts of a perf.data file only. */
 #pragma once
 
+#include "core/lib/map.h"
 #include "formats/perfdata/perfdata.h"
 #include "formats/perfdata/perffile.h"
-#include "core/lib/map.h"
 
 enum {
 	RECORD_HEAD = 8,

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#include "formats/perfdata/perfdata_state.h"
 #include "core/lib/die.h"
+#include "formats/perfdata/perfdata_state.h"
 #include "xlat/constants.h"
 #include "xlat/tables.h"
 

@@ -5,8 +5,8 @@
 #include <time.h>
 
 #include "core/abi/layout.h"
-#include "formats/perfdata/perfout_internal.h"
 #include "core/host/build_id.h"
+#include "formats/perfdata/perfout_internal.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 

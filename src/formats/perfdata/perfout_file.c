@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "core/abi/layout.h"
-#include "formats/perfdata/perfout_internal.h"
 #include "core/lib/create.h"
 #include "core/lib/die.h"
+#include "formats/perfdata/perfout_internal.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/perfdata/perfout_internal.h"
 #include "core/host/event_words.h"
 #include "core/lib/die.h"
 #include "core/model/event_name.h"
+#include "formats/perfdata/perfout_internal.h"
 #include "xlat/tables.h"
 
 /* An event in the options -e of perf. */

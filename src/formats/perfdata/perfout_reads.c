@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "core/abi/layout.h"
-#include "formats/perfdata/perfout_internal.h"
 #include "core/lib/die.h"
+#include "formats/perfdata/perfout_internal.h"
 #include "xlat/constants.h"
 
 /* Return the offset of the counts in a record, or 0: it has none. */

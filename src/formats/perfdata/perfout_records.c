@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "core/abi/layout.h"
-#include "formats/perfdata/perfout_internal.h"
 #include "core/lib/die.h"
 #include "core/lib/hash.h"
+#include "formats/perfdata/perfout_internal.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 

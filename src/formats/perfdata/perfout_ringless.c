@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/perfdata/perfout_internal.h"
 #include "core/lib/die.h"
 #include "core/model/event_name.h"
+#include "formats/perfdata/perfout_internal.h"
 
 enum { NAMED_MOST = 3 };
 

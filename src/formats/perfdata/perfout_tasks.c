@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "core/abi/layout.h"
-#include "formats/perfdata/perfout_internal.h"
 #include "core/lib/die.h"
+#include "formats/perfdata/perfout_internal.h"
 #include "xlat/constants.h"
 
 void perfout_know_thread(struct perfout_view *v, pid_t tid, pid_t pid)

@@ -4,10 +4,10 @@
 #include <unistd.h>
 
 #include "core/abi/layout.h"
-#include "formats/perfdata/perfout_internal.h"
 #include "core/host/build_id.h"
 #include "core/lib/clock.h"
 #include "core/lib/die.h"
+#include "formats/perfdata/perfout_internal.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 

@@ -4,8 +4,8 @@
 
 #include "core/abi/layout.h"
 #include "core/abi/swap.h"
-#include "formats/perfdata/perfdata_state.h"
 #include "core/lib/die.h"
+#include "formats/perfdata/perfdata_state.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"

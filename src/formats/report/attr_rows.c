@@ -86,19 +86,9 @@ static void rows_end(struct sink *s)
 		rows_flush(to_rows(s));
 }
 
-static void rows_uint(struct sink *s, const char *key, uint64_t v)
+static void rows_add_hex(struct buf *out, uint64_t v)
 {
-	buf_addu(rows_value(s, key, !v), v);
-}
-
-static void rows_sint(struct sink *s, const char *key, int64_t v)
-{
-	buf_addf(rows_value(s, key, !v), "%lld", (long long)v);
-}
-
-static void rows_hex(struct sink *s, const char *key, uint64_t v)
-{
-	buf_addf(rows_value(s, key, !v), v ? "0x%llx" : "0", (unsigned long long)v);
+	buf_addf(out, v ? "0x%llx" : "0", (unsigned long long)v);
 }
 
 static void rows_add_term(struct rows *r, struct buf *out, const struct xlat_entry *e)
@@ -118,22 +108,20 @@ static void rows_add_term(struct rows *r, struct buf *out, const struct xlat_ent
 	r->nterms++;
 }
 
-static void rows_enum(struct sink *s, const char *key, const struct xlat *x, uint64_t v)
+static void rows_add_enum(struct rows *r, struct buf *out, const struct xlat *x, uint64_t v)
 {
 	const struct xlat_entry *e = xlat_find(x, v);
-	struct buf *out = rows_value(s, key, !v);
 
 	if (e)
-		rows_add_term(to_rows(s), out, e);
+		rows_add_term(r, out, e);
 	else if (xlat_negative(x, v))
 		buf_addf(out, "%lld", (long long)v);
 	else
-		buf_addf(out, v ? "0x%llx" : "0", (unsigned long long)v);
+		rows_add_hex(out, v);
 }
 
-static void rows_flags(struct sink *s, const char *key, const struct xlat *x, uint64_t v)
+static void rows_add_flags(struct rows *r, struct buf *out, const struct xlat *x, uint64_t v)
 {
-	struct buf *out = rows_value(s, key, !v);
 	const struct xlat_entry *e;
 	const char *sep = "";
 	uint64_t rest = v;
@@ -143,25 +131,23 @@ static void rows_flags(struct sink *s, const char *key, const struct xlat *x, ui
 		buf_addc(out, '0');
 	while ((e = xlat_next_flag(x, &rest, &at))) {
 		buf_adds(out, sep);
-		rows_add_term(to_rows(s), out, e);
+		rows_add_term(r, out, e);
 		sep = "|<wbr>";
 	}
 	if (rest)
 		buf_addf(out, "%s0x%llx", sep, (unsigned long long)rest);
 }
 
-static void rows_packed(struct sink *s, const char *key, uint64_t raw,
-			const struct sink_part *parts, size_t n)
+static void rows_add_packed(struct rows *r, struct buf *out, const struct sink_part *parts,
+			    size_t n)
 {
-	struct buf *out = rows_value(s, key, !raw);
-
 	for (size_t i = 0; i < n; i++) {
 		const struct xlat_entry *e = parts[i].xlat ?
 			xlat_find(parts[i].xlat, parts[i].value) : NULL;
 
 		buf_adds(out, i ? "|<wbr>" : "");
 		if (e)
-			rows_add_term(to_rows(s), out, e);
+			rows_add_term(r, out, e);
 		else
 			buf_addf(out, "0x%llx", (unsigned long long)parts[i].value);
 		if (parts[i].shift)
@@ -169,34 +155,52 @@ static void rows_packed(struct sink *s, const char *key, uint64_t raw,
 	}
 }
 
-static void rows_symbol(struct sink *s, const char *key, const char *word)
-{
-	html_add(rows_value(s, key, false), word);
-}
-
-static void rows_string(struct sink *s, const char *key, const char *bytes, size_t len,
-			bool cut)
+static void rows_add_string(struct rows *r, struct buf *out, const struct value *v)
 {
 	struct buf text = { 0 };
 
-	text_quoted(&text, bytes, len, s->max_string, cut);
-	html_add(rows_value(s, key, false), buf_str(&text));
+	text_quoted(&text, v->text, v->len, r->sink.max_string, v->cut);
+	html_add(out, buf_str(&text));
 	buf_free(&text);
 }
 
-static void rows_bytes(struct sink *s, const char *key, const void *bytes, size_t len,
-		       bool cut)
+static void rows_put(struct sink *s, const char *key, const struct value *v)
 {
-	rows_string(s, key, bytes, len, cut);
-}
+	struct rows *r = to_rows(s);
+	bool has_text = v->kind == VALUE_SYMBOL || v->kind == VALUE_STRING || v->kind == VALUE_BYTES;
+	struct buf *out = rows_value(s, key, !has_text && !v->number);
 
-static void rows_fd(struct sink *s, const char *key, int64_t fd, const char *label)
-{
-	struct buf *out = rows_value(s, key, !fd);
-
-	buf_addf(out, "%lld", (long long)fd);
-	if (label)
-		html_addf(out, "<%s>", label);
+	switch (v->kind) {
+	case VALUE_UINT:
+		buf_addu(out, v->number);
+		break;
+	case VALUE_SINT:
+	case VALUE_FD:
+		buf_addf(out, "%lld", (long long)v->number);
+		if (v->text)
+			html_addf(out, "<%s>", v->text);
+		break;
+	case VALUE_HEX:
+	case VALUE_ADDR:
+		rows_add_hex(out, v->number);
+		break;
+	case VALUE_ENUM:
+		rows_add_enum(r, out, v->xlat, v->number);
+		break;
+	case VALUE_FLAGS:
+		rows_add_flags(r, out, v->xlat, v->number);
+		break;
+	case VALUE_PACKED:
+		rows_add_packed(r, out, v->parts, v->len);
+		break;
+	case VALUE_SYMBOL:
+		html_add(out, v->text);
+		break;
+	case VALUE_STRING:
+	case VALUE_BYTES:
+		rows_add_string(r, out, v);
+		break;
+	}
 }
 
 static void rows_note(struct sink *s, const char *key, const char *text)
@@ -212,10 +216,7 @@ static void rows_note(struct sink *s, const char *key, const char *text)
 }
 
 static const struct sink_ops rows_ops = {
-	.begin = rows_begin, .end = rows_end, .uint = rows_uint, .sint = rows_sint,
-	.hex = rows_hex, .addr = rows_hex, .enumeration = rows_enum, .flags = rows_flags,
-	.packed = rows_packed, .symbol = rows_symbol, .string = rows_string,
-	.bytes = rows_bytes, .fd = rows_fd, .note = rows_note,
+	.begin = rows_begin, .end = rows_end, .value = rows_put, .note = rows_note,
 };
 
 static struct rows rows_start(struct buf *out)

@@ -8,11 +8,11 @@
 
 #include "core/abi/call_decode.h"
 #include "core/abi/layout.h"
-#include "core/abi/strings.h"
 #include "core/abi/siginfo.h"
-#include "formats/json/json_text.h"
+#include "core/abi/strings.h"
 #include "core/lib/die.h"
 #include "core/lib/map.h"
+#include "formats/json/json_text.h"
 #include "formats/report/views.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
@@ -95,9 +95,9 @@ static void write_name(struct chrome *v, const char *what, pid_t tid, const char
 {
 	struct json_text event, *o = begin_event(&event, "M", what, NULL, pid_of_task(v, tid), tid, 0);
 
-	o->sink.ops->begin(&o->sink, "args", SINK_OBJECT);
+	sink_begin(&o->sink, "args", SINK_OBJECT);
 	json_add_string(o, "name", name);
-	o->sink.ops->end(&o->sink);
+	sink_end(&o->sink);
 	write_event(v, o);
 }
 
@@ -300,9 +300,9 @@ static void chrome_on_looked(struct view *view, const struct activity *a)
 		return;
 	snprintf(name, sizeof(name), "ring %u", l->ring->number);
 	begin_event(&o, "C", name, NULL, pid_of_task(v, l->tid), l->tid, l->ns);
-	o.sink.ops->begin(&o.sink, "args", SINK_OBJECT);
+	sink_begin(&o.sink, "args", SINK_OBJECT);
 	json_add_uint(&o, "bytes waiting", bytes);
-	o.sink.ops->end(&o.sink);
+	sink_end(&o.sink);
 	write_event(v, &o);
 }
 
@@ -349,11 +349,11 @@ struct view *chrome_view_new(const struct names *names, const struct session_fac
 	v->out = out;
 	json_text_begin(&o);
 	json_add_string(&o, "displayTimeUnit", "ns");
-	o.sink.ops->begin(&o.sink, "otherData", SINK_OBJECT);
+	sink_begin(&o.sink, "otherData", SINK_OBJECT);
 	json_add_string(&o, "by", PACKAGE_STRING);
 	json_add_string(&o, "release", facts->release);
 	json_add_string(&o, "machine", facts->machine);
-	o.sink.ops->end(&o.sink);
+	sink_end(&o.sink);
 	json_add_raw(&o, "traceEvents", "[");	/* chrome_free() writes its end */
 	head = json_text_end(&o);
 	output_write(out, 0, head.data, head.len - 1);

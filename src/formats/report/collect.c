@@ -6,6 +6,7 @@
 
 #include "core/abi/attr.h"
 #include "core/abi/call_decode.h"
+#include "core/abi/siginfo.h"
 #include "core/abi/strings.h"
 #include "core/lib/die.h"
 #include "formats/report/escape.h"
@@ -13,7 +14,6 @@
 #include "formats/report/views.h"
 #include "formats/text/call_text.h"
 #include "formats/text/text_view.h"
-#include "core/abi/siginfo.h"
 
 enum {
 	STRING_MAX = 200,	/* bytes of a string in a row */
@@ -155,13 +155,13 @@ static void add_related_event(void *ctx, struct event *e)
 		buf_adds(&a->list, text + 1);
 }
 
-static void add_related_fd(struct sink *s, const char *key, int64_t fd, const char *label)
+static void add_related_value(struct sink *s, const char *key, const struct value *v)
 {
 	struct about_events *a = (struct about_events *)s; /* sink is its first member */
-	struct event *e = fd < 0 ? NULL : model_event(a->r->model, a->c->tid, (int)fd);
+	struct event *e = v->kind != VALUE_FD || (int64_t)v->number < 0 ? NULL :
+		model_event(a->r->model, a->c->tid, (int)v->number);
 
 	(void)key;
-	(void)label;
 	if (e)
 		add_related_event(a, e);
 }
@@ -175,7 +175,7 @@ static uint32_t related_events(struct report *r, const struct call *c, enum call
 	uint64_t start, end;
 	uint32_t list;
 
-	ops.fd = add_related_fd;
+	ops.value = add_related_value;
 	if (*pool_get(&r->pool, before))
 		buf_addf(&a.list, ",%s,", pool_get(&r->pool, before));
 	call_args(c, phase, r->names, &a.sink);
@@ -184,7 +184,7 @@ static uint32_t related_events(struct report *r, const struct call *c, enum call
 		if (model_covers(c, 0, &start, &end))
 			ring = model_ring_at(r->model, c->tid, start, end);
 	} else if (!c->failed && call_result_kind(c) == RESULT_FD) {
-		add_related_fd(&a.sink, NULL, c->ret, NULL);
+		sink_fd(&a.sink, NULL, c->ret, NULL);
 	}
 	if (ring)
 		add_related_event(&a, ring->event);

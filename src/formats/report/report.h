@@ -5,12 +5,12 @@
  */
 #pragma once
 
-#include "formats/dump/reader.h"
-#include "formats/report/pool.h"
-#include "core/session/view.h"
-#include "formats/report/attr_rows.h"
-#include "formats/text/call_counts.h"
 #include "core/lib/output.h"
+#include "core/session/view.h"
+#include "formats/dump/reader.h"
+#include "formats/report/attr_rows.h"
+#include "formats/report/pool.h"
+#include "formats/text/call_counts.h"
 
 /* Kind of a row: enum call_id, or one of these. */
 enum { ROW_EXEC = CALL_COUNT, ROW_END, ROW_SIGNAL, ROW_KINDS };

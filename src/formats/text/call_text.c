@@ -2,8 +2,8 @@
 #include "formats/text/call_text.h"
 
 #include "core/abi/call_decode.h"
-#include "core/abi/strings.h"
 #include "core/abi/siginfo.h"
+#include "core/abi/strings.h"
 
 bool call_text_begin(const struct call *c, const struct names *n, struct text_sink *t)
 {
@@ -40,15 +40,15 @@ static void result_value(const struct call *c, const struct names *n, struct tex
 	}
 	switch (call_result_kind(c)) {
 	case RESULT_FD:
-		t->sink.ops->fd(&t->sink, NULL, c->ret,
-				t->labels && n->fd ? n->fd(n, c, c->ret) : NULL);
+		sink_fd(&t->sink, NULL, c->ret,
+			t->labels && n->fd ? n->fd(n, c, c->ret) : NULL);
 		break;
 	case RESULT_ADDR:
 	case RESULT_FLAGS:
-		t->sink.ops->hex(&t->sink, NULL, (uint64_t)c->ret);
+		sink_hex(&t->sink, NULL, (uint64_t)c->ret);
 		break;
 	case RESULT_NUMBER:
-		t->sink.ops->sint(&t->sink, NULL, c->ret);
+		sink_sint(&t->sink, NULL, c->ret);
 		break;
 	}
 }

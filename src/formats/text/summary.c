@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/text/open_attr.h"
-#include "core/lib/die.h"
-#include "core/model/attempt.h"
-#include "core/model/event_name.h"
 #include "core/abi/bpf.h"
 #include "core/abi/need.h"
 #include "core/abi/siginfo.h"
+#include "core/lib/die.h"
+#include "core/model/attempt.h"
+#include "core/model/event_name.h"
+#include "formats/text/open_attr.h"
 #include "formats/text/text.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"

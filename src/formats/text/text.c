@@ -166,20 +166,6 @@ static void text_end(struct sink *s)
 		t->depth--;
 }
 
-static void text_uint(struct sink *s, const char *key, uint64_t v)
-{
-	text_lead(text_self(s), key);
-	buf_addu(text_self(s)->out, v);
-}
-
-static void text_sint(struct sink *s, const char *key, int64_t v)
-{
-	text_lead(text_self(s), key);
-	if (v < 0)
-		buf_addc(text_self(s)->out, '-');
-	buf_addu(text_self(s)->out, v < 0 ? -(uint64_t)v : (uint64_t)v);
-}
-
 static void text_add_hex(struct buf *out, uint64_t v)
 {
 	if (v)
@@ -188,19 +174,11 @@ static void text_add_hex(struct buf *out, uint64_t v)
 		buf_addc(out, '0');
 }
 
-static void text_hex(struct sink *s, const char *key, uint64_t v)
+static void text_add_signed(struct buf *out, int64_t v)
 {
-	text_lead(text_self(s), key);
-	text_add_hex(text_self(s)->out, v);
-}
-
-static void text_addr(struct sink *s, const char *key, uint64_t v)
-{
-	text_lead(text_self(s), key);
-	if (v)
-		buf_addx(text_self(s)->out, v);
-	else
-		buf_adds(text_self(s)->out, "NULL");
+	if (v < 0)
+		buf_addc(out, '-');
+	buf_addu(out, v < 0 ? -(uint64_t)v : (uint64_t)v);
 }
 
 /* Append " / * PERF_TYPE_??? * /" after a value that the table does not have. */
@@ -214,35 +192,29 @@ static void text_add_unknown(struct text_sink *t, const struct xlat *x)
 	text_colored(t->out, t->color, COLOR_NOTE, note);
 }
 
-static void text_enumeration(struct sink *s, const char *key, const struct xlat *x,
-		     uint64_t v)
+static void text_add_enum(struct text_sink *t, const struct xlat *x, uint64_t v)
 {
-	struct text_sink *t = text_self(s);
 	const char *name = xlat_name(x, v);
 
-	text_lead(t, key);
 	if (name) {
 		buf_adds(t->out, name);
 		return;
 	}
 	if (xlat_negative(x, v))
-		buf_addf(t->out, "%lld", (long long)v);
+		text_add_signed(t->out, (int64_t)v);
 	else
 		text_add_hex(t->out, v);
 	if (v) /* 0 without a name is not unknown, but unset */
 		text_add_unknown(t, x);
 }
 
-static void text_flags(struct sink *s, const char *key, const struct xlat *x,
-		      uint64_t v)
+static void text_add_flags(struct text_sink *t, const struct xlat *x, uint64_t v)
 {
-	struct text_sink *t = text_self(s);
 	const struct xlat_entry *e;
 	const char *sep = "";
 	uint64_t rest = v;
 	size_t at = 0;
 
-	text_lead(t, key);
 	if (!v) {
 		const struct xlat_entry *zero = xlat_find(x, 0);
 
@@ -264,15 +236,11 @@ static void text_flags(struct sink *s, const char *key, const struct xlat *x,
 		text_add_unknown(t, x);
 }
 
-static void text_packed(struct sink *s, const char *key, uint64_t raw,
-		       const struct sink_part *parts, size_t n)
+static void text_add_packed(struct text_sink *t, const struct sink_part *parts, size_t n)
 {
-	struct text_sink *t = text_self(s);
 	const struct xlat *unknown = NULL;
 	const char *sep = "";
 
-	(void)raw;
-	text_lead(t, key);
 	for (size_t i = 0; i < n; i++) {
 		const struct sink_part *p = &parts[i];
 		const char *name = p->xlat ? xlat_name(p->xlat, p->value) : NULL;
@@ -294,42 +262,66 @@ static void text_packed(struct sink *s, const char *key, uint64_t raw,
 		text_add_unknown(t, unknown);
 }
 
-static void text_symbol(struct sink *s, const char *key, const char *word)
+static void text_add_string(struct text_sink *t, const struct value *v)
 {
-	text_lead(text_self(s), key);
-	buf_adds(text_self(s)->out, word);
-}
+	bool color = t->color && v->kind == VALUE_STRING;
 
-static void text_string(struct sink *s, const char *key, const char *bytes,
-		       size_t len, bool cut)
-{
-	struct text_sink *t = text_self(s);
-
-	text_lead(t, key);
-	if (t->color)
+	if (color)
 		buf_adds(t->out, "\033[32m");
-	text_quoted_hex(t->out, bytes, len, s->max_string, cut, t->hex);
-	if (t->color)
+	text_quoted_hex(t->out, v->text, v->len, t->sink.max_string, v->cut, t->hex);
+	if (color)
 		buf_adds(t->out, "\033[0m");
 }
 
-static void text_bytes(struct sink *s, const char *key, const void *bytes,
-		      size_t len, bool cut)
+static void text_add_label(struct text_sink *t, const char *label)
 {
-	text_lead(text_self(s), key);
-	text_quoted_hex(text_self(s)->out, bytes, len, s->max_string, cut, text_self(s)->hex);
-}
-
-static void text_fd(struct sink *s, const char *key, int64_t fd, const char *label)
-{
-	struct text_sink *t = text_self(s);
-
-	text_sint(s, key, fd);
 	if (!label || !t->labels)
 		return;
 	buf_addc(t->out, '<');
 	text_escaped(t->out, label);
 	buf_addc(t->out, '>');
+}
+
+static void text_value(struct sink *s, const char *key, const struct value *v)
+{
+	struct text_sink *t = text_self(s);
+
+	text_lead(t, key);
+	switch (v->kind) {
+	case VALUE_UINT:
+		buf_addu(t->out, v->number);
+		break;
+	case VALUE_SINT:
+	case VALUE_FD:
+		text_add_signed(t->out, (int64_t)v->number);
+		text_add_label(t, v->text);
+		break;
+	case VALUE_HEX:
+		text_add_hex(t->out, v->number);
+		break;
+	case VALUE_ADDR:
+		if (v->number)
+			buf_addx(t->out, v->number);
+		else
+			buf_adds(t->out, "NULL");
+		break;
+	case VALUE_ENUM:
+		text_add_enum(t, v->xlat, v->number);
+		break;
+	case VALUE_FLAGS:
+		text_add_flags(t, v->xlat, v->number);
+		break;
+	case VALUE_PACKED:
+		text_add_packed(t, v->parts, v->len);
+		break;
+	case VALUE_SYMBOL:
+		buf_adds(t->out, v->text);
+		break;
+	case VALUE_STRING:
+	case VALUE_BYTES:
+		text_add_string(t, v);
+		break;
+	}
 }
 
 static void text_note(struct sink *s, const char *key, const char *text)
@@ -350,20 +342,7 @@ static void text_note(struct sink *s, const char *key, const char *text)
 }
 
 static const struct sink_ops text_ops = {
-	.begin = text_begin,
-	.end = text_end,
-	.uint = text_uint,
-	.sint = text_sint,
-	.hex = text_hex,
-	.addr = text_addr,
-	.enumeration = text_enumeration,
-	.flags = text_flags,
-	.packed = text_packed,
-	.symbol = text_symbol,
-	.string = text_string,
-	.bytes = text_bytes,
-	.fd = text_fd,
-	.note = text_note,
+	.begin = text_begin, .end = text_end, .value = text_value, .note = text_note,
 };
 
 void text_sink_init(struct text_sink *t, struct buf *out)

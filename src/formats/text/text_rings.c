@@ -44,9 +44,9 @@ static void page_line(struct text_view *v, pid_t tid, uint64_t ns, const struct 
 	start_ring_line(v, tid, ns, l->ring->number);
 	text_init_sink(v, &t, &v->line);
 	text_sink_top(&t, true, NULL);
-	t.sink.ops->begin(&t.sink, NULL, SINK_OBJECT);
+	sink_begin(&t.sink, NULL, SINK_OBJECT);
 	layout_emit(&w, &t.sink);
-	t.sink.ops->end(&t.sink);
+	sink_end(&t.sink);
 	text_end_line(v, tid);
 }
 

@@ -8,11 +8,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/abi/layout_emit.h"
+#include "core/abi/siginfo.h"
 #include "core/lib/die.h"
 #include "formats/text/call_text.h"
 #include "formats/text/text_wrap.h"
-#include "core/abi/layout_emit.h"
-#include "core/abi/siginfo.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
@@ -298,9 +298,9 @@ static void text_on_described(struct view *view, const struct activity *a)
 	text_escaped(&v->line, e->name);
 	buf_adds(&v->line, "> was open: ");
 	text_sink_top(&t, true, NULL);
-	t.sink.ops->begin(&t.sink, NULL, SINK_OBJECT);
+	sink_begin(&t.sink, NULL, SINK_OBJECT);
 	layout_emit(&w, &t.sink);
-	t.sink.ops->end(&t.sink);
+	sink_end(&t.sink);
 	buf_addf(&v->line, e->flags & PERF_FLAG_PID_CGROUP ? ", a cgroup" : ", pid %d", (int)e->pid);
 	buf_addf(&v->line, ", cpu %d", e->cpu);
 	if (e->leader) {

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/session/view.h"
 #include "core/lib/output.h"
+#include "core/session/view.h"
 #include "formats/text/text.h"
 
 /* How a call ended, as -e status= selects. */

@@ -2,9 +2,9 @@
 /* The parts of completion. */
 #pragma once
 
-#include "verbs/cli/verb.h"
 #include "core/lib/buf.h"
 #include "core/lib/nearest.h"
+#include "verbs/cli/verb.h"
 
 /* The word under the cursor, which is being completed. */
 struct completion {

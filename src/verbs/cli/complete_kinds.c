@@ -9,17 +9,17 @@
 
 #include "core/abi/attr_member.h"
 #include "core/abi/strings.h"
-#include "verbs/cli/complete_internal.h"
-#include "verbs/cli/injections.h"
-#include "verbs/cli/machine.h"
-#include "verbs/cli/select.h"
-#include "explain/lexicon.h"
 #include "core/host/event_words.h"
 #include "core/host/host.h"
 #include "core/host/pmu.h"
 #include "core/host/proc.h"
 #include "core/host/sysfile.h"
 #include "core/lib/die.h"
+#include "explain/lexicon.h"
+#include "verbs/cli/complete_internal.h"
+#include "verbs/cli/injections.h"
+#include "verbs/cli/machine.h"
+#include "verbs/cli/select.h"
 #include "xlat/tables.h"
 
 /* The word under the cursor ---------------------------------------------------------------- */

@@ -7,9 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "formats/perfdata/perfdata.h"
 #include "core/lib/die.h"
 #include "core/lib/nearest.h"
+#include "formats/perfdata/perfdata.h"
 
 FILE *input_open(const char *path, const char **name)
 {

@@ -3,10 +3,10 @@
 
 #include <unistd.h>
 
-#include "engine/rings/bpf.h"
 #include "core/host/host.h"
 #include "core/host/proc.h"
 #include "core/host/symbols.h"
+#include "engine/rings/bpf.h"
 #include "xlat/constants.h"
 
 static struct machine *machine_self(const struct names *n)

@@ -4,15 +4,15 @@
 
 #include <sys/types.h>
 
+#include "core/host/event_syntax.h"
+#include "core/lib/program.h"
+#include "engine/bpf/bpf_engine.h"
+#include "explain/story.h"
+#include "formats/text/call_counts.h"
+#include "formats/text/text_view.h"
 #include "verbs/cli/injections.h"
 #include "verbs/cli/select.h"
 #include "verbs/cli/verb.h"
-#include "explain/story.h"
-#include "core/host/event_syntax.h"
-#include "core/lib/program.h"
-#include "formats/text/call_counts.h"
-#include "formats/text/text_view.h"
-#include "engine/bpf/bpf_engine.h"
 
 enum color_when { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "verbs/cli/options.h"
 #include "core/lib/buf.h"
 #include "core/lib/die.h"
 #include "core/lib/nearest.h"
+#include "verbs/cli/options.h"
 
 /* Call add for each word of a list; a leading ! is passed to it as not. */
 static void each(const char *list, const struct verb_option *opt, struct options *o,

@@ -14,8 +14,8 @@
 #include "core/lib/die.h"
 #include "core/lib/nearest.h"
 #include "core/lib/scan_text.h"
-#include "formats/text/text_view.h"
 #include "engine/ptrace/nr.h"
+#include "formats/text/text_view.h"
 
 static const struct {
 	const char *name;

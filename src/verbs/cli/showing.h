@@ -4,10 +4,10 @@
 
 #include <stdio.h>
 
-#include "verbs/cli/options.h"
-#include "formats/json/json_text.h"
 #include "core/lib/progress.h"
+#include "formats/json/json_text.h"
 #include "formats/text/text.h"
+#include "verbs/cli/options.h"
 
 struct showing {
 	FILE *out;

@@ -6,11 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "verbs/cli/verb.h"
 #include "core/lib/buf.h"
 #include "core/lib/die.h"
 #include "core/lib/pager.h"
 #include "formats/text/text_wrap.h"
+#include "verbs/cli/verb.h"
 
 /* Where the text of options begins: on a narrow terminal, below their names. */
 enum { COLUMN = 29, NARROW_COLUMN = 8, COLUMNS = 79 };

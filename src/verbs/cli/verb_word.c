@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "verbs/cli/verb.h"
 #include "core/lib/buf.h"
 #include "core/lib/die.h"
 #include "core/lib/nearest.h"
+#include "verbs/cli/verb.h"
 
 char *verb_words(const char *words)
 {

@@ -6,13 +6,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "formats/dump/dump_view.h"
-#include "formats/perfdata/perfout.h"
-#include "formats/perfdata/mapped_files.h"
 #include "core/lib/clock.h"
 #include "core/lib/create.h"
 #include "core/lib/die.h"
 #include "core/lib/pager.h"
+#include "formats/dump/dump_view.h"
+#include "formats/perfdata/mapped_files.h"
+#include "formats/perfdata/perfout.h"
 #include "formats/text/summary.h"
 #include "formats/text/text_wrap.h"
 

@@ -2,10 +2,10 @@
 /* The views of a session that the options ask for, and where these write. */
 #pragma once
 
-#include "verbs/cli/options.h"
 #include "core/lib/output.h"
 #include "core/session/session.h"
 #include "formats/text/call_counts.h"
+#include "verbs/cli/options.h"
 
 struct views {
 	struct view counting;	/* for -c */

@@ -2,6 +2,10 @@
 /* pevtrace decode DUMP: a dump feeds a session, as a traced program would. */
 #include <sys/stat.h>
 
+#include "core/lib/die.h"
+#include "core/lib/pager.h"
+#include "formats/dump/reader.h"
+#include "formats/perfdata/perfdata.h"
 #include "verbs/cli/input.h"
 #include "verbs/cli/options.h"
 #include "verbs/cli/views.h"
@@ -9,10 +13,6 @@
 #include "verbs/decode/decode.h"
 #include "verbs/decode/decode_one.h"
 #include "verbs/decode/decode_perfdata.h"
-#include "formats/perfdata/perfdata.h"
-#include "formats/dump/reader.h"
-#include "core/lib/die.h"
-#include "core/lib/pager.h"
 
 int decode_dump(FILE *f, const char *path, struct options *options)
 {

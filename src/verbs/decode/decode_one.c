@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "verbs/cmd.h"
 #include "core/lib/die.h"
 #include "core/lib/nearest.h"
+#include "verbs/cmd.h"
 
 bool decode_one_wanted(const struct decode_one *d)
 {

@@ -6,11 +6,11 @@
 #include "core/abi/attr.h"
 #include "core/abi/attr_text.h"
 #include "core/abi/layout.h"
-#include "verbs/cli/machine.h"
-#include "verbs/cli/showing.h"
-#include "formats/perfdata/perfdata.h"
 #include "core/lib/die.h"
 #include "core/model/event_name.h"
+#include "formats/perfdata/perfdata.h"
+#include "verbs/cli/machine.h"
+#include "verbs/cli/showing.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
@@ -51,7 +51,7 @@ static void perfdata_begin(struct perfdata_decoding *d, const char *kind,
 	}
 	json_add_string(&d->out.object, "kind", kind);
 	if (name)
-		d->out.sink->ops->symbol(d->out.sink, "name", name);
+		sink_symbol(d->out.sink, "name", name);
 }
 
 static void show_event(struct perfdata_decoding *d, const struct perfdata_event *e)
@@ -69,10 +69,10 @@ static void show_event(struct perfdata_decoding *d, const struct perfdata_event 
 	if (d->out.json)
 		json_add_bytes(&d->out.object, "attr_bytes", a.bytes, a.len);
 	d->out.text.results = true;
-	s->ops->begin(s, "ids", SINK_ARRAY);
+	sink_begin(s, "ids", SINK_ARRAY);
 	for (size_t i = 0; i < e->nids; i++)
-		s->ops->uint(s, NULL, e->ids[i]);
-	s->ops->end(s);
+		sink_uint(s, NULL, e->ids[i]);
+	sink_end(s);
 	showing_end(&d->out);
 	call_free(&c);
 }
@@ -83,16 +83,16 @@ static void emit_own(const struct perfdata_record *r, struct sink *s)
 	const struct field *f = layout_perf_event_header.fields;
 	const struct xlat_entry *e = xlat_find(&xlat_perf_user_event_type, r->type);
 
-	s->ops->begin(s, "record", SINK_OBJECT);
-	s->ops->enumeration(s, f[PERF_EVENT_HEADER_TYPE].name, &xlat_perf_user_event_type,
-			    r->type);
+	sink_begin(s, "record", SINK_OBJECT);
+	sink_enum(s, f[PERF_EVENT_HEADER_TYPE].name, &xlat_perf_user_event_type,
+		  r->type);
 	if (e && s->full)
-		s->ops->note(s, "meaning", e->meaning);
-	s->ops->uint(s, f[PERF_EVENT_HEADER_SIZE].name, r->len);
+		sink_note(s, "meaning", e->meaning);
+	sink_uint(s, f[PERF_EVENT_HEADER_SIZE].name, r->len);
 	if (r->payload)
 		sink_notef(s, "behind", "followed by %llu bytes",
 			   (unsigned long long)r->payload);
-	s->ops->end(s);
+	sink_end(s);
 }
 
 /* In text, write the record's object without a key, as in a trace. */

@@ -6,20 +6,20 @@
 
 #include "core/abi/attr.h"
 #include "core/abi/attr_fields.h"
+#include "core/abi/attr_member.h"
 #include "core/abi/attr_text.h"
-#include "core/abi/attr_value.h"
 #include "core/abi/ioctl.h"
 #include "core/abi/layout.h"
 #include "core/abi/record.h"
 #include "core/abi/strings.h"
 #include "core/abi/swap.h"
-#include "verbs/cli/input.h"
-#include "verbs/decode/decode_one.h"
 #include "core/host/host.h"
 #include "core/lib/die.h"
 #include "core/lib/nearest.h"
 #include "core/model/event_name.h"
 #include "public/pevtrace.h"
+#include "verbs/cli/input.h"
+#include "verbs/decode/decode_one.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
@@ -66,14 +66,14 @@ static void decode_show_attr(struct decode_one *d, const struct attr_text *a)
 	showing_begin(&d->out, true);
 	s = d->out.sink;
 	if (*a->label && d->out.json) {
-		s->ops->symbol(s, "label", a->label);
+		sink_symbol(s, "label", a->label);
 	} else if (*a->label) {
 		text_escaped(&d->out.line, a->label);
 		buf_adds(&d->out.line, ": ");
 	}
 	attr_emit(&c, AT_SYSCALL_ENTER, "attr", AT, decode_names(d), s);
 	if (a->elided)
-		s->ops->note(s, "elided", "members missing from the text are taken as zero");
+		sink_note(s, "elided", "members missing from the text are taken as zero");
 	if (a->given > a->len)
 		sink_notef(s, "left_over", "%zu bytes beyond its size are ignored",
 			   a->given - a->len);
@@ -276,10 +276,10 @@ bool decode_one_ioctl(struct decode_one *d)
 		showing_begin(&d->out, true);
 		s = d->out.sink;
 		ioctl_emit_request(&c, "request", s);
-		s->ops->note(s, "meaning", io->meaning);
+		sink_note(s, "meaning", io->meaning);
 		d->out.text.results = true;
-		s->ops->hex(s, "request64", ioctl_native(c.arch, io->request));
-		s->ops->hex(s, "request32", ioctl_native(c.arch, io->compat));
+		sink_hex(s, "request64", ioctl_native(c.arch, io->request));
+		sink_hex(s, "request32", ioctl_native(c.arch, io->compat));
 		if (d->operand)
 			ioctl_emit_arg(&c, "argument", c.args[2], decode_names(d), s);
 		showing_end(&d->out);
@@ -432,8 +432,8 @@ static void show_config(struct decode_one *d, uint64_t type, uint64_t config)
 	attr_emit_type(&w, &l->fields[ATTR_TYPE], (uint32_t)type, s);
 	attr_emit_config(&w, &l->fields[ATTR_CONFIG], config, s);
 	if (s->full)
-		s->ops->hex(s, "raw", config);
-	s->ops->string(s, "event", buf_str(&name), name.len, false);
+		sink_hex(s, "raw", config);
+	sink_string(s, "event", buf_str(&name), name.len, false);
 	showing_end(&d->out);
 	buf_free(&name);
 }
@@ -497,13 +497,13 @@ bool decode_one_error(struct decode_one *d)
 	showing_begin(&d->out, true);
 	s = d->out.sink;
 	if (name)
-		s->ops->symbol(s, "name", name);
+		sink_symbol(s, "name", name);
 	d->out.text.results = true;
-	s->ops->uint(s, "errno", v);
+	sink_uint(s, "errno", v);
 	if (text)
-		s->ops->note(s, "text", text);
+		sink_note(s, "text", text);
 	if (e && e->meaning != text)
-		s->ops->note(s, "perf_event_open", e->meaning);
+		sink_note(s, "perf_event_open", e->meaning);
 	showing_end(&d->out);
 	return true;
 }

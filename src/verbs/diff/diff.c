@@ -6,17 +6,17 @@
 #include <unistd.h>
 
 #include "core/abi/attr_member.h"
+#include "core/lib/die.h"
+#include "core/lib/nearest.h"
+#include "core/lib/pager.h"
+#include "formats/diff/compare.h"
+#include "formats/diff/expect.h"
+#include "formats/perfdata/perfdata.h"
 #include "verbs/cli/input.h"
 #include "verbs/cli/machine.h"
 #include "verbs/cli/options.h"
 #include "verbs/cmd.h"
 #include "verbs/diff/diff_print.h"
-#include "formats/diff/compare.h"
-#include "formats/diff/expect.h"
-#include "formats/perfdata/perfdata.h"
-#include "core/lib/die.h"
-#include "core/lib/nearest.h"
-#include "core/lib/pager.h"
 #include "xlat/tables.h"
 
 /* Whether the threads of a process are compared as one task. */

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/json/json_text.h"
 #include "core/lib/die.h"
+#include "formats/json/json_text.h"
 #include "formats/text/text_wrap.h"
 
 #define NORMAL_VERSION 1
@@ -27,19 +27,19 @@ static const char *paint(const struct diff_print *p, const char *color)
 static void add_text(struct json_text *o, const char *key, const char *text)
 {
 	if (text)
-		o->sink.ops->symbol(&o->sink, key, text);
+		sink_symbol(&o->sink, key, text);
 }
 
 /* Add the words of " one two" as an array. */
 static void add_words(struct json_text *o, const char *key, const char *words)
 {
-	o->sink.ops->begin(&o->sink, key, SINK_ARRAY);
+	sink_begin(&o->sink, key, SINK_ARRAY);
 	for (size_t n; *words; words += n) {
 		words++;
 		n = strcspn(words, " ");
-		o->sink.ops->string(&o->sink, NULL, words, n, false);
+		sink_string(&o->sink, NULL, words, n, false);
 	}
-	o->sink.ops->end(&o->sink);
+	sink_end(&o->sink);
 }
 
 static void write_json(struct json_text *o)
@@ -329,7 +329,7 @@ static void json_item(const struct normal *n, const struct normal_task *t,
 	json_text_begin(&o);
 	add_text(&o, "task", t->name);
 	add_text(&o, "call", f->desc->name);
-	o.sink.ops->begin(&o.sink, "fields", SINK_OBJECT);
+	sink_begin(&o.sink, "fields", SINK_OBJECT);
 	for (size_t k = 0; k < f->nfields; k++) {
 		if (!normal_chosen(choice, f->desc->name, f->fields[k].key))
 			continue;
@@ -337,7 +337,7 @@ static void json_item(const struct normal *n, const struct normal_task *t,
 		normal_value(n, t, i, f->fields[k].value, &value);
 		add_text(&o, f->fields[k].key, buf_str(&value));
 	}
-	o.sink.ops->end(&o.sink);
+	sink_end(&o.sink);
 	write_json(&o);
 	buf_free(&value);
 }

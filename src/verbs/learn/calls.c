@@ -6,13 +6,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "core/abi/strings.h"
-#include "engine/rings/writer.h"
 #include "core/abi/layout_emit.h"
-#include "verbs/learn/learn.h"
+#include "core/abi/strings.h"
 #include "core/lib/clock.h"
 #include "core/lib/die.h"
+#include "engine/rings/writer.h"
 #include "formats/text/text.h"
+#include "verbs/learn/learn.h"
 
 /* Lines -------------------------------------------------------------------------------- */
 

@@ -8,11 +8,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "verbs/cmd.h"
-#include "formats/perfdata/perfdata.h"
-#include "verbs/learn/learn.h"
-#include "lessons/lessons.h"
 #include "core/lib/child.h"
+#include "formats/perfdata/perfdata.h"
+#include "lessons/lessons.h"
+#include "verbs/cmd.h"
+#include "verbs/learn/learn.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"

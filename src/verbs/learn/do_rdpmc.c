@@ -4,9 +4,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lessons/lessons.h"
 #include "verbs/learn/arch/user_counter.h"
 #include "verbs/learn/learn.h"
-#include "lessons/lessons.h"
 
 enum { READS = 10000, TIME_AT = 8 };
 

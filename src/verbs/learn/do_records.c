@@ -2,9 +2,9 @@
 /* lessons/records.lesson */
 #include <string.h>
 
-#include "verbs/learn/learn.h"
-#include "lessons/lessons.h"
 #include "formats/text/text.h"
+#include "lessons/lessons.h"
+#include "verbs/learn/learn.h"
 #include "xlat/tables.h"
 
 enum { HEADER = 8, TYPE_AT = 0, MISC_AT = 4, SIZE_AT = 6 };

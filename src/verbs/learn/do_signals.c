@@ -5,9 +5,9 @@
 #include <time.h>
 
 #include "core/abi/strings.h"
-#include "verbs/learn/learn.h"
-#include "lessons/lessons.h"
 #include "formats/text/text.h"
+#include "lessons/lessons.h"
+#include "verbs/learn/learn.h"
 
 /* The requested signal, and the one that the kernel sends if its signal queue is full. */
 static sigset_t both_signals(void)

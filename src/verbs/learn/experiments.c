@@ -9,8 +9,8 @@
 #include "core/abi/rules.h"
 #include "core/host/rights.h"
 #include "experiment/work.h"
-#include "verbs/learn/learn.h"
 #include "lessons/lessons.h"
+#include "verbs/learn/learn.h"
 #include "xlat/tables.h"
 
 /* lessons/read-formats.lesson ----------------------------------------------------------- */

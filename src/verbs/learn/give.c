@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "core/host/mounts.h"
-#include "verbs/learn/answer.h"
 #include "core/lib/die.h"
+#include "verbs/learn/answer.h"
 
 enum { TRIES = 2, LINE_BYTES = 256, READ_BYTES = 512 };
 

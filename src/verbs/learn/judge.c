@@ -5,11 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "experiment/cause.h"
-#include "experiment/trial.h"
 #include "core/host/event_syntax.h"
 #include "core/host/facts.h"
+#include "core/judge/judge.h"
 #include "core/lib/die.h"
+#include "experiment/cause.h"
+#include "experiment/trial.h"
 
 /* An open of an event, and the facts about it. */
 struct lesson_open {
@@ -86,18 +87,15 @@ void learn_set_cause(struct learn *l, const char *name, const char *event)
 void learn_judge(struct learn *l, const char *event, pid_t pid, int cpu, int error,
 		 struct learn_verdict *out)
 {
-	const struct rule_desc *rule;
-	struct rule_verdict v;
 	struct lesson_open o;
+	struct judgement j;
 
 	lesson_open_init(&o, l, event, pid, cpu);
-	rules_judge(&o.ask, &v);
-	*out = (struct learn_verdict){ .rule = NULL };
-	rule = rules_cause(&v, error, &out->sure);
-	if (rule) {
-		out->rule = rule->name;
-		out->meaning = rule->meaning;
-	}
+	judge_open(&(struct judge_case){ .ask = o.ask, .seen = error }, &j);
+	*out = (struct learn_verdict){
+		.rule = j.rule ? j.rule->name : NULL,
+		.meaning = j.rule ? j.rule->meaning : NULL, .sure = j.sure,
+	};
 	lesson_open_free(&o);
 }
 

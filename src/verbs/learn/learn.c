@@ -5,9 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "verbs/learn/give.h"
 #include "core/lib/die.h"
 #include "core/lib/nearest.h"
+#include "verbs/learn/give.h"
 
 struct command {
 	bool all, no_input, markdown;

@@ -5,9 +5,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "core/host/host.h"
 #include "experiment/steps.h"
 #include "experiment/stream.h"
-#include "core/host/host.h"
 #include "verbs/learn/lesson.h"
 #include "verbs/learn/lesson_text.h"
 #include "verbs/learn/needs.h"

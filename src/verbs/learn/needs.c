@@ -52,7 +52,7 @@ static const struct learn_need needs[] = {
 	{ "sigtrap", "signals of breakpoints", INSTRUMENT_BREAKPOINT_SIGNAL, NULL, NULL },
 	{ "tracepoint", "tracepoints", INSTRUMENT_TRACEPOINT, has_task_rename,
 	  "Their numbers cannot be read here: that requires root, a mounted tracefs, and a "
-	  "kernel with tracepoints." },
+	  "kernel with tracepoints that is not locked down." },
 	{ "uprobe", "uprobes", INSTRUMENT_UPROBE, has_uprobe, NO_PMU },
 };
 

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "core/abi/strings.h"
-#include "verbs/learn/learn.h"
 #include "core/lib/die.h"
+#include "verbs/learn/learn.h"
 
 /* Values ------------------------------------------------------------------------------- */
 

@@ -3,13 +3,13 @@
 #pragma once
 
 #include "core/abi/rules.h"
-#include "verbs/cli/machine.h"
-#include "verbs/cli/showing.h"
-#include "experiment/experiment.h"
-#include "experiment/instruments.h"
 #include "core/host/facts.h"
 #include "core/lib/buf.h"
 #include "core/lib/nearest.h"
+#include "experiment/experiment.h"
+#include "experiment/instruments.h"
+#include "verbs/cli/machine.h"
+#include "verbs/cli/showing.h"
 
 /* In ascending order: the best result on any event counts. */
 enum feature_result {

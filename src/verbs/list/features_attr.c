@@ -8,8 +8,8 @@
 
 #include "core/abi/arch.h"
 #include "core/abi/layout.h"
-#include "verbs/list/features.h"
 #include "experiment/work.h"
+#include "verbs/list/features.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"

@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "core/abi/layout.h"
-#include "verbs/list/features.h"
-#include "experiment/work.h"
 #include "core/host/cgroup.h"
 #include "core/host/pmu.h"
+#include "experiment/work.h"
+#include "verbs/list/features.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
@@ -290,6 +290,7 @@ void features_try_ioctl(struct features *fs, struct feature *f)
 {
 	const struct ioctl_desc *d = f->what;
 	bool takes_fd = d->arg == IOCTL_ARG_FD;
+	const char *lacks;
 	int error;
 
 	/* bits 0 to 2 of i: after the work, opened disabled, with a BPF program */
@@ -306,15 +307,15 @@ void features_try_ioctl(struct features *fs, struct feature *f)
 		if (error)
 			fs->bpf_error = error;
 	}
-	if (takes_fd && f->result == FEATURE_NO && f->error != ENOTTY && fs->bpf_error) {
+	lacks = takes_fd && fs->bpf_error ?
+		"refuses an event as its argument; no BPF program can be loaded here" :
+		base_of(fs, PERF_TYPE_TRACEPOINT) ? NULL : "no tracepoint to try it on";
+	if (lacks && f->result == FEATURE_NO && f->error != ENOTTY) {
 		f->result = FEATURE_UNTRIED;
 		f->error = 0;
 		f->on = NULL;
-		buf_adds(&f->why, "refuses an event as its argument; no BPF program can be "
-			      "loaded here");
+		buf_adds(&f->why, lacks);
 	}
-	if (f->result == FEATURE_NO && !base_of(fs, PERF_TYPE_TRACEPOINT))
-		buf_adds(&f->why, "no tracepoint to try it on");
 	if (!features_any(fs))
 		features_found(f, FEATURE_UNTRIED, NULL, FEATURES_NOTHING_OPENS);
 }

@@ -4,8 +4,8 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
-#include "verbs/list/features.h"
 #include "core/host/host.h"
+#include "verbs/list/features.h"
 #include "verbs/measure/refusal.h"
 #include "xlat/constants.h"
 #include "xlat/tables.h"

@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "core/abi/layout.h"
-#include "verbs/list/features.h"
 #include "core/host/host.h"
 #include "core/host/pmu.h"
 #include "core/lib/die.h"
 #include "core/model/event_name.h"
+#include "verbs/list/features.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"

@@ -126,13 +126,13 @@ static void row_json(struct features *fs, const struct shown *o)
 	k = fs->out.sink;
 	for (enum member m = 0; m < MEMBERS; m++) {
 		if (m == NAME)
-			k->ops->string(k, keys[m], o->words[m], strlen(o->words[m]), false);
+			sink_string(k, keys[m], o->words[m], strlen(o->words[m]), false);
 		else if (o->words[m])
-			k->ops->symbol(k, keys[m], o->words[m]);
+			sink_symbol(k, keys[m], o->words[m]);
 		else if (m == SURE && o->given[m])
 			json_add_bool(&fs->out.object, keys[m], o->numbers[m]);
 		else if (o->given[m])
-			k->ops->uint(k, keys[m], o->numbers[m]);
+			sink_uint(k, keys[m], o->numbers[m]);
 	}
 	showing_end(&fs->out);
 }
@@ -332,7 +332,7 @@ static void features_json_release(struct sink *k, const char *key, uint32_t rele
 	if (release)
 		release_text(release, &text);
 	if (release)
-		k->ops->symbol(k, key, buf_str(&text));
+		sink_symbol(k, key, buf_str(&text));
 	buf_free(&text);
 }
 
@@ -344,18 +344,18 @@ static void json_kernel(struct features *fs)
 	features_release(fs, &r);
 	showing_begin(&fs->out, false);
 	k = fs->out.sink;
-	k->ops->symbol(k, "kind", "kernel");
-	k->ops->symbol(k, "name", fs->facts.release);
-	k->ops->symbol(k, "machine", fs->facts.rules.machine.arch->name);
-	k->ops->uint(k, "attr_size", fs->attr_size);
+	sink_symbol(k, "kind", "kernel");
+	sink_symbol(k, "name", fs->facts.release);
+	sink_symbol(k, "machine", fs->facts.rules.machine.arch->name);
+	sink_uint(k, "attr_size", fs->attr_size);
 	features_json_release(k, "has", r.from);
 	features_json_release(k, "before", r.before);
-	k->ops->begin(k, "missing", SINK_ARRAY);
+	sink_begin(k, "missing", SINK_ARRAY);
 	for (size_t i = 0; i < fs->n; i++)
 		if (fs->list[i].kind->dated && fs->list[i].known == FACT_NO)
-			k->ops->symbol(k, NULL, buf_str(&fs->list[i].name));
-	k->ops->end(k);
-	k->ops->uint(k, "undecided", r.undecided);
+			sink_symbol(k, NULL, buf_str(&fs->list[i].name));
+	sink_end(k);
+	sink_uint(k, "undecided", r.undecided);
 	json_add_bool(&fs->out.object, "fits", features_release_fits(fs, &r));
 	showing_end(&fs->out);
 }
@@ -368,16 +368,16 @@ static void json_here(struct features *fs)
 
 	showing_begin(&fs->out, false);
 	k = fs->out.sink;
-	k->ops->symbol(k, "kind", "here");
+	sink_symbol(k, "kind", "here");
 	if (!(fs->facts.rules.machine.unread & UNREAD_PARANOID))
-		k->ops->sint(k, "paranoid", fs->facts.rules.machine.paranoid);
-	k->ops->hex(k, "capabilities", fs->facts.rules.machine.caps);
-	k->ops->begin(k, "limits", SINK_ARRAY);
+		sink_sint(k, "paranoid", fs->facts.rules.machine.paranoid);
+	sink_hex(k, "capabilities", fs->facts.rules.machine.caps);
+	sink_begin(k, "limits", SINK_ARRAY);
 	for (size_t i = 0; i < n; i++) {
-		k->ops->symbol(k, NULL, buf_str(&lines[i]));
+		sink_symbol(k, NULL, buf_str(&lines[i]));
 		buf_free(&lines[i]);
 	}
-	k->ops->end(k);
+	sink_end(k);
 	showing_end(&fs->out);
 }
 

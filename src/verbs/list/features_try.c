@@ -7,15 +7,16 @@
 #include <unistd.h>
 
 #include "core/abi/layout.h"
-#include "verbs/list/features.h"
+#include "core/host/host.h"
+#include "core/host/pmu.h"
+#include "core/judge/judge.h"
+#include "core/lib/die.h"
+#include "core/model/event_name.h"
 #include "engine/rings/bpf.h"
 #include "experiment/open_event.h"
 #include "experiment/trial.h"
 #include "experiment/work.h"
-#include "core/host/host.h"
-#include "core/host/pmu.h"
-#include "core/lib/die.h"
-#include "core/model/event_name.h"
+#include "verbs/list/features.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
@@ -369,30 +370,29 @@ static struct rule_ask ask_of(const struct experiment *x, const struct rule_fact
 static enum fact known_by(const struct features *fs, const struct experiment *x, int error)
 {
 	struct rule_facts facts = fs->facts.rules;
-	struct rule_ask ask = ask_of(x, &facts);
-	struct rule_verdict v;
+	struct judgement j;
 
 	facts.machine.release = 0;
 	facts.machine.attr_size = 0;
-	rules_judge(&ask, &v);
+	judge_open(&(struct judge_case){ .ask = ask_of(x, &facts), .seen = error }, &j);
 	if (!features_any(fs)) /* a filter may have answered instead of the kernel */
 		return FACT_UNKNOWN;
 	if (error != EINVAL && error != E2BIG && error != ENOENT)
 		return FACT_YES;
-	return v.error == error || rules_explain(&v, error) ? FACT_UNKNOWN : FACT_NO;
+	return j.rule ? FACT_UNKNOWN : FACT_NO;
 }
 
 void features_refused(struct features *fs, struct feature *f, const struct experiment *x,
 		      int error, const char *on)
 {
-	struct rule_ask ask = ask_of(x, &fs->facts.rules);
+	const struct judge_case c = { .ask = ask_of(x, &fs->facts.rules), .seen = error };
 	const char *in_use = instrument_in_use(x->attr, x->len, error);
-	struct rule_verdict v;
+	struct judgement j;
 	enum fact known;
 
 	/* the kernel lowers perf_event_max_sample_rate when interrupts take long */
 	facts_refresh(&fs->facts);
-	facts_target(&fs->facts, &ask);
+	facts_target(&fs->facts, &c.ask);
 	/* without the leader's attr, rules about it are unknown */
 	fs->facts.rules.target.group = (struct rule_group){
 		.event = FACT_YES, .alive = FACT_YES, .leads = FACT_YES,
@@ -408,7 +408,8 @@ void features_refused(struct features *fs, struct feature *f, const struct exper
 		features_found(f, FEATURE_UNTRIED, NULL, in_use);
 	if (in_use || !features_found(f, FEATURE_NO, on, NULL))
 		return;
-	rules_judge(&ask, &v);
+	judge_open(&c, &j);
 	f->error = error;
-	f->rule = rules_cause(&v, error, &f->sure);
+	f->rule = j.rule;
+	f->sure = j.sure;
 }

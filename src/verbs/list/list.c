@@ -9,13 +9,6 @@
 #include "core/abi/layout.h"
 #include "core/abi/layout_emit.h"
 #include "core/abi/strings.h"
-#include "verbs/cli/machine.h"
-#include "verbs/cli/options.h"
-#include "verbs/cli/showing.h"
-#include "verbs/cmd.h"
-#include "verbs/list/features.h"
-#include "experiment/open_event.h"
-#include "experiment/trial.h"
 #include "core/host/event_syntax.h"
 #include "core/host/event_words.h"
 #include "core/host/host.h"
@@ -24,7 +17,14 @@
 #include "core/lib/die.h"
 #include "core/lib/nearest.h"
 #include "core/model/event_name.h"
+#include "experiment/open_event.h"
+#include "experiment/trial.h"
 #include "formats/text/text_fit.h"
+#include "verbs/cli/machine.h"
+#include "verbs/cli/options.h"
+#include "verbs/cli/showing.h"
+#include "verbs/cmd.h"
+#include "verbs/list/features.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
@@ -246,7 +246,8 @@ static void warn_no_tracepoints(const struct list *l, const struct verb_args *ar
 	for (size_t i = 0; i < args->n; i++)
 		wanted |= wants_tracepoints(args->words[i]);
 	if (wanted && !host_has_tracepoints(l->machine.host))
-		warn("cannot read tracepoints: tracefs is not mounted, or only root may read it");
+		warn("cannot read tracepoints: tracefs is not mounted, only root may read it, or "
+		     "kernel lockdown hides it");
 }
 
 static enum list_kind kind_of_type(uint64_t type)
@@ -389,9 +390,9 @@ static void list_emit_attr(struct list *l, const struct listed *e, struct sink *
 		w.bytes = attr->bytes;
 		w.len = attr->len;
 		w.string = attr->nstrings ? (const char *)&attr->pool[attr->strings[0].at] : NULL;
-		s->ops->begin(s, "attr", SINK_OBJECT);
+		sink_begin(s, "attr", SINK_OBJECT);
 		layout_emit(&w, s);
-		s->ops->end(s);
+		sink_end(s);
 	}
 	event_list_free(&events);
 }
@@ -429,7 +430,7 @@ static void list_show_json(struct list *l, const struct listed *e)
 	list_words(e, words);
 	for (size_t i = 0; i < FIELDS; i++)
 		if (words[i])
-			s->ops->string(s, fields[i].key, words[i], strlen(words[i]), false);
+			sink_string(s, fields[i].key, words[i], strlen(words[i]), false);
 	list_emit_attr(l, e, s);
 }
 

@@ -6,9 +6,9 @@
 
 #include "core/host/sysfile.h"
 #include "core/lib/progress.h"
+#include "core/lib/workload.h"
 #include "experiment/batch.h"
 #include "verbs/measure/own_session.h"
-#include "verbs/measure/workload.h"
 
 struct measure {
 	struct own_session own_session;	/* with the options; its pids are those of -p */

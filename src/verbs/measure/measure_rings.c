@@ -6,11 +6,11 @@
 #include <unistd.h>
 
 #include "core/abi/layout.h"
-#include "formats/perfdata/measured.h"
-#include "engine/rings/writer.h"
 #include "core/host/symbols.h"
 #include "core/lib/clock.h"
 #include "core/lib/die.h"
+#include "engine/rings/writer.h"
+#include "formats/perfdata/measured.h"
 #include "verbs/measure/refusal.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"

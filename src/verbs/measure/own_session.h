@@ -5,10 +5,10 @@
  */
 #pragma once
 
+#include "core/session/session.h"
+#include "engine/rings/own_call.h"
 #include "verbs/cli/machine.h"
 #include "verbs/cli/views.h"
-#include "engine/rings/own_call.h"
-#include "core/session/session.h"
 
 struct own_session {
 	struct options options;	/* initialized, filled in and freed by the caller */

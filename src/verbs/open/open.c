@@ -10,13 +10,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "verbs/cmd.h"
-#include "experiment/instruments.h"
-#include "experiment/trial.h"
 #include "core/host/rights.h"
 #include "core/lib/die.h"
-#include "verbs/measure/refusal.h"
+#include "experiment/instruments.h"
+#include "experiment/trial.h"
 #include "formats/text/event_totals.h"
+#include "verbs/cmd.h"
+#include "verbs/measure/refusal.h"
 #include "xlat/constants.h"
 
 enum { RATE = 4000 };	/* samples a second, as perf record has it */

@@ -9,10 +9,10 @@
 #include <time.h>
 
 #include "core/abi/attr_member.h"
-#include "experiment/trial.h"
 #include "core/lib/buf.h"
 #include "core/lib/die.h"
 #include "core/lib/nearest.h"
+#include "experiment/trial.h"
 #include "xlat/constants.h"
 
 /* The kinds of records, by their bit in the attr; newest last. */

@@ -9,14 +9,14 @@
 #include <unistd.h>
 
 #include "core/abi/layout.h"
-#include "verbs/cmd.h"
-#include "engine/rings/borrow.h"
-#include "xlat/tables.h"
 #include "core/host/facts.h"
 #include "core/host/mounts.h"
 #include "core/host/sysfile.h"
 #include "core/lib/die.h"
 #include "engine/ptrace/proc.h"
+#include "engine/rings/borrow.h"
+#include "verbs/cmd.h"
+#include "xlat/tables.h"
 
 enum { MOST_SECONDS = 86400 };
 

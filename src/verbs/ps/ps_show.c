@@ -300,7 +300,7 @@ static void ps_add_detail(const struct ps_row *r, int rank, struct buf *out)
 
 static void emit_now(const struct ps_row *r, struct sink *s)
 {
-	s->ops->uint(s, "at_ns", r->p->now_ns);
+	sink_uint(s, "at_ns", r->p->now_ns);
 }
 
 /* Text has the members that are not 0, as a trace. */
@@ -312,14 +312,14 @@ static void ps_emit_attr(const struct ps_row *r, struct sink *s)
 		.names = &r->p->machine.names,
 	};
 
-	s->ops->begin(s, "attr", SINK_OBJECT);
+	sink_begin(s, "attr", SINK_OBJECT);
 	layout_emit(&w, s);
-	s->ops->end(s);
+	sink_end(s);
 }
 
 static void emit_type(const struct ps_row *r, struct sink *s)
 {
-	s->ops->uint(s, "kernel_type", kernel_type(r->v));
+	sink_uint(s, "kernel_type", kernel_type(r->v));
 }
 
 static void ps_emit_comm(struct sink *s, const char *comm)
@@ -327,7 +327,7 @@ static void ps_emit_comm(struct sink *s, const char *comm)
 	char text[EVENTS_COMM + 1] = "";
 
 	memcpy(text, comm, EVENTS_COMM);
-	s->ops->symbol(s, "comm", text);
+	sink_symbol(s, "comm", text);
 }
 
 static void emit_target(const struct ps_row *r, struct sink *s)
@@ -335,18 +335,18 @@ static void emit_target(const struct ps_row *r, struct sink *s)
 	const struct events_facts *f = r->f;
 	char cgroup[EVENTS_CGROUP + 1];
 
-	s->ops->begin(s, "target", SINK_OBJECT);
-	s->ops->sint(s, "cpu", f->cpu);
+	sink_begin(s, "target", SINK_OBJECT);
+	sink_sint(s, "cpu", f->cpu);
 	if (f->target) {
-		s->ops->uint(s, "pid", f->target_process);
-		s->ops->uint(s, "tid", f->target);
+		sink_uint(s, "pid", f->target_process);
+		sink_uint(s, "tid", f->target);
 		ps_emit_comm(s, f->target_comm);
 	}
 	if (f->cgroup) {
-		s->ops->uint(s, "cgroup_id", f->cgroup);
-		s->ops->symbol(s, "cgroup", cgroup_name(f, cgroup));
+		sink_uint(s, "cgroup_id", f->cgroup);
+		sink_symbol(s, "cgroup", cgroup_name(f, cgroup));
 	}
-	s->ops->end(s);
+	sink_end(s);
 }
 
 static void emit_stale(const struct ps_row *r, struct sink *s)
@@ -370,22 +370,22 @@ static void emit_holders(const struct ps_row *r, struct sink *s)
 		[EVENTS_LINK] = "link", [EVENTS_PTRACE] = "ptrace", [EVENTS_KERNEL] = "kernel",
 	};
 
-	s->ops->begin(s, "holders", SINK_ARRAY);
+	sink_begin(s, "holders", SINK_ARRAY);
 	for (size_t i = 0; i < r->v->nholders; i++) {
 		const struct events_holder *h = &r->v->holders[i];
 
-		s->ops->begin(s, NULL, SINK_OBJECT);
-		s->ops->symbol(s, "by", by[h->reference]);
+		sink_begin(s, NULL, SINK_OBJECT);
+		sink_symbol(s, "by", by[h->reference]);
 		if (h->pid) {
-			s->ops->uint(s, "pid", h->pid);
-			s->ops->uint(s, "tid", h->tid);
+			sink_uint(s, "pid", h->pid);
+			sink_uint(s, "tid", h->tid);
 			ps_emit_comm(s, h->comm);
 		}
 		if (h->reference == EVENTS_DESCRIPTOR || h->reference == EVENTS_LINK)
-			s->ops->uint(s, h->reference == EVENTS_LINK ? "id" : "fd", h->number);
-		s->ops->end(s);
+			sink_uint(s, h->reference == EVENTS_LINK ? "id" : "fd", h->number);
+		sink_end(s);
 	}
-	s->ops->end(s);
+	sink_end(s);
 }
 
 /* The table ------------------------------------------------------------------------------- */
@@ -640,10 +640,10 @@ static void ps_emit_number(const struct ps_field *f, const struct ps_row *r, str
 	const void *at = (const char *)r->f + f->at;
 
 	if (f->is_signed)
-		s->ops->sint(s, f->key, *(const __s32 *)at);
+		sink_sint(s, f->key, *(const __s32 *)at);
 	else
-		s->ops->uint(s, f->key, f->size == sizeof(__u32) ? *(const __u32 *)at :
-				*(const __u64 *)at);
+		sink_uint(s, f->key, f->size == sizeof(__u32) ? *(const __u32 *)at :
+			     *(const __u64 *)at);
 }
 
 static void show_json(const struct ps_row *r)
@@ -665,7 +665,7 @@ static void show_json(const struct ps_row *r)
 		else
 			f->words(r, &words);
 		if (words.len)
-			out->sink->ops->symbol(out->sink, f->key, buf_str(&words));
+			sink_symbol(out->sink, f->key, buf_str(&words));
 	}
 	buf_free(&words);
 	showing_end(out);

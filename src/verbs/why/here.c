@@ -78,6 +78,15 @@ static void here_slots(const struct show *s, struct buf *out)
 		buf_addf(out, ", with the %zu events before it in the list open", s->c->before.n);
 }
 
+static void here_tracepoint(const struct rule_target *t, struct buf *out)
+{
+	if (t->tracepoint_name)
+		buf_addf(out, "the tracepoint is %s", t->tracepoint_name);
+	else
+		buf_adds(out, t->tracepoint == FACT_NO ? "no tracepoint has that id" :
+			      "tracefs cannot be read");
+}
+
 bool here_add(const struct show *s, uint64_t by, struct buf *out)
 {
 	const struct rule_machine *m = &s->k->facts.rules.machine;
@@ -112,11 +121,7 @@ bool here_add(const struct show *s, uint64_t by, struct buf *out)
 		here_pmus(s, out);
 		break;
 	case RULE_BY_TRACEPOINT:
-		if (t->tracepoint_name)
-			buf_addf(out, "the tracepoint is %s", t->tracepoint_name);
-		else
-			buf_adds(out, t->tracepoint == FACT_NO ? "no tracepoint has that id" :
-				      "tracefs cannot be read");
+		here_tracepoint(t, out);
 		break;
 	case RULE_BY_CPU:
 		if (m->unread & UNREAD_CPUS)
@@ -192,6 +197,13 @@ static void seccomp_words(const struct show *s, struct buf *out)
 	refusal_gate(&s->r->confinement, out);
 }
 
+static void security_words(const struct show *s, struct buf *out)
+{
+	buf_adds(out, s->r->simplest ?
+		      "a security module does not let this process use perf events" :
+		      "the kernel is locked down, for root as well: see kernel_lockdown(7)");
+}
+
 const char *here_add_block(const struct show *s, enum why_block b, struct buf *out)
 {
 	static const struct {
@@ -205,8 +217,7 @@ const char *here_add_block(const struct show *s, enum why_block b, struct buf *o
 		[BLOCK_SECCOMP] = { "seccomp", .add = seccomp_words, .confined = true },
 		[BLOCK_NO_SYSCALL] = { "no_syscall",
 				       .words = "the kernel is built without perf events" },
-		[BLOCK_SECURITY] = { "security", .words = "a security module does not let this "
-							  "process use perf events" },
+		[BLOCK_SECURITY] = { "security", .add = security_words },
 		[BLOCK_PARANOID] = { "paranoid", .by = RULE_BY_PARANOID },
 		[BLOCK_CAPABILITY] = { "capability", .add = capability_words, .confined = true },
 		[BLOCK_DESCRIPTORS] = { "descriptors", .by = RULE_BY_RLIMIT,

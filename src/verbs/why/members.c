@@ -74,9 +74,9 @@ void members_json_call(const struct show *s, const struct call *c)
 	size_t len;
 	const uint8_t *bytes = captured_attr(c, &len);
 
-	k->ops->begin(k, "args", SINK_OBJECT);
+	sink_begin(k, "args", SINK_OBJECT);
 	call_args(c, AT_SYSCALL_ENTER, &s->k->machine.names, k);
-	k->ops->end(k);
+	sink_end(k);
 	json_add_bytes(&s->out->object, "attr_bytes", bytes, len);
 }
 
@@ -134,13 +134,13 @@ void members_emit_changes(const struct show *s, const struct change *const *set,
 	for (size_t i = 0; i < n; i++)
 		change_apply(&changed, set[i]);
 	members_make_call(s, &changed, &call);
-	k->ops->begin(k, key, SINK_OBJECT);
+	sink_begin(k, key, SINK_OBJECT);
 	for (size_t i = 0; i < n; i++) {
 		const char *name = change_name(set[i]);
 
 		members_emit(s, &call, name, strlen(name));
 	}
-	k->ops->end(k);
+	sink_end(k);
 	call_free(&call);
 }
 

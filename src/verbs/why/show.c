@@ -81,7 +81,7 @@ static void show_outcome(const struct show *s, int error)
 static struct sink *open_row(const struct show *s, const struct row *w, enum sink_shape shape)
 {
 	if (s->out->json)
-		s->out->sink->ops->begin(s->out->sink, w->key, shape);
+		sink_begin(s->out->sink, w->key, shape);
 	else
 		begin_line(s, w->heading);
 	return s->out->sink;
@@ -90,7 +90,7 @@ static struct sink *open_row(const struct show *s, const struct row *w, enum sin
 static void close_row(const struct show *s)
 {
 	if (s->out->json)
-		s->out->sink->ops->end(s->out->sink);
+		sink_end(s->out->sink);
 	else
 		showing_end(s->out);
 }
@@ -106,7 +106,7 @@ static void show_rules(const struct show *s, const struct row *w)
 		if (!w->rule(v, i))
 			continue;
 		if (s->out->json) {
-			s->out->sink->ops->symbol(s->out->sink, NULL, rule_descs[i].name);
+			sink_symbol(s->out->sink, NULL, rule_descs[i].name);
 			continue;
 		}
 		if (!*sep)
@@ -125,7 +125,7 @@ static void write_text(const struct show *s, const struct row *w, const char *te
 	if (!text || !*text)
 		return;
 	if (s->out->json) {
-		s->out->sink->ops->symbol(s->out->sink, w->key, text);
+		sink_symbol(s->out->sink, w->key, text);
 	} else {
 		buf_adds(begin_line(s, w->heading), text);
 		showing_end(s->out);
@@ -155,7 +155,7 @@ static void write_row(const struct show *s, const struct row *w, const struct va
 		if (*number < 0)
 			break;
 		if (s->out->json) {
-			s->out->sink->ops->sint(s->out->sink, w->key, *number);
+			sink_sint(s->out->sink, w->key, *number);
 			break;
 		}
 		buf_addf(begin_line(s, w->heading), "%d", *number);
@@ -221,7 +221,7 @@ static void json_release(struct sink *k, const char *key, uint32_t release)
 	if (!release)
 		return;
 	release_text(release, &text);
-	k->ops->symbol(k, key, buf_str(&text));
+	sink_symbol(k, key, buf_str(&text));
 	buf_free(&text);
 }
 
@@ -231,25 +231,25 @@ static void json_rule(const struct show *s, const struct rule_desc *d)
 	struct sink *k = s->out->sink;
 	struct buf words = { 0 };
 
-	k->ops->symbol(k, "rule", d->name);
-	k->ops->symbol(k, "meaning", d->meaning);
-	k->ops->begin(k, "fields", SINK_OBJECT);
+	sink_symbol(k, "rule", d->name);
+	sink_symbol(k, "meaning", d->meaning);
+	sink_begin(k, "fields", SINK_OBJECT);
 	members_of_rule(s, d);
-	k->ops->end(k);
+	sink_end(k);
 	json_release(k, "since", d->since);
 	json_release(k, "until", d->until);
-	k->ops->begin(k, "by", SINK_ARRAY);
+	sink_begin(k, "by", SINK_ARRAY);
 	for (size_t i = 0; i < x->n; i++)
 		if (d->by & x->entries[i].value)
-			k->ops->symbol(k, NULL, x->entries[i].meaning);
-	k->ops->end(k);
-	k->ops->begin(k, "here", SINK_ARRAY);
+			sink_symbol(k, NULL, x->entries[i].meaning);
+	sink_end(k);
+	sink_begin(k, "here", SINK_ARRAY);
 	for (size_t i = 0; i < x->n; i++) {
 		buf_reset(&words);
 		if (d->by & x->entries[i].value && here_add(s, x->entries[i].value, &words))
-			k->ops->symbol(k, NULL, buf_str(&words));
+			sink_symbol(k, NULL, buf_str(&words));
 	}
-	k->ops->end(k);
+	sink_end(k);
 	buf_free(&words);
 }
 
@@ -267,9 +267,9 @@ static void write_seen(const struct show *s, const struct row *w)
 	show_outcome(s, s->c->error);
 	if (s->out->json) {
 		if (s->c->injected)
-			k->ops->uint(k, "injected", 1);
+			sink_uint(k, "injected", 1);
 		if (times)
-			k->ops->uint(k, "times", times);
+			sink_uint(k, "times", times);
 	} else {
 		if (s->c->injected)
 			buf_adds(&s->out->line, " (injected: the kernel was not asked)");
@@ -345,9 +345,9 @@ static void text_predicted(const struct show *s, const struct rule_verdict *v)
 	showing_end(s->out);
 	if (v->rule && *v->rule->fields) {
 		begin_line(s, "fields");
-		k->ops->begin(k, NULL, SINK_OBJECT);
+		sink_begin(k, NULL, SINK_OBJECT);
 		members_of_rule(s, v->rule);
-		k->ops->end(k);
+		sink_end(k);
 		showing_end(s->out);
 	}
 	if (v->rule && !s->k->quiet)
@@ -368,7 +368,7 @@ static void write_predicted(const struct show *s, const struct row *w)
 		json_rule(s, v->rule);
 	if (rules_assumed(v))
 		json_release(k, "unless_changed_since", xlat_release);
-	k->ops->end(k);
+	sink_end(k);
 }
 
 static void verdict_words(const struct show *s, struct buf *out)
@@ -458,10 +458,10 @@ static void text_fault(const struct show *s, size_t at)
 	}
 	if (f->npast) {
 		begin_line(s, "cause");
-		k->ops->begin(k, NULL, SINK_OBJECT);
+		sink_begin(k, NULL, SINK_OBJECT);
 		for (size_t i = 0; i < n; i++)
 			members_emit(s, &s->c->call, words[i].at, words[i].len);
-		k->ops->end(k);
+		sink_end(k);
 		showing_end(s->out);
 	}
 	out = begin_line(s, s->again ? "as above" : "because");
@@ -489,22 +489,22 @@ static void json_fault(const struct show *s, const struct cause_fault *f)
 	size_t n = members_blamed(s, f, words);
 	struct buf name = { 0 };
 
-	k->ops->begin(k, NULL, SINK_OBJECT);
+	sink_begin(k, NULL, SINK_OBJECT);
 	json_outcome(s, f->error);
-	k->ops->begin(k, "blame", SINK_ARRAY);
+	sink_begin(k, "blame", SINK_ARRAY);
 	for (size_t i = 0; i < n; i++) {
 		buf_reset(&name);
 		buf_add(&name, words[i].at, words[i].len);
-		k->ops->symbol(k, NULL, buf_str(&name));
+		sink_symbol(k, NULL, buf_str(&name));
 	}
-	k->ops->end(k);
+	sink_end(k);
 	buf_free(&name);
 	members_emit_changes(s, f->past, f->npast, "helps");
 	if (f->rule) {
 		json_rule(s, f->rule);
 		json_add_bool(&s->out->object, "sure", f->sure);
 	}
-	k->ops->end(k);
+	sink_end(k);
 }
 
 static void write_faults(const struct show *s, const struct row *w)
@@ -530,8 +530,8 @@ static void write_probe(const struct show *s, const struct row *w)
 		return;
 	open_row(s, w, SINK_OBJECT);
 	if (s->out->json) {
-		k->ops->symbol(k, "instead", seen->instead);
-		k->ops->symbol(k, "differs", seen->differs);
+		sink_symbol(k, "instead", seen->instead);
+		sink_symbol(k, "differs", seen->differs);
 	} else {
 		text_escaped(&s->out->line, seen->instead);
 		buf_addf(&s->out->line, " opened instead; it differs in %s",
@@ -548,7 +548,7 @@ static void write_change_names(const struct show *s, const struct row *w)
 		return;
 	open_row(s, w, SINK_ARRAY);
 	for (size_t i = 0; i < c->n; i++)
-		s->out->sink->ops->symbol(s->out->sink, NULL, change_name(c->changes[i]));
+		sink_symbol(s->out->sink, NULL, change_name(c->changes[i]));
 	close_row(s);
 }
 
@@ -576,10 +576,10 @@ static void write_block(const struct show *s, const struct row *w, enum why_bloc
 	const char *name = here_add_block(s, b, &words);
 
 	if (s->out->json) {
-		k->ops->begin(k, NULL, SINK_OBJECT);
-		k->ops->symbol(k, "by", name);
-		k->ops->symbol(k, "words", buf_str(&words));
-		k->ops->end(k);
+		sink_begin(k, NULL, SINK_OBJECT);
+		sink_symbol(k, "by", name);
+		sink_symbol(k, "words", buf_str(&words));
+		sink_end(k);
 	} else {
 		text_escaped(begin_line(s, w->heading), buf_str(&words));
 		showing_end(s->out);
@@ -702,9 +702,9 @@ static void show_head(struct show *s)
 	}
 	showing_begin(s->out, false);
 	k = s->out->sink;
-	k->ops->symbol(k, "call", c->call.desc->name);
+	sink_symbol(k, "call", c->call.desc->name);
 	if (*c->label)
-		k->ops->string(k, "label", c->label, strlen(c->label), false);
+		sink_string(k, "label", c->label, strlen(c->label), false);
 	members_json_call(s, &c->call);
 }
 

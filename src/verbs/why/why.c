@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/abi/attr_value.h"
+#include "core/abi/attr_member.h"
 #include "core/host/proc.h"
 #include "core/lib/die.h"
 #include "core/lib/scan_text.h"
