@@ -94,7 +94,7 @@ static int map_one(struct batch *b, struct stream *s, size_t target, size_t even
 		return (int)-own_call_ioctl(b->own_calls, fd, PERF_EVENT_IOC_SET_OUTPUT,
 					 (uint64_t)r->fd);
 	}
-	at = own_call_map(b->own_calls, fd, length, !backward, &error);
+	at = own_call_map_at(b->own_calls, fd, length, 0, !backward, &error);
 	if (!at)
 		return error;
 	stream_add(s, &(struct stream_ring){

@@ -5,7 +5,7 @@
 
 #include "core/abi/layout.h"
 #include "core/abi/strings.h"
-#include "core/host/confine.h"
+#include "core/host/rights.h"
 #include "experiment/instruments_internal.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"

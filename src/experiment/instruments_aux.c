@@ -8,7 +8,7 @@
 #include "core/abi/ioctl.h"
 #include "core/host/pmu.h"
 #include "core/lib/child.h"
-#include "engine/rings/aux.h"
+#include "engine/rings/ring.h"
 #include "experiment/instruments_internal.h"
 #include "xlat/constants.h"
 #include "xlat/tables.h"

@@ -6,7 +6,6 @@
 
 #include "core/abi/record.h"
 #include "core/lib/buf.h"
-#include "engine/rings/aux.h"
 #include "engine/rings/own_call.h"
 #include "engine/rings/ring.h"
 

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "explain/attr_prose.h"
-#include "explain/story_internal.h"
 #include "core/lib/die.h"
 #include "core/lib/map.h"
+#include "explain/attr_prose.h"
+#include "explain/story_internal.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 

@@ -9,7 +9,7 @@
 #include "core/abi/siginfo.h"
 #include "core/abi/strings.h"
 #include "config.h"
-#include "core/host/confine.h"
+#include "core/host/rights.h"
 #include "core/judge/judge.h"
 #include "formats/text/text.h"
 #include "public/copy_out.h"

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include "fuzz.h"
-#include "core/host/code.h"
 #include "core/host/symtab.h"
 #include "core/lib/maps.h"
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/host/rawformat.h"
+#include "core/host/rawdata.h"
 #include "core/lib/buf.h"
 #include "core/lib/die.h"
 

@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include "engine/rings/aux.h"
+#include "engine/rings/ring.h"
 #include "experiment/stream.h"
 
 enum { SIZE = 4096, PAGE = 4096 };

@@ -15,8 +15,8 @@
 #include <sys/time.h>
 #include <cmocka.h>
 
+#include "engine/rings/earlier.h"
 #include "engine/rings/events.h"
-#include "engine/rings/holders.h"
 #include "xlat/constants.h"
 
 enum { CPU_PMU = 8, CLOCK_PMU = 6 };

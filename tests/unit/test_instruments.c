@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "core/abi/layout.h"
-#include "engine/rings/aux.h"
+#include "engine/rings/ring.h"
 #include "experiment/experiment.h"
 #include "experiment/instruments_internal.h"
 #include "experiment/open_event.h"

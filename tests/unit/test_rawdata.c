@@ -26,7 +26,6 @@
 #include "core/abi/layout.h"
 #include "core/host/host.h"
 #include "core/host/rawdata.h"
-#include "core/host/rawformat.h"
 #include "core/host/sysfile.h"
 #include "formats/text/text.h"
 #ifdef HAVE_LIBTRACEEVENT

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 
 #include "machine.h"
-#include "engine/ptrace/remote.h"
+#include "engine/ptrace/proc.h"
 
 static void fork_body(bool no_seccomp)
 {

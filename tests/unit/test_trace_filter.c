@@ -17,7 +17,6 @@
 
 #include "engine/ptrace/filter.h"
 #include "engine/ptrace/nr.h"
-#include "engine/ptrace/second_filter.h"
 
 enum { OURS = SECCOMP_RET_TRACE | FILTER_DATA };
 

@@ -17,7 +17,8 @@ static size_t aligned(size_t n)
 	return (n + 3) & ~(size_t)3;
 }
 
-size_t build_id_in_notes(const uint8_t *notes, size_t len, uint8_t id[BUILD_ID_BYTES])
+/* Find the build id in len bytes of ELF notes; return its size, or 0. */
+static size_t build_id_in_notes(const uint8_t *notes, size_t len, uint8_t id[BUILD_ID_BYTES])
 {
 	size_t at = 0;
 

@@ -12,9 +12,6 @@ enum { BUILD_ID_BYTES = 20 };	/* the most that perf keeps */
 #define BUILD_ID_KERNEL "[kernel.kallsyms]"
 #define BUILD_ID_VDSO "[vdso]"
 
-/* Find the build id in len bytes of ELF notes; return its size, or 0. */
-size_t build_id_in_notes(const uint8_t *notes, size_t len, uint8_t id[BUILD_ID_BYTES]);
-
 /*
  * Read the build id of an ELF file, of this machine's byte order, by its path in the root directory
  * of a process, or in our own if that has ended; return its size, or 0.

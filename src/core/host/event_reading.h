@@ -28,11 +28,10 @@ static inline bool syntax_is(const char *word, size_t len, const char *name)
 	return word && strlen(name) == len && !memcmp(word, name, len);
 }
 
-/* event_reading.c: scan the text, and add events to the list. */
+/* Scan the text, and add events to the list. */
 
 /* Skip blanks and return the next character; NUL at the end. */
 char syntax_peek(struct reading *r);
-const char *syntax_skip_blanks(const char *at, const char *end);
 
 /* Return the distance to a character of stop outside of quotes, or to the end. */
 size_t syntax_reach(const char *at, const char *end, const char *stop);
@@ -48,7 +47,7 @@ void syntax_label(struct event_spec *e, const char *text, size_t len);
 bool syntax_unknown(struct reading *r, const char *at, const char *what,
 		    const struct nearest *n, const char *otherwise);
 
-/* event_member.c: members and modifiers. */
+/* Members and modifiers. */
 
 /* "name=value" or "name" at the cursor, a word of len bytes. */
 bool syntax_member(struct reading *r, size_t len);
@@ -65,15 +64,6 @@ bool syntax_modifiers(struct reading *r, size_t first, bool of_group);
 
 /* Apply modifiers after a colon, if any. */
 bool syntax_may_modify(struct reading *r, size_t first, bool of_group);
-
-/* event_pmu.c: PMUs and their terms. */
-
-/* "msr/tsc/u": the word of len bytes before the slash is a PMU or generic event. */
-bool syntax_with_terms(struct reading *r, size_t len);
-
-/* Return true, with an error, if the word names a known PMU that is absent. */
-bool syntax_absent_pmu(struct reading *r, const char *word, size_t len);
-void syntax_alias(struct event_spec *e, const struct pmu_alias *a);
 
 /* event_names.c: parse an event at the cursor, whose first word has len bytes. */
 bool syntax_event(struct reading *r, size_t len);

@@ -17,6 +17,7 @@
 
 #include "core/abi/attr_text.h"
 #include "core/host/host.h"
+#include "core/lib/buf.h"
 #include "xlat/layouts.h"
 
 enum { EVENT_LIST_MAX = 2048 };
@@ -59,3 +60,10 @@ void event_set(struct event_spec *e, unsigned int member, uint64_t v);
 
 /* Set a member unless the text sets it or another member of its union. */
 void event_default(struct event_spec *e, unsigned int member, uint64_t v);
+
+/*
+ * Append the event: its label if that is a name, then the members that differ from those
+ * of the name.  names decides which member of a union applies.
+ */
+void event_text(struct buf *out, struct host *h, const struct names *names,
+		const struct event_spec *e);

@@ -81,23 +81,6 @@ static bool tracepoints_read(const char *tracefs, struct map *ids)
 	return good;
 }
 
-int tracepoint_id(const char *tracefs, const char *name, uint64_t *id)
-{
-	const char *colon = strchr(name, ':');
-	char path[4096], text[32];
-
-	/* reject names with more than one directory, and ".." */
-	if (!colon || colon == name || !colon[1] || *name == '.' || colon[1] == '.' ||
-	    strchr(name, '/'))
-		return -ENOENT;
-	snprintf(path, sizeof(path), "%s/events/%.*s/%s/id", tracefs, (int)(colon - name),
-		 name, colon + 1);
-	errno = EIO;
-	if (!sysfile_read(AT_FDCWD, path, text, sizeof(text)))
-		return -errno;
-	return scan_whole(text, SCAN_DECIMAL, 0, UINT64_MAX, id) ? 0 : -EIO;
-}
-
 /*
  * Return the text of the format file of "system:name", or NULL if it cannot be read.
  * The caller frees it.
@@ -261,9 +244,21 @@ int64_t host_pmu_type(struct host *h, const char *name)
 
 int host_tracepoint_id(struct host *h, const char *name, uint64_t *id)
 {
-	const char *tracefs = mounted_tracefs(h);
+	const char *tracefs = mounted_tracefs(h), *colon = strchr(name, ':');
+	char path[4096], text[32];
 
-	return tracefs ? tracepoint_id(tracefs, name, id) : -ENODEV;
+	if (!tracefs)
+		return -ENODEV;
+	/* reject names with more than one directory, and ".." */
+	if (!colon || colon == name || !colon[1] || *name == '.' || colon[1] == '.' ||
+	    strchr(name, '/'))
+		return -ENOENT;
+	snprintf(path, sizeof(path), "%s/events/%.*s/%s/id", tracefs, (int)(colon - name),
+		 name, colon + 1);
+	errno = EIO;
+	if (!sysfile_read(AT_FDCWD, path, text, sizeof(text)))
+		return -errno;
+	return scan_whole(text, SCAN_DECIMAL, 0, UINT64_MAX, id) ? 0 : -EIO;
 }
 
 void host_each_tracepoint(struct host *h,

@@ -12,9 +12,6 @@
 
 #include "core/lib/map.h"
 
-/* Read the id of "system:name"; return 0 or a negative errno. */
-int tracepoint_id(const char *tracefs, const char *name, uint64_t *id);
-
 struct host;
 struct pmu;
 

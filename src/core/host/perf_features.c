@@ -10,7 +10,6 @@
 #include "core/host/pmu.h"
 #include "core/host/proc.h"
 #include "core/host/sysfile.h"
-#include "core/lib/die.h"
 #include "xlat/constants.h"
 
 enum { NAME_ALIGN = 64, BLOCKS_MOST = 1 << 16, MEM_TOPOLOGY_VERSION = 1 };

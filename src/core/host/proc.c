@@ -192,14 +192,12 @@ bool proc_file_mapped(pid_t pid, uint64_t start, uint64_t end)
 enum { DEEPEST = 33 };	/* MAX_PID_NS_LEVEL of the kernel, and ours */
 
 /* Read the ids of a task, from ours to its own namespace's; return how many. */
-static size_t ids_of(const char *task, int *ids)
+static size_t ids_of(pid_t task, int *ids)
 {
-	char path[64], line[512];
+	FILE *f = open_proc(task, "status");
+	char line[512];
 	size_t n = 0;
-	FILE *f;
 
-	snprintf(path, sizeof(path), "/proc/%s/status", task);
-	f = fopen(path, "re");
 	while (f && fgets(line, sizeof(line), f)) {
 		const char *at = line + 6;
 		int used;
@@ -218,14 +216,14 @@ static size_t ids_of(const char *task, int *ids)
 }
 
 /* Return the inode of the PID namespace that is up levels above that of the task; 0: unknown. */
-static ino_t namespace_of(const char *task, size_t up)
+static ino_t namespace_of(pid_t task, size_t up)
 {
 	char path[64];
 	struct stat st;
 	int fd, parent;
 	bool known;
 
-	snprintf(path, sizeof(path), "/proc/%s/ns/pid", task);
+	snprintf(path, sizeof(path), "/proc/%d/ns/pid", (int)task);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	for (; fd >= 0 && up; up--) {
 		parent = ioctl(fd, NS_GET_PARENT);
@@ -242,53 +240,45 @@ struct pidns proc_pidns(pid_t tid)
 {
 	struct pidns ns = { 0 };
 	int ids[DEEPEST];
-	char task[16];
-	size_t n;
+	size_t n = ids_of(tid, ids);
 
-	snprintf(task, sizeof(task), "%d", (int)tid);
-	n = ids_of(task, ids);
 	if (n > 1)
-		ns.inode = namespace_of(task, 0);
+		ns.inode = namespace_of(tid, 0);
 	ns.level = ns.inode ? n - 1 : 0;
 	return ns;
 }
 
-static pid_t id_in(const struct pidns *ns, const char *task)
-{
-	int ids[DEEPEST];
-	size_t n = ids_of(task, ids);
-
-	return n > ns->level && namespace_of(task, n - 1 - ns->level) == ns->inode ?
-	       ids[ns->level] : 0;
-}
-
 pid_t proc_pid_in(const struct pidns *ns, pid_t tid)
 {
-	char task[16];
+	int ids[DEEPEST];
+	size_t n;
 
-	snprintf(task, sizeof(task), "%d", (int)tid);
-	return ns->level ? id_in(ns, task) : tid;
+	if (!ns->level)
+		return tid;
+	n = ids_of(tid, ids);
+	return n > ns->level && namespace_of(tid, n - 1 - ns->level) == ns->inode ?
+	       ids[ns->level] : 0;
 }
 
 static pid_t find_by_nspid(const struct pidns *ns, pid_t nspid)
 {
 	DIR *processes = sysfile_dir(AT_FDCWD, "/proc"), *tasks;
-	char path[32], process[16], task[16];
+	char path[32];
 	const char *name;
-	pid_t found = 0;
+	pid_t process, task, found = 0;
 
 	while (processes && !found && (name = sysfile_next(processes))) {
-		if (*name < '1' || *name > '9')
+		process = atoi(name);
+		if (process <= 0)
 			continue;
-		snprintf(process, sizeof(process), "%.12s", name);
-		if (id_in(ns, process) == nspid)
-			found = atoi(process);
-		snprintf(path, sizeof(path), "/proc/%s/task", process);
+		if (proc_pid_in(ns, process) == nspid)
+			found = process;
+		snprintf(path, sizeof(path), "/proc/%d/task", (int)process);
 		tasks = found ? NULL : sysfile_dir(AT_FDCWD, path);
 		while (tasks && !found && (name = sysfile_next(tasks))) {
-			snprintf(task, sizeof(task), "%.12s", name);
-			if (id_in(ns, task) == nspid)
-				found = atoi(task);
+			task = atoi(name);
+			if (proc_pid_in(ns, task) == nspid)
+				found = task;
 		}
 		if (tasks)
 			closedir(tasks);
@@ -330,12 +320,10 @@ bool proc_exe(pid_t tid, char *text, size_t size)
 
 char **proc_command(pid_t tid, size_t most)
 {
-	char **words = xcalloc(1, sizeof(*words)), *word = NULL, path[32];
+	char **words = xcalloc(1, sizeof(*words)), *word = NULL;
 	size_t size = 0, n = 0, read = 0;
-	FILE *f;
+	FILE *f = open_proc(tid, "cmdline");
 
-	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)tid);
-	f = fopen(path, "re");
 	while (f && read < most && getdelim(&word, &size, '\0', f) > 0) {
 		read += strlen(word) + 1;
 		words = xrealloc(words, (n + 2) * sizeof(*words));

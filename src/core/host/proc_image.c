@@ -2,16 +2,35 @@
 #include "core/host/proc_image.h"
 
 #include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/bpf.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
-#include "core/host/proc.h"
+#include "core/abi/layout.h"
+#include "core/host/cgroup.h"
 #include "core/lib/die.h"
+#include "core/lib/late.h"
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+#ifdef HAVE_LIBBPF
+#include <bpf/btf.h>
+#else
+struct btf;
+#endif
 
 enum { THREADS_MAX = 1 << 16 };
 
-struct proc_image_thread *proc_image_add_thread(struct proc_image *p, pid_t tid, const char *comm)
+/* Return a new thread, mapping or function at the end of the list. */
+static struct proc_image_thread *proc_image_add_thread(struct proc_image *p, pid_t tid,
+							const char *comm)
 {
 	struct proc_image_thread *t;
 
@@ -22,7 +41,7 @@ struct proc_image_thread *proc_image_add_thread(struct proc_image *p, pid_t tid,
 	return t;
 }
 
-struct proc_image_map *proc_image_add_map(struct proc_image *p, const char *path)
+static struct proc_image_map *proc_image_add_map(struct proc_image *p, const char *path)
 {
 	struct proc_image_map *m;
 
@@ -32,7 +51,7 @@ struct proc_image_map *proc_image_add_map(struct proc_image *p, const char *path
 	return m;
 }
 
-struct proc_image_function *proc_image_add_function(struct proc_image *p, const char *name)
+static struct proc_image_function *proc_image_add_function(struct proc_image *p, const char *name)
 {
 	struct proc_image_function *f;
 
@@ -65,16 +84,6 @@ static void proc_image_add_line(struct proc_image *p, char *line)
 	m->minor = minor;
 	m->prot = PROT_EXEC | (prot[0] == 'r' ? PROT_READ : 0) | (prot[1] == 'w' ? PROT_WRITE : 0);
 	m->flags = prot[3] == 's' ? MAP_SHARED : MAP_PRIVATE;
-}
-
-void proc_image_add_maps(struct proc_image *p, FILE *f)
-{
-	char *line = NULL;
-	size_t size = 0;
-
-	while (p->nmaps < PROC_IMAGE_MAPS && getline(&line, &size, f) > 0)
-		proc_image_add_line(p, line);
-	free(line);
 }
 
 pid_t proc_group_of(pid_t tid, pid_t *parent)
@@ -118,7 +127,8 @@ static void proc_image_add_threads(struct proc_image *p, const struct pidns *ns)
 
 bool proc_image_read(pid_t pid, bool maps, const struct pidns *ns, struct proc_image *p)
 {
-	char path[40];
+	char path[40], *line = NULL;
+	size_t size = 0;
 	pid_t parent;
 	FILE *f;
 
@@ -130,10 +140,11 @@ bool proc_image_read(pid_t pid, bool maps, const struct pidns *ns, struct proc_i
 	proc_image_add_threads(p, ns);
 	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
 	f = maps ? fopen(path, "re") : NULL;
-	if (f) {
-		proc_image_add_maps(p, f);
+	while (f && p->nmaps < PROC_IMAGE_MAPS && getline(&line, &size, f) > 0)
+		proc_image_add_line(p, line);
+	free(line);
+	if (f)
 		fclose(f);
-	}
 	if (!p->nthreads)
 		proc_image_free(p);
 	return p->nthreads;
@@ -212,4 +223,302 @@ void proc_image_free(struct proc_image *p)
 	free(p->threads);
 	free(p->functions);
 	buf_free(&p->records);
+}
+
+enum { RECORDS_MOST = 1 << 20 }; /* bytes */
+
+/* Append a record's fixed part, zeroed, and return it: valid until more is appended. */
+static uint8_t *records_begin(struct buf *b, uint32_t type, size_t fixed, size_t size)
+{
+	const struct field *f = layout_perf_event_header.fields;
+	uint8_t *bytes;
+
+	buf_reserve(b, size);
+	bytes = (uint8_t *)b->data + b->len;
+	memset(bytes, 0, size);
+	b->len += fixed;
+	field_set(&f[PERF_EVENT_HEADER_TYPE], type, bytes);
+	field_set(&f[PERF_EVENT_HEADER_SIZE], size, bytes);
+	return bytes;
+}
+
+static void records_add_namespaces(struct buf *b, pid_t pid, const struct proc_image_thread *t)
+{
+	static const char *const names[NR_NAMESPACES] = {
+		[NET_NS_INDEX] = "net", [UTS_NS_INDEX] = "uts",	  [IPC_NS_INDEX] = "ipc",
+		[PID_NS_INDEX] = "pid", [USER_NS_INDEX] = "user", [MNT_NS_INDEX] = "mnt",
+		[CGROUP_NS_INDEX] = "cgroup",
+	};
+	const struct layout *l = &layout_perf_record_namespaces, *link = &layout_perf_ns_link_info;
+	uint8_t *bytes = records_begin(b, PERF_RECORD_NAMESPACES, l->size,
+				       l->size + NR_NAMESPACES * link->size);
+
+	field_set(&l->fields[PERF_RECORD_NAMESPACES_PID], (uint32_t)pid, bytes);
+	field_set(&l->fields[PERF_RECORD_NAMESPACES_TID], (uint32_t)t->tid, bytes);
+	field_set(&l->fields[PERF_RECORD_NAMESPACES_NR_NAMESPACES], NR_NAMESPACES, bytes);
+	bytes += l->size;
+	for (size_t i = 0; i < NR_NAMESPACES; i++, bytes += link->size) {
+		char path[40];
+		struct stat st;
+
+		snprintf(path, sizeof(path), "/proc/%d/ns/%s", (int)t->here, names[i]);
+		if (stat(path, &st))
+			continue;
+		field_set(&link->fields[PERF_NS_LINK_INFO_DEV], st.st_dev, bytes);
+		field_set(&link->fields[PERF_NS_LINK_INFO_INO], st.st_ino, bytes);
+	}
+	b->len += NR_NAMESPACES * link->size;
+}
+
+void proc_image_add_namespaces(struct proc_image *p)
+{
+	for (size_t i = 0; i < p->nthreads && p->records.len < RECORDS_MOST; i++)
+		records_add_namespaces(&p->records, p->pid, &p->threads[i]);
+}
+
+/* Return the id of a cgroup, which its file handle is, or 0. */
+static uint64_t records_cgroup_id(const char *path)
+{
+	union {
+		struct file_handle handle;
+		char room[sizeof(struct file_handle) + sizeof(uint64_t)];
+	} u = { .handle.handle_bytes = sizeof(uint64_t) };
+	uint64_t id;
+	int mount;
+
+	if (name_to_handle_at(AT_FDCWD, path, &u.handle, &mount, 0))
+		return 0;
+	memcpy(&id, u.handle.f_handle, sizeof(id));
+	return id;
+}
+
+/* Append the cgroup at path, whose name begins behind the mount, and those below it. */
+static void records_add_cgroups(struct buf *b, char *path, size_t mount)
+{
+	const struct layout *l = &layout_perf_record_cgroup;
+	size_t len = strlen(path);
+	const char *name = len > mount ? path + mount : "/";
+	size_t room = (strlen(name) + 8) & ~(size_t)7;
+	DIR *dir = opendir(path);
+	struct dirent *d;
+
+	field_set(&l->fields[PERF_RECORD_CGROUP_ID], records_cgroup_id(path),
+		  records_begin(b, PERF_RECORD_CGROUP, l->size, l->size + room));
+	memcpy(b->data + b->len, name, strlen(name));
+	b->len += room;
+	while (dir && b->len < RECORDS_MOST && (d = readdir(dir))) {
+		if (d->d_type != DT_DIR || *d->d_name == '.' ||
+		    (size_t)snprintf(path + len, PATH_MAX - len, "/%s", d->d_name) >= PATH_MAX - len)
+			continue;
+		records_add_cgroups(b, path, mount);
+		path[len] = '\0';
+	}
+	path[len] = '\0';
+	if (dir)
+		closedir(dir);
+}
+
+void proc_image_add_cgroups(struct proc_image *p)
+{
+	char path[PATH_MAX];
+
+	if (cgroup_mount(path, sizeof(path)))
+		records_add_cgroups(&p->records, path, strlen(path));
+}
+
+enum { FUNCTIONS_MAX = 4096 };
+
+/* The functions of a program. */
+struct bpf_code {
+	bool typed;	/* libbpf can read the types of functions */
+	struct bpf_prog_info info;
+	uint64_t starts[FUNCTIONS_MAX];
+	uint32_t sizes[FUNCTIONS_MAX];
+	uint8_t tags[FUNCTIONS_MAX][BPF_TAG_SIZE];
+	struct bpf_func_info types[FUNCTIONS_MAX];
+};
+
+/* Return the id of the program after that one, or 0: none is left, or only root may know. */
+static uint32_t bpf_next_program(uint32_t id)
+{
+	union bpf_attr a = { .start_id = id };
+
+	return syscall(SYS_bpf, BPF_PROG_GET_NEXT_ID, &a, sizeof(a)) ? 0 : a.next_id;
+}
+
+static bool bpf_read_code(uint32_t id, struct bpf_code *c)
+{
+	union bpf_attr get = { .prog_id = id }, query = { .info.info_len = sizeof(c->info) };
+	int fd = (int)syscall(SYS_bpf, BPF_PROG_GET_FD_BY_ID, &get, sizeof(get));
+	struct bpf_prog_info *i = &c->info;
+	bool ok;
+
+	if (fd < 0)
+		return false;
+	*i = (struct bpf_prog_info){
+		.nr_jited_ksyms = FUNCTIONS_MAX, .jited_ksyms = (uintptr_t)c->starts,
+		.nr_jited_func_lens = FUNCTIONS_MAX, .jited_func_lens = (uintptr_t)c->sizes,
+		.nr_prog_tags = FUNCTIONS_MAX, .prog_tags = (uintptr_t)c->tags,
+		.nr_func_info = FUNCTIONS_MAX, .func_info = (uintptr_t)c->types,
+		.func_info_rec_size = sizeof(*c->types),
+	};
+	query.info.bpf_fd = (uint32_t)fd;
+	query.info.info = (uintptr_t)i;
+	ok = !syscall(SYS_bpf, BPF_OBJ_GET_INFO_BY_FD, &query, sizeof(query));
+	close(fd);
+	return ok && i->nr_jited_ksyms <= FUNCTIONS_MAX &&
+	       i->nr_jited_ksyms == i->nr_jited_func_lens && i->nr_jited_ksyms == i->nr_prog_tags;
+}
+
+#ifdef HAVE_LIBBPF
+
+/* Append the name of the function whose type that is; return false if it is unknown. */
+static bool bpf_add_name(const struct btf *types, uint32_t type, struct buf *name)
+{
+	const struct btf_type *t = types ? BPF(btf__type_by_id)(types, type) : NULL;
+	const char *text = t ? BPF(btf__name_by_offset)(types, t->name_off) : NULL;
+
+	buf_adds(name, text ? text : "");
+	return text;
+}
+
+static struct btf *bpf_types_of(const struct bpf_code *c)
+{
+	return c->typed && c->info.nr_func_info == c->info.nr_jited_ksyms ?
+	       BPF(btf__load_from_kernel_by_id)(c->info.btf_id) : NULL;
+}
+
+static void bpf_free_types(struct btf *types)
+{
+	if (types)
+		BPF(btf__free)(types);
+}
+
+static bool bpf_can_read_types(void)
+{
+	return LATE_LOAD(LIBBPF);
+}
+#else
+static bool bpf_add_name(const struct btf *types, uint32_t type, struct buf *name)
+{
+	(void)types, (void)type, (void)name;
+	return false;
+}
+
+static struct btf *bpf_types_of(const struct bpf_code *c)
+{
+	(void)c;
+	return NULL;
+}
+
+static void bpf_free_types(struct btf *types)
+{
+	(void)types;
+}
+
+static bool bpf_can_read_types(void)
+{
+	return false;
+}
+#endif
+
+/* Name a function as the kernel and perf do: by its tag, and by its type or the program. */
+static void bpf_name_function(const struct bpf_code *c, uint32_t i, const struct btf *types,
+			      struct buf *name)
+{
+	bool only = c->info.nr_jited_ksyms == 1 && *c->info.name;
+
+	buf_reset(name);
+	buf_adds(name, "bpf_prog_");
+	for (size_t k = 0; k < BPF_TAG_SIZE; k++)
+		buf_addf(name, "%02x", c->tags[i][k]);
+	buf_addc(name, '_');
+	if (!bpf_add_name(types, c->types[i].type_id, name))
+		buf_adds(name, only ? c->info.name : "F");
+}
+
+static void proc_image_add_program(struct proc_image *p, const struct bpf_code *c)
+{
+	struct btf *types = bpf_types_of(c);
+	struct buf name = { 0 };
+
+	for (uint32_t i = 0; i < c->info.nr_jited_ksyms; i++) {
+		struct proc_image_function *f;
+
+		if (!c->starts[i]) /* concealed (kptr_restrict) */
+			continue;
+		bpf_name_function(c, i, types, &name);
+		f = proc_image_add_function(p, buf_str(&name));
+		f->start = c->starts[i];
+		f->size = c->sizes[i];
+		f->program = c->info.id;
+		memcpy(f->tag, c->info.tag, sizeof(f->tag));
+	}
+	buf_free(&name);
+	bpf_free_types(types);
+}
+
+/* Return whether p has the functions of the programs that are loaded, and of no others. */
+static bool proc_image_has_programs(const struct proc_image *p)
+{
+	uint32_t id = 0;
+
+	for (size_t i = 0; i < p->nfunctions; i++) {
+		if (p->functions[i].program == id || !p->functions[i].program)
+			continue;
+		id = bpf_next_program(id);
+		if (p->functions[i].program != id)
+			return false;
+	}
+	return !bpf_next_program(id);
+}
+
+/* Remove the functions of programs, and keep the others. */
+static void proc_image_drop_programs(struct proc_image *p)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->nfunctions; i++) {
+		if (p->functions[i].program)
+			free(p->functions[i].name);
+		else
+			p->functions[n++] = p->functions[i];
+	}
+	p->nfunctions = n;
+}
+
+void proc_image_update_functions(struct proc_image *p)
+{
+	struct bpf_code *c;
+
+	if (proc_image_has_programs(p))
+		return;
+	proc_image_drop_programs(p);
+	if (!bpf_next_program(0))
+		return;
+	c = xcalloc(1, sizeof(*c)); /* valgrind does not see what bpf(2) writes */
+	c->typed = bpf_can_read_types();
+	for (uint32_t id = 0; (id = bpf_next_program(id));)
+		if (bpf_read_code(id, c))
+			proc_image_add_program(p, c);
+	free(c);
+}
+
+void proc_image_add_trampolines(struct proc_image *p)
+{
+	FILE *f = bpf_next_program(0) ? fopen("/proc/kallsyms", "re") : NULL;
+	struct proc_image_function *found;
+	unsigned long long start;
+	char line[256], name[128];
+
+	while (f && fgets(line, sizeof(line), f)) {
+		if (!strstr(line, "\t[bpf]") || sscanf(line, "%llx %*c %127s", &start, name) != 2 ||
+		    (strncmp(name, "bpf_trampoline_", 15) && strncmp(name, "bpf_dispatcher_", 15)))
+			continue;
+		found = proc_image_add_function(p, name);
+		found->start = start;
+		found->size = (uint32_t)sysconf(_SC_PAGESIZE); /* perf takes it to be that */
+	}
+	if (f)
+		fclose(f);
 }

@@ -8,9 +8,8 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-#include "core/lib/buf.h"
-
 #include "core/host/proc.h"
+#include "core/lib/buf.h"
 
 enum { PROC_IMAGE_TAG = 8 };	/* bytes that identify the code of a BPF program */
 
@@ -69,14 +68,6 @@ bool proc_image_read(pid_t pid, bool maps, const struct pidns *ns, struct proc_i
  */
 bool proc_image_read_kernel(struct proc_image *p);
 
-/* Add the executable mappings that f, in the format of /proc/PID/maps, lists. */
-void proc_image_add_maps(struct proc_image *p, FILE *f);
-
-/* Return a new thread, mapping or function at the end of the list. */
-struct proc_image_thread *proc_image_add_thread(struct proc_image *p, pid_t tid, const char *comm);
-struct proc_image_map *proc_image_add_map(struct proc_image *p, const char *path);
-struct proc_image_function *proc_image_add_function(struct proc_image *p, const char *name);
-
 /*
  * Append a NAMESPACES record of each thread; a CGROUP record of each cgroup in the hierarchy of perf
  * events.
@@ -85,3 +76,17 @@ void proc_image_add_namespaces(struct proc_image *p);
 void proc_image_add_cgroups(struct proc_image *p);
 
 void proc_image_free(struct proc_image *p);
+
+/*
+ * The machine code of BPF programs, as perf describes it in records for its readers.  Only root may
+ * know it.
+ */
+
+/* Read the functions of BPF programs in place of those in p, if other programs are loaded now. */
+void proc_image_update_functions(struct proc_image *p);
+
+/*
+ * Add code of the kernel for BPF programs, if any are loaded.  That takes a tenth of a second, as
+ * it is in /proc/kallsyms only.
+ */
+void proc_image_add_trampolines(struct proc_image *p);

@@ -6,15 +6,19 @@
 #include <dwarf.h>
 #include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
+#include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/host/symtab.h"
 #include "core/host/sysfile.h"
 #include "core/lib/buf.h"
+#include "core/lib/child.h"
 #include "core/lib/die.h"
 #include "core/lib/late.h"
 
@@ -206,16 +210,6 @@ static struct debug_info *debug_info_new(int fd, const char *path)
 	return d;
 }
 
-static void debug_info_free(struct debug_info *d)
-{
-	if (!d)
-		return;
-	if (d->dwfl)
-		DW(dwfl_end)(d->dwfl);
-	symtab_free(&d->symbols);
-	free(d);
-}
-
 /* Source lines ---------------------------------------------------------------------- */
 
 static const char *debug_info_name(Dwarf_Die *die)
@@ -287,12 +281,6 @@ static size_t debug_info_scopes(Dwarf_Die *die, Dwarf_Addr addr, Dwarf_Die *scop
 	return n;
 }
 
-/* Return whether the unit is a skeleton: its scopes are in a .dwo file, which is not opened. */
-static bool debug_info_is_skeleton(Dwarf_Die *unit)
-{
-	return DW(dwarf_hasattr)(unit, DW_AT_dwo_name) || DW(dwarf_hasattr)(unit, DW_AT_GNU_dwo_name);
-}
-
 /* Go from the innermost scope outwards: each inlined function moves file and line. */
 static void debug_info_add_scopes(Dwarf_Die *unit, Dwarf_Addr addr, const char *file,
 				  uint32_t line, struct code *c)
@@ -301,8 +289,9 @@ static void debug_info_add_scopes(Dwarf_Die *unit, Dwarf_Addr addr, const char *
 	Dwarf_Files *files;
 	size_t n = debug_info_scopes(unit, addr, scopes, MAX_SCOPES);
 
-	/* the line may be that of an inlined function */
-	if (!n && debug_info_is_skeleton(unit))
+	/* the scopes of a skeleton are in a .dwo file: the line may be that of an inlined function */
+	if (!n && (DW(dwarf_hasattr)(unit, DW_AT_dwo_name) ||
+		   DW(dwarf_hasattr)(unit, DW_AT_GNU_dwo_name)))
 		return;
 	if (DW(dwarf_getsrcfiles)(unit, &files, NULL))
 		n = 0;
@@ -364,19 +353,8 @@ static void debug_info_find(struct debug_info *d, uint64_t offset, bool after_ca
 		return;
 	}
 }
-#endif
 
-#ifdef HAVE_LIBDW
-#include <inttypes.h>
-#include <poll.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "core/host/sysfile.h"
-#include "core/lib/buf.h"
-#include "core/lib/child.h"
+/* The process ------------------------------------------------------------------------ */
 
 enum { MAX_FILES = 64, IDLE_MS = 2000 };
 
@@ -429,18 +407,28 @@ static struct file *resolver_place(struct helper *h, const struct stat *st)
 		if (f->used < oldest->used)
 			oldest = f;
 	}
-	debug_info_free(oldest->info);
+	if (oldest->info) {
+		if (oldest->info->dwfl)
+			DW(dwfl_end)(oldest->info->dwfl);
+		symtab_free(&oldest->info->symbols);
+		free(oldest->info);
+	}
 	*oldest = (struct file){ 0 };
 	return oldest;
 }
 
-static struct file *resolver_open_file(struct helper *h, const struct resolver_request *r)
+/* Return the file of a request, or NULL if it cannot be opened. */
+static struct file *resolver_file(struct helper *h, const struct resolver_request *r)
 {
 	struct buf path = { 0 };
-	int fd = resolver_open_mapped(h, r, &path);
 	struct file *f = NULL;
 	struct stat st;
+	int fd;
 
+	for (size_t i = 0; r->file && i < MAX_FILES; i++)
+		if (h->files[i].id == r->file)
+			return &h->files[i];
+	fd = resolver_open_mapped(h, r, &path);
 	if (fd >= 0 && !fstat(fd, &st)) {
 		f = resolver_place(h, &st);
 		if (f->id) {
@@ -453,14 +441,6 @@ static struct file *resolver_open_file(struct helper *h, const struct resolver_r
 	}
 	buf_free(&path);
 	return f;
-}
-
-static struct file *resolver_file(struct helper *h, const struct resolver_request *r)
-{
-	for (size_t i = 0; r->file && i < MAX_FILES; i++)
-		if (h->files[i].id == r->file)
-			return &h->files[i];
-	return resolver_open_file(h, r);
 }
 
 static void resolver_serve(struct helper *h, const struct resolver_request *r)
@@ -497,4 +477,3 @@ _Noreturn void resolver_run(int socket, const char *proc, uint64_t first_file)
 	_exit(0);
 }
 #endif
-

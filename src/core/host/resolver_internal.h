@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "core/host/code.h"
+#include "core/host/symtab.h"
 
 enum {
 	/* Limits of one answer: of CPU time and of elapsed time. */

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "core/host/code.h"
+#include "core/host/symtab.h"
 
 struct symbols;
 

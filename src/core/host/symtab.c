@@ -8,6 +8,76 @@
 
 #include "core/lib/die.h"
 
+static void code_add_text(struct code *c, const char *s)
+{
+	size_t len = strlen(s);
+
+	if (len > CODE_NAME - 1)
+		len = CODE_NAME - 1;
+	memcpy(c->text + c->len, s, len);
+	c->len += (uint32_t)len;
+	c->text[c->len++] = '\0';
+}
+
+void code_start(struct code *c)
+{
+	c->offset = c->nlines = c->len = 0;
+	memset(c->line, 0, sizeof(c->line));
+	code_add_text(c, "");
+}
+
+void code_set_symbol(struct code *c, const char *name, uint64_t offset)
+{
+	c->len = 0;
+	c->offset = offset;
+	code_add_text(c, name);
+}
+
+bool code_add_line(struct code *c, const char *function, const char *file, uint32_t line)
+{
+	if (c->nlines == CODE_LINES)
+		return false;
+	code_add_text(c, function);
+	code_add_text(c, file);
+	c->line[c->nlines++] = line;
+	return true;
+}
+
+size_t code_size(const struct code *c)
+{
+	return offsetof(struct code, text) + c->len;
+}
+
+bool code_valid(const struct code *c, size_t size)
+{
+	size_t texts = 0;
+
+	if (size < offsetof(struct code, text) || c->nlines > CODE_LINES ||
+	    c->len > sizeof(c->text) || size != code_size(c))
+		return false;
+	for (size_t i = 0; i < c->len; i++)
+		texts += !c->text[i];
+	return texts == 1 + 2 * (size_t)c->nlines && !c->text[c->len - 1];
+}
+
+const char *code_symbol(const struct code *c)
+{
+	return c->text[0] ? c->text : NULL;
+}
+
+size_t code_get_lines(const struct code *c, struct code_line list[CODE_LINES])
+{
+	const char *at = c->text + strlen(c->text) + 1;
+
+	for (size_t i = 0; i < c->nlines; i++) {
+		list[i].function = at;
+		list[i].file = at + strlen(at) + 1;
+		list[i].line = c->line[i];
+		at = list[i].file + strlen(list[i].file) + 1;
+	}
+	return c->nlines;
+}
+
 enum {
 	MAX_ENTRIES = 1 << 20,
 	MAX_TEXT = 128 << 20,
@@ -89,11 +159,6 @@ void symtab_sort(struct symtab *t)
 		qsort(t->entries, t->n, sizeof(*t->entries), symtab_compare);
 }
 
-static bool symtab_covers(const struct symtab_entry *e, uint64_t addr)
-{
-	return addr - e->addr < (e->size ? e->size : max_unsized);
-}
-
 const struct symtab_entry *symtab_find(const struct symtab *t, uint64_t addr)
 {
 	size_t low = 0, high = t->n;
@@ -109,7 +174,7 @@ const struct symtab_entry *symtab_find(const struct symtab *t, uint64_t addr)
 	for (size_t back = 0; back < MAX_BACK && back < low; back++) {
 		const struct symtab_entry *e = &t->entries[low - 1 - back];
 
-		if (symtab_covers(e, addr))
+		if (addr - e->addr < (e->size ? e->size : max_unsized))
 			return e;
 	}
 	return NULL;

@@ -28,7 +28,7 @@ struct bpf_task {
 struct bpf_engine {
 	const struct bpf_engine_setup *setup;
 	struct nr_tables nrs;
-	const struct arch *compat;	/* the 32-bit ABI, or NULL */
+	const struct arch *compat;	/* of 32-bit programs, with numbers of its own; or NULL */
 	struct bpf_programs *programs;
 	struct map tasks;		/* tid -> struct bpf_task */
 	pid_t child;			/* has not run its program yet; 0: none */
@@ -97,14 +97,6 @@ static size_t message_read(const struct mem *mem, uint64_t addr, void *dst, size
 	size_t n = message_part(m->parts[0], addr, dst, len);
 
 	return n || !m->parts[1] ? n : message_part(m->parts[1], addr, dst, len);
-}
-
-/* Return whether the message is within its len bytes. */
-static bool message_whole(const struct calls_message *m, size_t len)
-{
-	size_t head = offsetof(struct calls_message, bytes);
-
-	return len >= head && m->used <= len - head;
 }
 
 /* Tasks ----------------------------------------------------------------------------------- */
@@ -292,9 +284,10 @@ static void on_signalled(struct bpf_engine *e, const struct calls_message *m)
 
 static void on_message(void *ctx, const struct calls_message *m, size_t len)
 {
+	const size_t head = offsetof(struct calls_message, bytes);
 	struct bpf_engine *e = ctx;
 
-	if (!message_whole(m, len))
+	if (len < head || m->used > len - head)
 		return;
 	/* what pevtrace's child does before it runs the program is none of its calls */
 	if (e->child && (pid_t)m->tid == e->child && m->kind != CALLS_EXECED && m->kind != CALLS_GONE)
@@ -340,22 +333,15 @@ static void find_ended(struct bpf_engine *e)
 
 /* The engine ------------------------------------------------------------------------------ */
 
-/* Return the ABI of 32-bit programs whose calls have numbers of their own, or NULL. */
-static const struct arch *compat_arch(void)
-{
-	for (const struct arch *const *a = arches; *a; a++)
-		if ((*a)->kernel == arch_native() && !(*a)->nr_bit)
-			return *a;
-	return NULL;
-}
-
 struct bpf_engine *bpf_engine_new(const struct bpf_engine_setup *setup, struct buf *why)
 {
 	struct bpf_engine *e = xcalloc(1, sizeof(*e));
 
 	e->setup = setup;
 	nr_build(&e->nrs, arch_native());
-	e->compat = compat_arch();
+	for (const struct arch *const *a = arches; *a && !e->compat; a++)
+		if ((*a)->kernel == arch_native() && !(*a)->nr_bit)
+			e->compat = *a;
 	e->programs = bpf_programs_new(setup, &e->nrs, e->compat, why);
 	if (e->programs)
 		return e;

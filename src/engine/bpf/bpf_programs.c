@@ -19,10 +19,7 @@
 
 #include "core/abi/args.h"
 #include "core/lib/die.h"
-#include "core/lib/kernel_types.h"
 #include "core/lib/late.h"
-#include "engine/bpf/bpf_ring.h"
-#include "engine/bpf/call_functions.h"
 #include "engine/ptrace/proc.h"
 
 /* calls.bpf.c, compiled: calls_bpf.o as an array. */
@@ -95,16 +92,6 @@ static enum calls_watch watch_of(const struct trace_options *o, const struct cal
 	return CALLS_NEVER;
 }
 
-/*
- * Return whether the call is reported when it begins: because it may block or not return,
- * because tasks are created in it, or because the kernel writes where it read.
- */
-static bool is_early(const struct call_desc *d)
-{
-	return d->class == CLASS_POLL || d->class == CLASS_PASS || d->class == CLASS_PROCESS ||
-	       d->class == CLASS_OPEN;
-}
-
 static void plan_calls(struct calls_plan *plans, const struct nr_table *t,
 		       const struct trace_options *o)
 {
@@ -114,7 +101,9 @@ static void plan_calls(struct calls_plan *plans, const struct nr_table *t,
 		if (!d)
 			continue;
 		plans[nr].watch = (uint8_t)watch_of(o, d, t->arch);
-		plans[nr].early = is_early(d);
+		/* it may block or not return, creates tasks, or the kernel writes where it read */
+		plans[nr].early = d->class == CLASS_POLL || d->class == CLASS_PASS ||
+				  d->class == CLASS_PROCESS || d->class == CLASS_OPEN;
 		for (unsigned int i = 0; i < d->nargs && i < CALLS_ARGS; i++)
 			plans[nr].memory[i] = (uint8_t)arg_ops(d->args[i].kind)->memory;
 	}
@@ -194,13 +183,7 @@ static const struct {
 	{ "calls_report_exit", FEXIT_MULTI },
 };
 
-enum { ENTER, REPORT, EXIT, REFUSED, REPORT_EXIT };
-
-/* These are at functions only. */
-static bool is_for_functions(int which)
-{
-	return which == REFUSED || which == REPORT_EXIT;
-}
+enum { ENTER, REPORT, EXIT, REFUSED, REPORT_EXIT };	/* the last two at functions only */
 
 enum { CALL_PROGRAMS = sizeof(call_programs) / sizeof(*call_programs) };
 
@@ -252,7 +235,7 @@ static bool load_calls(struct bpf_programs *p, const struct bpf_engine_setup *se
 		}
 		if (constants->hooks == CALLS_EVENTS)
 			BPF(bpf_program__set_type)(program, BPF_PROG_TYPE_TRACEPOINT);
-		BPF(bpf_program__set_autoload)(program, !is_for_functions(i));
+		BPF(bpf_program__set_autoload)(program, i != REFUSED && i != REPORT_EXIT);
 	}
 	if (loaded)
 		choose_task_programs(p, constants);
@@ -412,13 +395,6 @@ static void programs_stop(struct bpf_programs *p)
 	memset(p, 0, sizeof(*p));
 }
 
-static bool programs_are_preempted(void)
-{
-	struct utsname name;
-
-	return uname(&name) || atoi(name.release) >= 7;
-}
-
 /* Return whether the kernel attaches one program to many functions, as Linux 7.3 does. */
 static bool can_attach_to_functions(void)
 {
@@ -492,13 +468,15 @@ struct bpf_programs *bpf_programs_new(const struct bpf_engine_setup *setup,
 				      struct buf *why)
 {
 	struct bpf_programs *p = xcalloc(1, sizeof(*p));
+	struct utsname name;
+	bool preempted = uname(&name) || atoi(name.release) >= 7;
 	struct calls_setup constants = {
 		.own_pid = (uint32_t)getpid(), .pid_ns = proc_pid_namespace(),
 		.wake = (uint32_t)setup->buffer / 4,
 		.every_task = setup->everything,
 		.wakes_for_tasks = setup->wakes_for_tasks,
 		.in_cgroup = setup->cgroup >= 0,
-		.places = programs_are_preempted() ? CALLS_PLACES : 1,
+		.places = preempted ? CALLS_PLACES : 1,
 	};
 	struct kernel_types *types = kernel_types_read();
 	const char *failed = "";

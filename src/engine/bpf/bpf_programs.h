@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Loading the BPF programs of calls.bpf.c.  Private to the BPF engine. */
+/* The BPF programs of calls.bpf.c and what they use.  Private to the BPF engine. */
 #pragma once
 
 #include <linux/types.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
+#include "core/lib/kernel_types.h"
 #include "engine/bpf/bpf_engine.h"
 #include "engine/bpf/calls_bpf.h"
 #include "engine/ptrace/nr.h"
@@ -33,3 +37,49 @@ void bpf_programs_holds(struct bpf_programs *p, pid_t pid);
 
 /* Return how many messages were lost, or may be, as a program did not run. */
 struct bpf_lost bpf_programs_lost(const struct bpf_programs *p);
+
+/*
+ * The reader of a BPF ring buffer.  Unlike libbpf's, it maps parts of the buffer when it reaches
+ * them, as mapping and unmapping 8 MiB takes longer than a short trace needs.
+ *
+ * Format: Documentation/bpf/ringbuf.rst.
+ */
+struct bpf_ring {
+	int map;			/* of the caller */
+	int epoll;			/* readable once a program woke up its reader */
+	size_t size;
+	unsigned long *consumed;	/* positions in the stream of all bytes, mapped */
+	const unsigned long *produced;
+	uint8_t *data;			/* space for the buffer, and for its beginning once more */
+	bool *mapped;			/* parts of it */
+};
+
+/* Read the buffer of a map of so many bytes, at least 1 MiB.  Return false, with errno, if it fails. */
+bool bpf_ring_open(struct bpf_ring *r, int map, size_t size);
+
+/* Also after a failure, or of zeros. */
+void bpf_ring_close(struct bpf_ring *r);
+
+/* Call hook for each message; len: its bytes. */
+void bpf_ring_read(struct bpf_ring *r,
+		   void (*hook)(void *ctx, const struct calls_message *m, size_t len), void *ctx);
+
+/*
+ * The kernel's functions that system calls begin with: their ids as types of the kernel (BTF),
+ * ascending.
+ */
+struct call_functions {
+	uint32_t *enter, *exit;	/* exit: without those that never return */
+	size_t nenter, nexit;
+	uint32_t refusal;	/* which tells whether a seccomp filter refuses a call; 0: none */
+	uint32_t refusal_size;	/* of its result: a bool that is false then, or an int that is -1 */
+};
+
+/*
+ * Find those of all calls that the plans of setup report.  compat: the ABI of 32-bit tasks, or
+ * NULL.  Return false if a call has none, so that it would not be seen.
+ */
+bool call_functions_find(struct call_functions *f, struct kernel_types *types,
+			 const struct calls_setup *setup, const struct nr_tables *nrs,
+			 const struct arch *compat);
+void call_functions_free(struct call_functions *f);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "engine/bpf/bpf_ring.h"
+#include "engine/bpf/bpf_programs.h"
 
 #include <errno.h>
 #include <linux/bpf.h>
@@ -78,21 +78,15 @@ static const uint8_t *ring_bytes(struct bpf_ring *r, unsigned long pos, size_t l
 	return r->data + at;
 }
 
-static uint32_t ring_head(struct bpf_ring *r, unsigned long pos)
-{
-	const uint8_t *head = ring_bytes(r, pos, BPF_RINGBUF_HDR_SZ);
-
-	return __atomic_load_n((const uint32_t *)head, __ATOMIC_ACQUIRE);
-}
-
 void bpf_ring_read(struct bpf_ring *r,
 		   void (*hook)(void *ctx, const struct calls_message *m, size_t len), void *ctx)
 {
 	unsigned long at = *r->consumed, told = at;
 
 	while (at != __atomic_load_n(r->produced, __ATOMIC_ACQUIRE)) {
-		uint32_t head = ring_head(r, at), len = head & ~BPF_RINGBUF_DISCARD_BIT;
-		const uint8_t *bytes;
+		const uint8_t *bytes = ring_bytes(r, at, BPF_RINGBUF_HDR_SZ);
+		uint32_t head = __atomic_load_n((const uint32_t *)bytes, __ATOMIC_ACQUIRE);
+		uint32_t len = head & ~BPF_RINGBUF_DISCARD_BIT;
 
 		if (head & BPF_RINGBUF_BUSY_BIT)
 			break;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "engine/bpf/call_functions.h"
+#include "engine/bpf/bpf_programs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,14 +34,6 @@ static const char *function_of(const char *call)
 	return call;
 }
 
-/* Return whether text, which may end in _time32, names the call. */
-static bool names_call(const char *text, const char *name)
-{
-	size_t len = strlen(name);
-
-	return !strncmp(text, name, len) && (!text[len] || !strcmp(text + len, "_time32"));
-}
-
 /* Mark the calls of a table that begin with the function; return whether one returns. */
 static void find_calls(struct search *s, unsigned int table, const char *text, bool *enters,
 		       bool *returns)
@@ -50,8 +42,12 @@ static void find_calls(struct search *s, unsigned int table, const char *text, b
 
 	for (uint32_t nr = 0; nr < CALLS_NUMBERS; nr++) {
 		const struct call_desc *d = s->tables[table]->desc[nr];
+		const char *name = d && plans[nr].watch ? function_of(d->name) : NULL;
+		size_t len = name ? strlen(name) : 0;
 
-		if (!d || !plans[nr].watch || !names_call(text, function_of(d->name)))
+		/* text may end in _time32 */
+		if (!name || strncmp(text, name, len) ||
+		    (text[len] && strcmp(text + len, "_time32")))
 			continue;
 		s->found[table * CALLS_NUMBERS + nr] = *enters = true;
 		*returns = d->id != CALL_EXIT && d->id != CALL_EXIT_GROUP;
@@ -89,15 +85,6 @@ static void add_function(void *ctx, const char *name, uint32_t id)
 		s->f->exit[s->f->nexit++] = id;
 }
 
-/* Kernels without 32-bit programs have no function of their calls. */
-static bool is_complete(const struct search *s)
-{
-	for (uint32_t i = 0; i < 2 * CALLS_NUMBERS; i++)
-		if (s->setup->plans[i].watch && s->any[i / CALLS_NUMBERS] && !s->found[i])
-			return false;
-	return s->any[0];
-}
-
 bool call_functions_find(struct call_functions *f, struct kernel_types *types,
 			 const struct calls_setup *setup, const struct nr_tables *nrs,
 			 const struct arch *compat)
@@ -111,7 +98,11 @@ bool call_functions_find(struct call_functions *f, struct kernel_types *types,
 	f->exit = xcalloc(FUNCTIONS_MAX, sizeof(*f->exit));
 	kernel_types_functions(types, "pt_regs", add_function, &s);
 	f->refusal = kernel_types_function(types, "__seccomp_filter", &f->refusal_size);
-	return is_complete(&s);
+	/* kernels without 32-bit programs have no function of their calls */
+	for (uint32_t i = 0; i < 2 * CALLS_NUMBERS; i++)
+		if (setup->plans[i].watch && s.any[i / CALLS_NUMBERS] && !s.found[i])
+			return false;
+	return s.any[0];
 }
 
 void call_functions_free(struct call_functions *f)

@@ -61,13 +61,6 @@ static __always_inline struct calls_message *message_of_task(void *note, __u32 k
 
 enum { LOCK_TRIES = 2 };
 
-/* Return whether the ring buffer has room for a message, as its lock was refused then. */
-static __always_inline bool ring_has_room(__u64 len)
-{
-	return bpf_ringbuf_query(&calls_ring, BPF_RB_AVAIL_DATA) + RING_HEAD + len <
-	       bpf_ringbuf_query(&calls_ring, BPF_RB_RING_SIZE);
-}
-
 /*
  * Send a message of len bytes; return whether that was possible.  Since Linux 6.15 the lock of
  * the buffer is refused if it is not free in time, or if waiting for it would be a deadlock
@@ -88,7 +81,9 @@ static __always_inline bool message_output(struct calls_message *m, __u64 len)
 	for (int i = 0; i < LOCK_TRIES; i++) {
 		if (!bpf_ringbuf_output(&calls_ring, m, len, flags))
 			return 1;
-		if (!ring_has_room(len)) {
+		/* if there is room for the message, its lock was refused */
+		if (bpf_ringbuf_query(&calls_ring, BPF_RB_AVAIL_DATA) + RING_HEAD + len >=
+		    bpf_ringbuf_query(&calls_ring, BPF_RB_RING_SIZE)) {
 			__sync_fetch_and_add(&calls_state.lost.full, 1);
 			return 0;
 		}
@@ -120,12 +115,6 @@ enum {
 };
 
 enum relevance { RELEVANT_NOT, RELEVANT_HELD, RELEVANT };
-
-/* Return whether a call is only reported in processes that hold an event. */
-static __always_inline bool is_held_only(const struct calls_plan *plan)
-{
-	return plan->watch >= CALLS_HELD && plan->watch <= CALLS_REMAP;
-}
 
 /* Return the descriptor that a call may be about, or -1. */
 static __always_inline int plan_fd(const struct calls_plan *plan, const __u64 *args)
@@ -190,11 +179,6 @@ static __always_inline bool may_touch_ring(const struct calls_holder *h, __u64 a
 {
 	return calls_state.rings_unknown || h->rings ||
 	       (addr < h->to && (addr + len > h->from || addr + len < addr));
-}
-
-static __always_inline bool is_unmap(const struct calls_plan *plan)
-{
-	return plan->watch == CALLS_UNMAP || plan->watch == CALLS_REMAP;
 }
 
 /* Return whether munmap or mremap in a holder may concern a ring buffer; flags: of mremap. */
@@ -276,12 +260,6 @@ static __always_inline void report(void *ctx, void *map, struct calls_running *r
 	__sync_fetch_and_add(&calls_state.lost.untracked, 1);
 }
 
-/* Return whether the current process may hold an event. */
-static __always_inline bool self_may_hold(const struct task_struct *task)
-{
-	return calls_setup.pid_ns || calls_state.may_hold[task->tgid & (CALLS_SLOTS - 1)];
-}
-
 /* Return the number of the call that the current task begins. */
 static __always_inline __u64 entered(__u64 *ctx, struct task_struct *task)
 {
@@ -310,7 +288,9 @@ int calls_enter(__u64 *ctx)
 {
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
 	struct files_struct *files = task->files;
-	bool compat = is_compat(task), held = self_may_hold(task);
+	/* held: the process may hold an event */
+	bool compat = is_compat(task), held = calls_setup.pid_ns ||
+					      calls_state.may_hold[task->tgid & (CALLS_SLOTS - 1)];
 	__u64 nr = entered(ctx, task), args[CALLS_ARGS], event;
 	const struct calls_plan *plan = plan_of(nr, compat);
 	enum relevance relevant;
@@ -318,7 +298,8 @@ int calls_enter(__u64 *ctx)
 	struct fdtable *table;
 	struct calls_running *r;
 
-	if (!plan || (!held && is_held_only(plan)))
+	/* of these it is known that they are reported in processes that hold an event only */
+	if (!plan || (!held && plan->watch >= CALLS_HELD && plan->watch <= CALLS_REMAP))
 		return 0;
 	KNOWN(files);
 	table = files ? files->fdt : 0;
@@ -334,7 +315,7 @@ int calls_enter(__u64 *ctx)
 	if (!r || (relevant == RELEVANT_HELD && !self_holds(r)) ||
 	    (plan->watch == CALLS_POLL &&
 	     !calls_poll_has_event(args[0], args[1], files_number(r, table->fd), table->max_fds)) ||
-	    (is_unmap(plan) &&
+	    ((plan->watch == CALLS_UNMAP || plan->watch == CALLS_REMAP) &&
 	     !calls_unmaps_ring(r->pid, plan->watch, args[0], args[1], args[3])))
 		return 0;
 	if (event && plan->watch >= CALLS_FD)

@@ -8,7 +8,6 @@
 #include "engine/live/live.h"
 #include "engine/rings/bpf.h"
 #include "engine/rings/earlier.h"
-#include "engine/rings/holders.h"
 #include "experiment/instruments.h"
 #include "formats/text/text.h"
 #include "xlat/constants.h"

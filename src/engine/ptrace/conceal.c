@@ -14,7 +14,6 @@
 
 #include "engine/ptrace/proc.h"
 #include "engine/ptrace/regs.h"
-#include "engine/ptrace/remote.h"
 #include "engine/ptrace/task.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
@@ -60,15 +59,6 @@ static void conceal_skip(struct task *task, uint64_t nr, int64_t result)
 	task->entered = true; /* its exit must stop, too */
 }
 
-/* Skip the call and let it return 0. */
-static bool enter_strict(struct task *task, uint64_t nr)
-{
-	if (!second_filter_is_alone(task))
-		return false;
-	conceal_skip(task, nr, 0);
-	return task->conceal.strict = true;
-}
-
 /* Kill the process at any other call; the kernel would kill the thread only. */
 static void enforce_strict(const struct task *task, const struct nr_table *table, uint64_t nr)
 {
@@ -97,8 +87,10 @@ bool conceal_enter(struct tracer *t, struct task *task, const struct ptrace_sysc
 		return false;
 	else if (desc && (desc->id == CALL_CLONE || desc->id == CALL_CLONE3))
 		return clear_untraced(task, arch, desc->id, args);
-	else if (asks_for_strict(table, desc, nr, args))
-		return enter_strict(task, nr);
+	else if (asks_for_strict(table, desc, nr, args) && second_filter_is_alone(task)) {
+		conceal_skip(task, nr, 0);
+		return task->conceal.strict = true;
+	}
 	return false;
 }
 
@@ -150,11 +142,6 @@ void conceal_fork(struct task *parent, struct task *child)
 	if (!memory || remote_read(child->tid, conceal.addr, &word, sizeof(word)) != sizeof(word) ||
 	    word != conceal.word)
 		child->conceal = conceal;
-}
-
-bool inject_possible(const struct arch *arch)
-{
-	return regs_known(arch);
 }
 
 /* Write attr.size, as the kernel does with E2BIG; ignore failures, as it does. */

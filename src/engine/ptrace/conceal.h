@@ -63,10 +63,5 @@ void conceal_undo(struct task *task);
  */
 void conceal_fork(struct task *parent, struct task *child);
 
-struct task;
-
 /* In the syscall-enter-stop: skip the call and set its result, send the signal. */
 void inject_enter(struct task *task);
-
-/* Return whether calls of this ABI can be skipped: call->inject.injected requires it. */
-bool inject_possible(const struct arch *arch);

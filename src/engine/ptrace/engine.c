@@ -8,12 +8,7 @@
 
 #include "core/lib/clock.h"
 #include "core/lib/die.h"
-#include "engine/ptrace/birth.h"
-#include "engine/ptrace/delay.h"
-#include "engine/ptrace/resume.h"
 #include "engine/ptrace/signal_forward.h"
-#include "engine/ptrace/stack.h"
-#include "engine/ptrace/stop.h"
 #include "engine/ptrace/task.h"
 
 /*

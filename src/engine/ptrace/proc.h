@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The state of a task, from /proc. */
+/* A task as its tracer sees it: ptrace requests, its state from /proc, its memory. */
 #pragma once
 
 #include <linux/ptrace.h>
@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+#include "core/abi/call.h"
 
 /* Make a request without the argument types of libc; return its result, or -1 and errno. */
 long ptrace_do(unsigned int request, pid_t tid, uintptr_t addr, uintptr_t data);
@@ -47,3 +49,20 @@ bool proc_is_zombie(pid_t tid);
 
 /* Return the inode of pevtrace's PID namespace, 0 for the initial one (PROC_PID_INIT_INO). */
 uint32_t proc_pid_namespace(void);
+
+struct remote {
+	struct mem mem;
+	pid_t tid;
+};
+
+/* Return a reader of tid's memory that uses remote_read_timeout(). */
+struct remote remote_of(pid_t tid);
+
+/*
+ * As remote_read(), but treat as unmapped what is not available within 200 ms.
+ * Costs a system call more.
+ */
+size_t remote_read_timeout(pid_t tid, uint64_t addr, void *dst, size_t len);
+
+/* Copy len bytes from addr; return how many could be read before the first unmapped page. */
+size_t remote_read(pid_t tid, uint64_t addr, void *dst, size_t len);

@@ -20,7 +20,10 @@ struct regs {
 	size_t len;
 };
 
-/* Return whether the calls of that ABI can be changed; NULL: unknown. */
+/*
+ * Return whether the calls of that ABI can be changed, as call->inject.injected requires; NULL:
+ * unknown.
+ */
 bool regs_known(const struct arch *arch);
 
 /*

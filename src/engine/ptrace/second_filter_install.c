@@ -1,15 +1,130 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "engine/ptrace/second_filter_install.h"
+#include "engine/ptrace/filter.h"
 
+#include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 
-#include "engine/ptrace/remote_call.h"
-#include "engine/ptrace/second_filter.h"
+#include "engine/ptrace/proc.h"
+#include "engine/ptrace/regs.h"
 #include "engine/ptrace/task.h"
+
+/*
+ * System calls that a tracee makes for the tracer, which leave its registers, memory, signal mask
+ * and pending signals unchanged.
+ *
+ * The task has just executed a syscall instruction: set it back to that, with other
+ * registers.  Signals are blocked, except SIGSTOP, which cannot be and is delivered at
+ * once: a SIGSTOP sent again later could follow the SIGCONT that was to end it.  The calls
+ * are made nevertheless, and the task is in group-stop afterwards if the stop lasts.
+ */
+struct remote_call {
+	pid_t tid;
+	bool gone;	/* the task ended: make no more requests */
+	bool ended;	/* gone, and status is its wait status */
+	int status;
+	bool interrupted; /* by another ptrace stop */
+	siginfo_t stop;	/* the last SIGSTOP delivered meanwhile; si_signo 0: none */
+	uint64_t mask;	/* the task's signal mask */
+	struct regs regs;
+};
+
+/*
+ * Prepare a task in the syscall-exit-stop of a native call that succeeded and did not
+ * replace the signal mask (as ppoll does).  Return false, with nothing changed, if
+ * that is not possible.
+ */
+static bool remote_call_begin(struct remote_call *r, pid_t tid)
+{
+	const uint64_t all = ~0ULL;
+
+	*r = (struct remote_call){ .tid = tid };
+	return regs_get(tid, &r->regs) && regs_behind_call(tid, &r->regs) &&
+	       !ptrace_do(PTRACE_GETSIGMASK, tid, sizeof(r->mask), (uintptr_t)&r->mask) &&
+	       !ptrace_do(PTRACE_SETSIGMASK, tid, sizeof(all), (uintptr_t)&all);
+}
+
+/*
+ * Wait for the next ptrace stop; return false if the task ended.  Do not wait for a zombie:
+ * a thread killed by another one's exec remains one until others are waited for.
+ */
+static bool next_stop(struct remote_call *r)
+{
+	pid_t got;
+
+	/* the pulse interrupts wait4() regularly */
+	do
+		got = wait4(r->tid, &r->status, __WALL, NULL);
+	while (got < 0 && errno == EINTR && !proc_is_zombie(r->tid));
+	r->gone = got != r->tid || !WIFSTOPPED(r->status);
+	r->ended = r->gone && got == r->tid;
+	return !r->gone;
+}
+
+/* Record a stop that is not part of the call; return the signal to deliver, or 0. */
+static int note_stop(struct remote_call *r)
+{
+	r->interrupted = true;
+	if (r->status >> 16)
+		return 0;
+	ptrace_do(PTRACE_GETSIGINFO, r->tid, 0, (uintptr_t)&r->stop);
+	return WSTOPSIG(r->status);
+}
+
+/* Run the task to the syscall-exit-stop of the call that is set in its registers. */
+static bool run_to_exit(struct remote_call *r)
+{
+	struct ptrace_syscall_info info;
+	int sig = 0;
+
+	for (;;) {
+		ptrace_must(PTRACE_SYSCALL, r->tid, 0, (uintptr_t)sig);
+		sig = 0;
+		if (!next_stop(r))
+			return false;
+		if (r->status >> 16 == PTRACE_EVENT_SECCOMP)
+			continue;
+		if (WSTOPSIG(r->status) != (SIGTRAP | 0x80)) {
+			sig = note_stop(r);
+			continue;
+		}
+		ptrace_syscall_info(r->tid, &info);
+		if (info.op == PTRACE_SYSCALL_INFO_EXIT)
+			return true;
+	}
+}
+
+/*
+ * Make one call, which must not sleep, and store what the kernel returned, a negative
+ * errno for a failure.  Return false if the task was killed.
+ */
+static bool remote_call(struct remote_call *r, long nr, const uint64_t args[6], int64_t *ret)
+{
+	struct regs regs;
+
+	if (!regs_make_call(r->tid, &r->regs, nr, args) || !run_to_exit(r) ||
+	    !regs_get(r->tid, &regs))
+		return false;
+	*ret = regs_result(&regs);
+	return true;
+}
+
+/* Restore registers and signal mask unless the task is gone. */
+static void remote_call_end(struct remote_call *r)
+{
+	if (r->gone)
+		return;
+	regs_set(r->tid, &r->regs);
+	ptrace_must(PTRACE_SETSIGMASK, r->tid, sizeof(r->mask), (uintptr_t)&r->mask);
+	/* Report a group-stop again, if it lasts. */
+	if (r->interrupted)
+		ptrace_must(PTRACE_INTERRUPT, r->tid, 0, 0);
+}
 
 static bool copy_out(pid_t tid, uint64_t addr, const void *data, size_t len)
 {
@@ -33,10 +148,6 @@ static bool install_at(struct remote_call *r, uint64_t page, const struct filter
 	       remote_call(r, SYS_seccomp, args, &ret) && !ret;
 }
 
-/*
- * Install the filter from a new mapping: the memory below a small stack may hold
- * another thread's data.
- */
 /* Where only mmap2 exists, its offset of 0 is the same. */
 #ifdef SYS_mmap2
 enum { NR_MMAP = SYS_mmap2 };
@@ -44,6 +155,10 @@ enum { NR_MMAP = SYS_mmap2 };
 enum { NR_MMAP = SYS_mmap };
 #endif
 
+/*
+ * Install the filter from a new mapping: the memory below a small stack may hold
+ * another thread's data.
+ */
 static bool install(struct remote_call *r, const struct filter *f)
 {
 	const uint64_t size = sizeof(struct sock_fprog) + f->len * sizeof(*f->insns);
@@ -61,20 +176,16 @@ static bool install(struct remote_call *r, const struct filter *f)
 	return ok;
 }
 
-/* Return whether remote_call_begin() is possible: no restart, and no signal mask to restore. */
-static bool call_is_over(const struct call *c)
-{
-	return !c->failed && c->arch == arch_native() && c->desc->class != CLASS_POLL &&
-	       c->desc->class != CLASS_PROCESS;
-}
-
 bool second_filter_extend(struct tracer *t, struct task *task)
 {
 	struct second_filter *state = task->second_filter;
+	const struct call *c = task->call;
 	struct filter f = { 0 };
 	struct remote_call r;
 
-	if (!state || state->refused || !call_is_over(task->call) ||
+	/* remote_call_begin() requires that there is no restart, and no signal mask to restore */
+	if (!state || state->refused || c->failed || c->arch != arch_native() ||
+	    c->desc->class == CLASS_POLL || c->desc->class == CLASS_PROCESS ||
 	    second_filter_covers(t, task) ||
 	    t->ops->close_watch(t->ctx, task->tid) != TRACE_CLOSE)
 		return true;

@@ -11,9 +11,7 @@
 
 #include "core/lib/clock.h"
 #include "core/lib/die.h"
-#include "engine/ptrace/delay.h"
 #include "engine/ptrace/proc.h"
-#include "engine/ptrace/resume.h"
 #include "engine/ptrace/task.h"
 
 /* Kill the program at this number of requests to end within this time. */
@@ -34,19 +32,12 @@ static bool is_stop(int sig)
 	return sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU;
 }
 
-/* Return whether a terminal sends the signal, to the whole of a process group. */
-static bool is_from_terminal(int sig)
-{
-	return sig == SIGINT || sig == SIGQUIT || sig == SIGHUP || sig == SIGCONT ||
-	       sig == SIGWINCH || is_stop(sig);
-}
-
 void signal_forward_block(struct tracer *t)
 {
 	struct sigaction action;
 
 	for (int sig = 1; sig <= SIGRTMAX; sig++) {
-		/* delay.c and sanitizers handle some signals */
+		/* pulse_start() and sanitizers handle some signals */
 		if (sig == SIGCHLD || sigismember(&t->inherited.ignored, sig) ||
 		    sigaction(sig, NULL, &action) ||
 		    (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN))
@@ -94,8 +85,12 @@ static bool program_got_from_kernel(const struct tracer *t, int sig)
 	/* the kernel sends a hangup to the session leader only */
 	if (sig == SIGHUP && getsid(0) == getpid())
 		return false;
-	/* A program like timeout(1) leaves the process group, and so that of the terminal. */
-	if (is_from_terminal(sig))
+	/*
+	 * A terminal sends these to the whole of a process group.  A program like timeout(1)
+	 * leaves that.
+	 */
+	if (sig == SIGINT || sig == SIGQUIT || sig == SIGHUP || sig == SIGCONT ||
+	    sig == SIGWINCH || is_stop(sig))
 		return getpgid(t->launched) == getpgrp();
 	return sig == SIGXCPU; /* every process has its own limit */
 }
@@ -160,27 +155,21 @@ static bool end_at_once(struct tracer *t)
 	return ++t->end_requests >= END_REQUESTS;
 }
 
-/*
- * Forward a signal with its value, but with the pid of pevtrace, so that
- * signal_forward_note() does not mistake it for one sent to both.
- */
-static void queue_signal(pid_t to, siginfo_t info)
-{
-	info.si_pid = getpid();
-	syscall(SYS_rt_sigqueueinfo, to, info.si_signo, &info);
-}
-
 static void send_on(struct tracer *t, const siginfo_t *info)
 {
 	int sig = info->si_signo;
+	siginfo_t queued = *info;
 
 	t->signals[sig].forwarded++;
-	if (signal_forward_is_end(sig) && end_at_once(t))
+	if (signal_forward_is_end(sig) && end_at_once(t)) {
 		kill(t->launched, SIGKILL);
-	else if (info->si_code == SI_QUEUE)
-		queue_signal(t->launched, *info);
-	else
+	} else if (info->si_code == SI_QUEUE) {
+		/* with its value, but not mistaken by signal_forward_note() for one sent to both */
+		queued.si_pid = getpid();
+		syscall(SYS_rt_sigqueueinfo, t->launched, sig, &queued);
+	} else {
 		kill(t->launched, sig);
+	}
 }
 
 static bool has_stopped(const struct tracer *t)
@@ -222,7 +211,8 @@ static void signal_forward_stop(struct tracer *t, int sig)
 		signal_forward_group_stop(t);
 }
 
-void signal_forward(struct tracer *t, const siginfo_t *info)
+/* Act on a signal to pevtrace while the launched program lives. */
+static void signal_forward(struct tracer *t, const siginfo_t *info)
 {
 	int sig = info->si_signo;
 
@@ -284,20 +274,15 @@ void own_signals_restore(struct tracer *t)
 	sigprocmask(SIG_SETMASK, &t->inherited.mask, NULL);
 }
 
-static size_t count_filtered(const struct tracer *t)
+/* Leave; if tasks cannot be detached, warn at the first request to end and leave at the second. */
+static void leave_remains(struct tracer *t)
 {
 	struct task *task;
 	size_t at = 0, n = 0;
 
 	while ((task = task_next(t, &at)))
 		n += task->filtered;
-	return n;
-}
-
-/* Warn at the first request to end, leave at the second: n tasks cannot be detached. */
-static void leave_remains(struct tracer *t, size_t n)
-{
-	if (t->end_requests++) {
+	if (!n || t->end_requests++) {
 		leave_start(t);
 		return;
 	}
@@ -308,8 +293,6 @@ static void leave_remains(struct tracer *t, size_t n)
 
 static void own_signals_act(struct tracer *t, const siginfo_t *info)
 {
-	size_t filtered;
-
 	if (t->launched && !t->launched_ended && !t->leaving) {
 		signal_forward(t, info);
 		return;
@@ -324,11 +307,7 @@ static void own_signals_act(struct tracer *t, const siginfo_t *info)
 		leave_forget(t);
 		return;
 	}
-	filtered = count_filtered(t);
-	if (filtered)
-		leave_remains(t, filtered);
-	else
-		leave_start(t);
+	leave_remains(t);
 }
 
 void own_signals_handle(struct tracer *t)

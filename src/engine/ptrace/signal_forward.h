@@ -23,16 +23,11 @@ struct signal_count {
 /* Block all signals that are neither ignored nor handled, and fetch them from now on. */
 void signal_forward_block(struct tracer *t);
 
-/* Act on a signal to pevtrace while the launched program lives. */
-void signal_forward(struct tracer *t, const siginfo_t *info);
-
 /* Note that a signal is delivered to a task. */
 void signal_forward_note(struct tracer *t, const struct task *task, const siginfo_t *info);
 
 /* Let a pending stop signal stop pevtrace: the launched program is in group-stop. */
 void signal_forward_group_stop(struct tracer *t);
-
-struct tracer;
 
 /* Save the inherited mask and ignored signals; block SIGINT, SIGTERM, SIGHUP and SIGQUIT. */
 void own_signals_block(struct tracer *t);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "engine/ptrace/task.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "core/lib/clock.h"
 #include "core/lib/die.h"
 #include "engine/ptrace/proc.h"
-#include "engine/ptrace/stack.h"
 
 struct task *task_add(struct tracer *t, pid_t tid, pid_t pid)
 {
@@ -50,4 +52,232 @@ void task_gone(struct tracer *t, struct task *task, int status)
 		t->ops->gone(t->ctx, task->tid, status,
 			     task->in_call ? task->call : NULL);
 	task_drop(t, task);
+}
+
+/* Return whether the task is killed and not detached. */
+static bool leave_kills(const struct tracer *t, const struct task *task)
+{
+	return task->filtered || t->opts->kill_on_exit;
+}
+
+void leave_kill_filtered(struct tracer *t)
+{
+	struct task *task;
+	size_t at = 0;
+
+	while ((task = task_next(t, &at)))
+		if (leave_kills(t, task))
+			kill(task->pid, SIGKILL);
+}
+
+void leave_task(struct tracer *t, struct task *task, int sig)
+{
+	if (leave_kills(t, task))
+		kill(task->pid, SIGKILL);
+	/* The kernel keeps a process in group-stop stopped. */
+	else if (ptrace_must(PTRACE_DETACH, task->tid, 0, (uintptr_t)sig))
+		task_gone(t, task, TRACE_DETACHED);
+}
+
+void leave_start(struct tracer *t)
+{
+	struct task *task;
+	size_t at = 0;
+
+	t->leaving = true;
+	leave_kill_filtered(t);
+	while ((task = task_next(t, &at)))
+		task_interrupt(task);
+}
+
+void trace_leave(struct tracer *t)
+{
+	if (!t->leaving)
+		leave_start(t);
+}
+
+void leave_forget(struct tracer *t)
+{
+	struct task *task;
+	size_t at;
+
+	while (at = 0, (task = task_next(t, &at))) {
+		if (task->early)
+			task_drop(t, task);
+		else
+			task_gone(t, task, TRACE_DETACHED);
+	}
+}
+
+void trace_recheck(struct tracer *t)
+{
+	struct task *task;
+	size_t at = 0;
+
+	while ((task = task_next(t, &at))) {
+		if (task->every_call || task->early || task->starting || !task->filtered ||
+		    second_filter_covers(t, task) || !t->ops->close_watch(t->ctx, task->tid))
+			continue;
+		/* An interrupt would fail the call that it sleeps in: wait for its next stop. */
+		if (nr_is_interruptible(&t->nrs, task->arch ? task->arch : arch_native(),
+					proc_syscall(task->tid)))
+			continue;
+		task->every_call = true;
+		task_interrupt(task);
+	}
+}
+
+/*
+ * Descriptors are numbered consecutively.  A range for each would need many filters,
+ * and too large a range stops calls without need.  So a new range exceeds
+ * the sum of the others by a quarter.
+ */
+void trace_watch_fd(struct tracer *t, int fd)
+{
+	uint32_t first = (uint32_t)fd, all = 0;
+
+	for (size_t i = 0; i < t->nranges; i++) {
+		const struct fd_range *r = &t->ranges[i];
+
+		if (first >= r->first && first <= r->last)
+			return;
+		all += r->last - r->first + 1;
+	}
+	t->ranges = xrealloc(t->ranges, (t->nranges + 1) * sizeof(*t->ranges));
+	t->ranges[t->nranges++] = (struct fd_range){ first, first + all / 4 };
+	t->ranges_grown = true;
+}
+
+static unsigned int resume_request(struct tracer *t, struct task *task)
+{
+	bool before = task->close;
+
+	if (task->starting)
+		return PTRACE_CONT;
+	if (!task->filtered)
+		return PTRACE_SYSCALL;
+	task->close = t->ops->close_watch(t->ctx, task->tid) != TRACE_DISTANT;
+	if (t->ranges_grown || (task->close && !before)) {
+		t->ranges_grown = false;
+		task->every_call = true;
+		trace_recheck(t);
+	}
+	task->every_call = (task->close && !second_filter_covers(t, task)) || task->in_call ||
+			   task->entered || task->conceal.strict;
+	return task->every_call ? PTRACE_SYSCALL : PTRACE_CONT;
+}
+
+void resume_task(struct tracer *t, struct task *task, int sig)
+{
+	if (t->leaving)
+		leave_task(t, task, sig);
+	else
+		ptrace_must(resume_request(t, task), task->tid, 0, (uintptr_t)sig);
+}
+
+/*
+ * Waiting for children and signals at once costs three system calls where wait4(2)
+ * alone is one.  So signals stay blocked until this timer's signal, the only one
+ * unblocked, interrupts wait4().  Its handler is set without SA_RESTART, so that
+ * a blocked write of the output is interrupted as well.
+ */
+
+/* A signal that no program sends by accident; valgrind reserves SIGRTMAX. */
+#define PULSE_SIGNAL (SIGRTMAX - 1)
+
+enum { PERIOD_MS = 100 };
+
+static void pulse_ignore(int sig)
+{
+	(void)sig;
+}
+
+void pulse_set(const struct tracer *t)
+{
+	unsigned int tick = t->tick_ms;
+	long ms = t->delayed_tasks ? 1 : tick && tick < PERIOD_MS ? tick : PERIOD_MS;
+	const struct timespec period = { .tv_nsec = ms * 1000000L };
+
+	if (timer_settime(t->pulse, 0, &(struct itimerspec){ period, period }, NULL))
+		die("cannot set a timer: %s", strerror(errno));
+}
+
+void pulse_start(struct tracer *t)
+{
+	const struct sigaction action = { .sa_handler = pulse_ignore };
+	struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = PULSE_SIGNAL };
+	sigset_t set;
+
+	if (sigaction(PULSE_SIGNAL, &action, &t->inherited.pulse))
+		die("cannot handle the signal of a timer: %s", strerror(errno));
+	sigemptyset(&set);
+	sigaddset(&set, PULSE_SIGNAL);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	if (timer_create(CLOCK_MONOTONIC, &event, &t->pulse))
+		die("cannot create a timer: %s", strerror(errno));
+	pulse_set(t);
+}
+
+void pulse_stop(struct tracer *t)
+{
+	timer_delete(t->pulse);
+	sigaction(PULSE_SIGNAL, &t->inherited.pulse, NULL);
+}
+
+enum { SLEEP_NS = 2000000 };	/* sleep for shorter delays: the pulse is too slow */
+
+bool delay_task(struct tracer *t, struct task *task, uint64_t ns)
+{
+	if (!ns || t->leaving)
+		return false;
+	if (ns < SLEEP_NS) {
+		const struct timespec ts = { .tv_nsec = (long)ns };
+
+		nanosleep(&ts, NULL);
+		return false;
+	}
+	task->delayed_until_ns = clock_ns() + ns;
+	t->delayed_tasks++;
+	pulse_set(t);
+	return true;
+}
+
+void delay_end_all(struct tracer *t)
+{
+	struct task *task;
+	size_t at = 0;
+
+	while (t->delayed_tasks && (task = task_next(t, &at)))
+		if (task->delayed_until_ns)
+			task->delayed_until_ns = 1;
+}
+
+/* Return a task whose delay is over, or NULL. */
+static struct task *delay_find_over(const struct tracer *t)
+{
+	uint64_t now = clock_ns();
+	struct task *task;
+	size_t at = 0;
+
+	while ((task = task_next(t, &at)))
+		if (task->delayed_until_ns && (t->leaving || task->delayed_until_ns <= now))
+			return task;
+	return NULL;
+}
+
+void delay_resume(struct tracer *t)
+{
+	struct task *task;
+
+	if (!t->delayed_tasks)
+		return;
+	while (t->delayed_tasks && (task = delay_find_over(t))) {
+		task->delayed_until_ns = 0;
+		t->delayed_tasks--;
+		if (task->in_call)
+			task->call->start_ns = clock_ns();
+		resume_task(t, task, 0);
+	}
+	if (!t->delayed_tasks)
+		pulse_set(t);
 }

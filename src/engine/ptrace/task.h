@@ -14,7 +14,6 @@
 #include "engine/ptrace/conceal.h"
 #include "engine/ptrace/filter.h"
 #include "engine/ptrace/nr.h"
-#include "engine/ptrace/second_filter.h"
 #include "engine/ptrace/signal_forward.h"
 #include "engine/ptrace/trace.h"
 
@@ -62,7 +61,7 @@ struct inherited {
 	sigset_t mask;
 	sigset_t ignored;
 	struct rlimit nofile;
-	struct sigaction pulse;	/* action of the signal that delay.c uses */
+	struct sigaction pulse;	/* action of the signal that pulse_start() uses */
 };
 
 struct tracer {
@@ -118,3 +117,54 @@ void task_gone(struct tracer *t, struct task *task, int status);
 
 /* Make a running task enter a PTRACE_EVENT_STOP. */
 void task_interrupt(struct task *task);
+
+/* Interrupt every task, so that its next stop detaches it; kill those with a filter. */
+void leave_start(struct tracer *t);
+
+/* Detach from a task in a ptrace stop and deliver sig to it; kill it if it has a filter. */
+void leave_task(struct tracer *t, struct task *task, int sig);
+
+/* Kill the tasks that have a filter; with kill_on_exit, all. */
+void leave_kill_filtered(struct tracer *t);
+
+/* Call the gone hook for all tasks that are left, without waiting for any. */
+void leave_forget(struct tracer *t);
+
+/*
+ * Resume a task in a ptrace stop and deliver sig to it: with PTRACE_SYSCALL or
+ * PTRACE_CONT, as its filters and close_watch() require.  Detach from it while leaving.
+ */
+void resume_task(struct tracer *t, struct task *task, int sig);
+
+void pulse_start(struct tracer *t);
+void pulse_stop(struct tracer *t);
+
+/* Set the period: 1 ms while tasks are delayed, otherwise 100 ms or a tick if that is shorter. */
+void pulse_set(const struct tracer *t);
+
+/* Delays that -e inject= asks for: the task stays in its stop while others run. */
+
+/* Keep a task in its stop for ns; return false if it may be resumed at once. */
+bool delay_task(struct tracer *t, struct task *task, uint64_t ns);
+
+/* Resume the tasks whose delay is over; all of them while leaving. */
+void delay_resume(struct tracer *t);
+
+/* Make all delays end now. */
+void delay_end_all(struct tracer *t);
+
+/* Call the born hook for early tasks older than 300 ms: their parents were killed. */
+void birth_adopt(struct tracer *t);
+
+/* Act on a wait status: call the hooks and resume the task, or drop it. */
+void stop_handle(struct tracer *t, pid_t tid, int status);
+
+/* Discard what the process that walks stacks caches about a task that exits or executes a program. */
+void stack_forget(struct tracer *t, struct task *task);
+
+/* End that process; stack_rest: only if it has been idle for a while. */
+void stack_end(struct tracer *t);
+void stack_rest(struct tracer *t);
+
+/* Return whether wait4() has just reported the end of that process, and note that it ended. */
+bool stack_is_walker(struct tracer *t, pid_t tid);

@@ -46,26 +46,22 @@ static int borrow_get(int process, int fd)
 	return got;
 }
 
-/* Borrow a descriptor of this process, which is always allowed: a failure affects all. */
-static int try_self(void)
-{
-	int process = pidfd(getpid(), 0);
-	int got = borrow_get(process, process);
-
-	if (got < 0)
-		return got;
-	close(got);
-	return 0;
-}
-
-/* Fill the cache.  Threads may race: each stores the same value. */
+/*
+ * Fill the cache: borrow a descriptor of this process, which is always allowed, so that a failure
+ * affects all.  Threads may race: each stores the same value.
+ */
 static int refused_everywhere(void)
 {
-	int known = __atomic_load_n(&everywhere, __ATOMIC_RELAXED);
+	int process, known = __atomic_load_n(&everywhere, __ATOMIC_RELAXED);
 
 	if (known != UNTRIED)
 		return known;
-	known = try_self();
+	process = pidfd(getpid(), 0);
+	known = borrow_get(process, process);
+	if (known >= 0) {
+		close(known);
+		known = 0;
+	}
 	/* a lack of descriptors or memory may be temporary */
 	if (known == -ENOSYS || known == -EPERM || known == -EACCES || !known)
 		__atomic_store_n(&everywhere, known, __ATOMIC_RELAXED);

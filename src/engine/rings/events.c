@@ -17,7 +17,6 @@
 #include "core/host/sysfile.h"
 #include "core/lib/die.h"
 #include "engine/rings/borrow.h"
-#include "engine/rings/events_internal.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 

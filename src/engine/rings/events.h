@@ -64,3 +64,17 @@ struct events_event *events_find(const struct events *e, uint64_t id);
  * which the kernel sets to a default, is only there with PERF_SAMPLE_CALLCHAIN.
  */
 size_t events_attr(const struct events_event *v, uint8_t *out);
+
+/* For events.c only, from events_programs.c. */
+
+/* Load the programs; return NULL and say why in a sentence. */
+struct events_programs *events_programs_load(struct buf *why);
+
+/*
+ * Call hook for each reference to an event.  Return false if descriptors could not be
+ * read; set *links to whether BPF links were read, too.
+ */
+bool events_programs_run(struct events_programs *p, bool *links,
+			 void (*hook)(void *ctx, const struct events_record *r), void *ctx);
+
+void events_programs_free(struct events_programs *p);

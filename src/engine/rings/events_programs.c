@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Loading and reading the BPF iterators of events.bpf.c. */
-#include "engine/rings/events_internal.h"
+#include "engine/rings/events.h"
 
 #ifdef HAVE_BPF_PROGRAMS
 
@@ -33,17 +33,6 @@ static int programs_print(enum libbpf_print_level level, const char *format, va_
 {
 	(void)level, (void)format, (void)args;
 	return 0;
-}
-
-/* Open an event that counts nothing and requires no privilege. */
-static int programs_event(void)
-{
-	struct perf_event_attr a = {
-		.type = PERF_TYPE_SOFTWARE, .size = sizeof(a), .config = PERF_COUNT_SW_DUMMY,
-		.disabled = 1, .exclude_kernel = 1, .exclude_hv = 1,
-	};
-
-	return (int)syscall(SYS_perf_event_open, &a, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
 static struct bpf_program *programs_named(const struct bpf_object *o, const char *name)
@@ -90,10 +79,15 @@ static struct bpf_link *programs_attach(struct events_programs *p, const char *n
 struct events_programs *events_programs_load(struct buf *why)
 {
 	struct events_programs *p = xcalloc(1, sizeof(*p));
+	/* it counts nothing and requires no privilege */
+	struct perf_event_attr a = {
+		.type = PERF_TYPE_SOFTWARE, .size = sizeof(a), .config = PERF_COUNT_SW_DUMMY,
+		.disabled = 1, .exclude_kernel = 1, .exclude_hv = 1,
+	};
 	sigset_t all, mask;
 
 	BPF(libbpf_set_print)(programs_print);
-	p->own = programs_event();
+	p->own = (int)syscall(SYS_perf_event_open, &a, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 	if (p->own < 0) {
 		buf_addf(why, "perf_event_open(2) fails: %s", strerror(errno));
 	} else {

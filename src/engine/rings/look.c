@@ -14,7 +14,6 @@
 #include "core/lib/clock.h"
 #include "core/lib/die.h"
 #include "core/lib/map.h"
-#include "engine/rings/aux.h"
 #include "engine/rings/borrow.h"
 #include "engine/rings/ring.h"
 #include "engine/rings/writer.h"
@@ -228,17 +227,6 @@ static struct look_state *ring_state(struct looker *l, const struct ring *r)
 	return state;
 }
 
-/* Report a failure, except EBADF: a closed ring was read when it was closed. */
-static void report_blind(const struct look *k, struct ring *r, int error)
-{
-	if (error != EBADF)
-		session_feed(k->looker->session, &(struct activity){
-			ACTIVITY_LOOK, .look = {
-				.tid = k->tid, .ns = clock_ns(), .ring = r, .error = error,
-			},
-		});
-}
-
 /* Read a ring by the mapping that was kept; return 0 or a negative errno. */
 static int walk_kept(struct look *k, struct look_state *state, struct ring_result *result)
 {
@@ -361,16 +349,6 @@ static void borrow_area(struct look *k, struct look_state *state, const struct r
 	close(fd);
 }
 
-static void look_at_aux(struct look *k, struct look_state *state)
-{
-	const struct ring *aux = look_area_of(k);
-
-	if (state->kept_aux)
-		look_at_area(k, state, state->kept, state->kept_aux, state->aux_length);
-	else if (aux && !k->looker->keeps)
-		borrow_area(k, state, aux);
-}
-
 void look_take_aux(struct looker *l, uint64_t most)
 {
 	l->takes_aux = true;
@@ -384,6 +362,7 @@ static void look_at_ring(void *ctx, struct ring *mapping)
 	struct look *k = ctx;
 	struct looker *l = k->looker;
 	struct ring *r = ring_first(mapping);
+	const struct ring *aux;
 	struct look_state *state;
 	struct ring_result result;
 	int error;
@@ -396,14 +375,22 @@ static void look_at_ring(void *ctx, struct ring *mapping)
 		error = walk_borrowed(k, state, mapping, &result);
 	else
 		error = state->kept ? walk_kept(k, state, &result) : -ESRCH;
-	if (error > 0)
+	if (error > 0 || error == -EBADF) /* a closed ring was read when it was closed */
 		return;
 	if (error) {
-		report_blind(k, r, -error);
+		session_feed(l->session, &(struct activity){
+			ACTIVITY_LOOK, .look = {
+				.tid = k->tid, .ns = clock_ns(), .ring = r, .error = -error,
+			},
+		});
 		return;
 	}
 	pace_note(&l->pace, result.bytes + result.missed, (uint64_t)(r->end - r->start));
-	look_at_aux(k, state);
+	aux = look_area_of(k);
+	if (state->kept_aux)
+		look_at_area(k, state, state->kept, state->kept_aux, state->aux_length);
+	else if (aux && !l->keeps)
+		borrow_area(k, state, aux);
 	session_feed(l->session, &(struct activity){
 		ACTIVITY_LOOK, .look = {
 			.tid = k->tid, .ns = clock_ns(), .ring = r,

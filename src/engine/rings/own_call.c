@@ -162,11 +162,6 @@ int64_t own_call_mmap(struct own_calls *o, int fd, uint64_t length, int prot, in
 	return map_at(o, fd, length, 0, prot, flags);
 }
 
-void *own_call_map(struct own_calls *o, int fd, size_t length, bool write, int *error)
-{
-	return own_call_map_at(o, fd, length, 0, write, error);
-}
-
 void *own_call_map_at(struct own_calls *o, int fd, size_t length, uint64_t offset, bool write,
 		   int *error)
 {

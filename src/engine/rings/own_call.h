@@ -42,12 +42,9 @@ void own_call_place_strings(const struct attr_text *a, uint8_t *bytes);
 int64_t own_call_ioctl(struct own_calls *o, int fd, uint32_t request, uint64_t arg);
 
 /*
- * Map length bytes of an event, shared.  write: the kernel heeds data_tail; else it
+ * Map length bytes of an event, from an offset in bytes on, shared.  write: the kernel heeds data_tail; else it
  * overwrites (perf_event_open(2), "MMAP layout").  Return NULL with an errno in *error.
  */
-void *own_call_map(struct own_calls *o, int fd, size_t length, bool write, int *error);
-
-/* As own_call_map(), from an offset in bytes. */
 void *own_call_map_at(struct own_calls *o, int fd, size_t length, uint64_t offset, bool write,
 		   int *error);
 

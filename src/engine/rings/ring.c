@@ -178,31 +178,29 @@ static void find_new(struct look *l)
 		l->from = ring_resume(l, l->from);
 }
 
+/* Copy n bytes from a position on out of a buffer that wraps around; size: a power of two. */
+static void copy_around(uint8_t *copy, const uint8_t *buffer, uint64_t size, uint64_t position,
+			size_t n)
+{
+	uint64_t at = position & (size - 1);
+	size_t first = n < size - at ? n : size - at;
+
+	memcpy(copy, buffer + at, first);
+	memcpy(copy + first, buffer, n - first);
+}
+
 /* Copy what is new; intact_from() finds out what changed meanwhile. */
 static int copy_new(struct look *l)
 {
 	uint64_t n = l->to - l->from;
-	uint64_t at = (l->ring->backward ? -l->to : l->from) & (l->size - 1);
-	uint64_t first = l->size - at;
 
 	if (!n)
 		return 0;
 	l->copy = malloc(n);
 	if (!l->copy)
 		return -ENOMEM;
-	if (first > n)
-		first = n;
-	memcpy(l->copy, l->data + at, first);
-	memcpy(l->copy + first, l->data, n - first);
+	copy_around(l->copy, l->data, l->size, l->ring->backward ? -l->to : l->from, n);
 	return 0;
-}
-
-/* Return whether the kernel waits for the owner before it overwrites the copied part. */
-static bool held_for_owner(const struct look *l, uint64_t head)
-{
-	uint64_t tail = ring_load_tail(l);
-
-	return !l->ring->overwrite && tail <= l->from && head - tail <= l->size;
 }
 
 static uint64_t head_not_before(const struct look *l)
@@ -219,11 +217,13 @@ static uint64_t head_not_before(const struct look *l)
  */
 static uint64_t intact_from(const struct look *l)
 {
-	uint64_t head, oldest, more = 0;
+	uint64_t head, tail, oldest, more = 0;
 
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	head = head_not_before(l);
-	if (held_for_owner(l, head))
+	tail = ring_load_tail(l);
+	/* the kernel waits for the owner before it overwrites the copied part */
+	if (!l->ring->overwrite && tail <= l->from && head - tail <= l->size)
 		return l->from;
 	if (head - l->from <= l->size &&
 	    l->size - (head - l->from) >= UNDER_WAY)
@@ -447,4 +447,132 @@ ssize_t ring_read_count(int fd, void *buf, size_t size)
 		n = read(fd, buf, size);
 	} while (n < 0 && errno == EINTR);
 	return n < 0 ? -errno : n;
+}
+
+/* Return the address of a member of the user page. */
+static uint64_t *aux_member(const struct aux_area *a, unsigned int index)
+{
+	return (uint64_t *)((uint8_t *)a->page +
+			    layout_perf_event_mmap_page.fields[index].offset);
+}
+
+/* Load the head.  Acquire: data written before it was published is visible afterwards. */
+static uint64_t aux_load_head(const struct aux_area *a)
+{
+	return __atomic_load_n(aux_member(a, PERF_EVENT_MMAP_PAGE_AUX_HEAD), __ATOMIC_ACQUIRE);
+}
+
+static void aux_pass(const struct aux_area *a, uint64_t from, uint64_t to,
+		     struct aux_result *out, aux_piece_fn *piece, void *ctx)
+{
+	while (from != to) {
+		uint64_t at = from & (a->size - 1), n = a->size - at;
+
+		if (n > to - from)
+			n = to - from;
+		out->bytes += n;
+		if (piece)
+			piece(ctx, a->bytes + at, n, from);
+		from += n;
+	}
+}
+
+void aux_look(struct aux_area *a, struct aux_result *out, aux_piece_fn *piece, void *ctx)
+{
+	uint64_t head, from = a->seen;
+
+	*out = (struct aux_result){ 0 };
+	if (!a->bytes || a->snapshot)
+		return;
+	head = aux_load_head(a);
+	if (head < from) {
+		out->odd_head = true;
+		from = head;
+	}
+	if (head - from > a->size) {
+		out->missed = head - from - a->size;
+		from = head - a->size;
+	}
+	aux_pass(a, from, head, out, piece, ctx);
+	a->seen = head;
+	/* release: all data is read before the PMU sees that it may overwrite it */
+	__atomic_store_n(aux_member(a, PERF_EVENT_MMAP_PAGE_AUX_TAIL), head, __ATOMIC_RELEASE);
+}
+
+/*
+ * Return the position from which on data is intact.  The PMU waits for aux_tail.  If that has
+ * moved on, the PMU may have written beyond aux_head, but not by more than the watermark
+ * at which it publishes it: at most half of the area.
+ */
+static uint64_t aux_intact_from(const struct aux_area *a)
+{
+	uint64_t tail = __atomic_load_n(aux_member(a, PERF_EVENT_MMAP_PAGE_AUX_TAIL),
+					__ATOMIC_ACQUIRE);
+	uint64_t head = aux_load_head(a), half = head > a->size / 2 ? head - a->size / 2 : 0;
+
+	return tail < half ? tail : half;
+}
+
+void aux_peek(struct aux_area *a, struct aux_result *out, aux_piece_fn *piece, void *ctx)
+{
+	uint64_t head, from = a->seen, intact;
+	uint8_t *copy;
+
+	*out = (struct aux_result){ 0 };
+	if (!a->bytes || a->snapshot)
+		return;
+	head = aux_load_head(a);
+	if (head < from) {
+		out->odd_head = true;
+		from = 0;
+	}
+	a->seen = head;
+	out->missed = head - from > a->size ? head - from - a->size : 0;
+	from += out->missed;
+	copy = head > from ? malloc(head - from) : NULL;
+	if (!copy) {
+		out->missed += head - from;
+		return;
+	}
+	copy_around(copy, a->bytes, a->size, from, head - from);
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	intact = aux_intact_from(a);
+	intact = intact < from ? from : intact > head ? head : intact;
+	out->missed += intact - from;
+	out->bytes = head - intact;
+	if (out->bytes)
+		piece(ctx, copy + (intact - from), out->bytes, intact);
+	free(copy);
+}
+
+/* In a snapshot, some PMUs let aux_head grow, others reset it to 0 when they wrap around. */
+void aux_snapshot(const struct aux_area *a, struct aux_result *out, aux_piece_fn *piece,
+		  void *ctx)
+{
+	uint64_t head, at, first;
+
+	*out = (struct aux_result){ 0 };
+	if (!a->bytes)
+		return;
+	head = aux_load_head(a);
+	at = head & (a->size - 1);
+	first = at;
+	while (first < a->size && !a->bytes[first])
+		first++;
+	if (first < a->size)
+		aux_pass(a, at, a->size, out, piece, ctx);
+	aux_pass(a, 0, at, out, piece, ctx);
+}
+
+int aux_map(struct aux_area *a, struct own_calls *calls, int fd, void *page, size_t ring_len,
+	    size_t size, bool snapshot)
+{
+	int error = 0;
+
+	*a = (struct aux_area){ .page = page, .size = size, .snapshot = snapshot };
+	/* the offset at which the AUX area is mapped: after the ring buffer */
+	*aux_member(a, PERF_EVENT_MMAP_PAGE_AUX_OFFSET) = ring_len;
+	*aux_member(a, PERF_EVENT_MMAP_PAGE_AUX_SIZE) = size;
+	a->bytes = own_call_map_at(calls, fd, size, ring_len, !snapshot, &error);
+	return error;
 }

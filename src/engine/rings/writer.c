@@ -54,14 +54,6 @@ static bool asks_for(const struct event *e, uint32_t type)
 	return !listed; /* LOST, THROTTLE, ...: no bit requests them */
 }
 
-/* Return whether a record of this format has the record's length. */
-static bool writer_fits(const struct search *k, const struct record_format *f)
-{
-	struct sink s = { .ops = &sink_null_ops };
-
-	return record_emit(k->bytes, k->len, f, NULL, &s, NULL) == k->len;
-}
-
 /*
  * Compare an event with the record.  An event that finds its own id in the record is the
  * writer.  Without ids it is the one whose format fits; if several fit, the event
@@ -70,6 +62,7 @@ static bool writer_fits(const struct search *k, const struct record_format *f)
 static void try_writer(void *ctx, struct event *e)
 {
 	struct search *k = ctx;
+	struct sink s = { .ops = &sink_null_ops };
 	struct record_format format;
 	struct record_id id;
 	enum match match;
@@ -78,7 +71,8 @@ static void try_writer(void *ctx, struct event *e)
 	if (!record_identify(k->bytes, k->len, &format, &id))
 		return;
 	match = id.has_id && id.id == e->id ? MATCH_ID :
-		id.has_id || !asks_for(e, id.type) || !writer_fits(k, &format) ?
+		id.has_id || !asks_for(e, id.type) ||
+		record_emit(k->bytes, k->len, &format, NULL, &s, NULL) != k->len ?
 		MATCH_NONE : MATCH_SIZE;
 	k->tied = match == k->match && match == MATCH_SIZE;
 	if (match < k->match || (match == k->match && k->writer &&

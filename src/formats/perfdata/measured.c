@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "core/abi/layout.h"
-#include "core/host/proc_image_bpf.h"
+#include "core/host/proc_image.h"
 #include "core/lib/clock.h"
 #include "core/lib/die.h"
 #include "xlat/constants.h"

@@ -15,7 +15,7 @@
 #include "core/lib/map.h"
 #include "core/lib/nearest.h"
 #include "core/lib/scan_text.h"
-#include "engine/ptrace/conceal.h"
+#include "engine/ptrace/regs.h"
 #include "verbs/cli/select.h"
 #include "verbs/cli/showing.h"
 #include "xlat/constants.h"
@@ -43,7 +43,7 @@ struct injections {
 
 static struct injections *injection_made(struct injections **i)
 {
-	if (!inject_possible(arch_native()))
+	if (!regs_known(arch_native()))
 		die("-e inject= and --as-kernel are not supported on this architecture");
 	if (!*i)
 		*i = xcalloc(1, sizeof(**i));
@@ -406,7 +406,7 @@ void injections_ask(struct injections *i, const struct model *m, struct call *c)
 	}
 	if (last)
 		c->inject = last->does;
-	c->inject.injected &= inject_possible(c->arch);
-	if (!last && i->old.release && inject_possible(c->arch))
+	c->inject.injected &= regs_known(c->arch);
+	if (!last && i->old.release && regs_known(c->arch))
 		be_older(i, m, c, attr, len);
 }

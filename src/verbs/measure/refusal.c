@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "core/abi/strings.h"
-#include "core/host/event_text.h"
+#include "core/host/event_syntax.h"
 #include "core/host/facts.h"
 #include "core/host/rights.h"
 #include "core/judge/judge.h"

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "core/host/confine.h"
+#include "core/host/rights.h"
 #include "core/lib/buf.h"
 
 struct measure;

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "core/abi/layout.h"
-#include "engine/rings/holders.h"
+#include "engine/rings/earlier.h"
 #include "verbs/measure/refusal.h"
 #include "verbs/why/why_internal.h"
 #include "xlat/constants.h"

@@ -2,7 +2,7 @@
 /* The results of experiments on one call, and how they are shown. */
 #pragma once
 
-#include "core/host/confine.h"
+#include "core/host/rights.h"
 #include "experiment/cause.h"
 #include "verbs/why/why.h"
 

@@ -13,7 +13,6 @@
 
 #include "engine/ptrace/proc.h"
 #include "engine/ptrace/regs.h"
-#include "engine/ptrace/remote.h"
 
 #ifndef NT_ARM_SYSTEM_CALL
 #define NT_ARM_SYSTEM_CALL 0x404

@@ -15,7 +15,6 @@
 
 #include "engine/ptrace/proc.h"
 #include "engine/ptrace/regs.h"
-#include "engine/ptrace/remote.h"
 
 enum {
 	SYSCALL_BYTES = 4,

@@ -10,7 +10,6 @@
 
 #include "engine/ptrace/proc.h"
 #include "engine/ptrace/regs.h"
-#include "engine/ptrace/remote.h"
 
 enum {
 	SYSCALL_BYTES = 2,	/* 0f 05 */

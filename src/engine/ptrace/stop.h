@@ -1,9 +1,0 @@
-/* SPDX-License-Identifier: LGPL-2.1-or-later */
-#pragma once
-
-#include <sys/types.h>
-
-struct tracer;
-
-/* Act on a wait status: call the hooks and resume the task, or drop it. */
-void stop_handle(struct tracer *t, pid_t tid, int status);
