@@ -167,15 +167,16 @@ static void try_write_run(const struct story_text *t, const struct try *run, siz
 /* Return all of them in order, for the caller to free. */
 static struct try *tries_list(const struct story_text *t, size_t *n)
 {
-	const struct attempt *a = t->attempts, *end = a + t->nattempts;
 	struct try *list = xcalloc(t->nevents + t->nattempts, sizeof(*list));
+	size_t next = 0;
 
 	*n = 0;
 	for (size_t i = 0; i <= t->nevents; i++) {
 		/* an attempt knows how many events preceded it */
-		for (; a < end && a->events <= i; a++)
+		for (; next < t->nattempts && t->attempts[next].events <= i; next++)
 			list[(*n)++] = (struct try){
-				.open = story_open_failed(a), .tid = a->tid, .attempt = a,
+				.open = story_open_failed(&t->attempts[next]),
+				.tid = t->attempts[next].tid, .attempt = &t->attempts[next],
 			};
 		if (i < t->nevents && story_probe(t->s, t->events[i]))
 			list[(*n)++] = (struct try){

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <sys/wait.h>
 
-#include "core/lib/workload.h"
+#include "experiment/workload.h"
 
 static struct workload held(const char *name)
 {

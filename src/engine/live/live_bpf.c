@@ -10,9 +10,9 @@
 #include "core/host/cgroup.h"
 #include "core/lib/clock.h"
 #include "core/lib/die.h"
-#include "core/lib/workload.h"
 #include "engine/live/live.h"
 #include "engine/rings/earlier.h"
+#include "experiment/workload.h"
 
 enum { READ_MS = 20 };	/* messages are read at least that often */
 

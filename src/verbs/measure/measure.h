@@ -6,8 +6,8 @@
 
 #include "core/host/sysfile.h"
 #include "core/lib/progress.h"
-#include "core/lib/workload.h"
 #include "experiment/batch.h"
+#include "experiment/workload.h"
 #include "verbs/measure/own_session.h"
 
 struct measure {

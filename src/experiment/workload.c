@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "core/lib/workload.h"
+#include "experiment/workload.h"
 
 #include <errno.h>
 #include <fcntl.h>
