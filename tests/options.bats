@@ -92,6 +92,34 @@ page_options() {
 	verbs | diff -u - "$dir/listed"
 }
 
+@test "pevtrace(1) lists the verbs of help, in their order and with their summaries" {
+	awk -F '\t' '$1 == "verb" { print $2 ": " $4 "." }' "$dir/list" >"$dir/wanted"
+	sed '1,/^\.BI pevtrace.* VERB (1):/d; /^\.PP/,$d' "$srcdir/man/pevtrace.1" | awk '
+	/^\.TP/ { tag = 1; next }
+	{ sub(/^\.B /, "") }
+	tag { printf "%s%s:", n++ ? "\n" : "", $0; tag = 0; next }
+	{ printf " %s", $0 }
+	END { print "" }' | diff -u "$dir/wanted" -
+	# words in bold or in a list, in the pages that name verbs
+	run grep -nE '^\.BR? (check|features|watch|run)( ,| \.)?$' "$srcdir"/man/*.1
+	echo "$output"
+	[ -z "$output" ]
+}
+
+@test "the SYNOPSIS of each page is the usage of --help" {
+	command -v mandoc >/dev/null || skip "mandoc is not installed"
+	for verb in $(verbs); do
+		case $verb in trace | help) continue ;; esac
+		echo "$verb"
+		"$PEVTRACE" "$verb" --help | sed -E '/^[^[:blank:]U]/,$d; s/^Usage: |^ {7}//' |
+			awk '/^pevtrace/ && n++ { print "" } { printf "%s%s", /^ / ? " " : "", $0 }
+			END { print "" }' | tr -s ' ' >"$dir/usage"
+		mandoc -Tascii -O width=400 "$(page "$verb")" | sed -E 's/.\x08//g' |
+			sed '1,/^SYNOPSIS/d; /^DESCRIPTION/,$d' |
+			sed -E 's/^ +//; /^$/d' | tr -s ' ' | diff -u "$dir/usage" -
+	done
+}
+
 @test "-h is --help and -V --version, for every verb and for none" {
 	version="pevtrace $(sed -n 's/^#define PACKAGE_VERSION "\(.*\)"$/\1/p' "$builddir/config.h")"
 	for verb in "" $(verbs); do

@@ -319,7 +319,8 @@ const struct verb explain_verb = {
 "explain [OPTION]... DUMP\n"
 "explain [OPTION]... DUMP:LINE\n"
 "explain [OPTION]... --attr=ATTR | -e EVENT\n"
-"explain TERM...",
+"explain [OPTION]... TERM...\n"
+"--explain[=HOW] [OPTION]... COMMAND [ARG]...",
 	.about =
 "Explain in English what a traced program did with perf events, what one call of "
 "perf_event_open(2) asks for, or what a term of the interface means.\n"

@@ -474,10 +474,10 @@ const struct verb open_verb = {
 	.summary = "Open events; show their calls, counts, samples, side-band records",
 	.usage =
 "open -e EVENT [OPTION]... [--] COMMAND [ARG]...\n"
-"open -e EVENT [OPTION]... -p PID | -C CPUS | -a | -G CGROUP\n"
+"open -e EVENT [OPTION]... -p PID | -C CPUS | -a | -G CGROUP [COMMAND [ARG]...]\n"
 "open -e EVENT [OPTION]...\n"
 "open --side-band [OPTION]... [--] COMMAND [ARG]...\n"
-"open --side-band [OPTION]... -p PID | -C CPUS | -a | -G CGROUP",
+"open --side-band [OPTION]... -p PID | -C CPUS | -a | -G CGROUP [COMMAND [ARG]...]",
 	.about =
 "Open events, show the calls for that, and what they count. Without a COMMAND or another "
 "target, open them on pevtrace itself and close them at once.\n"
