@@ -80,6 +80,8 @@ wrong() {
 		! grep -q 'ACTIVITY_NAME,' out/xlat/activities.h
 		grep -q '.line = "name", .of = "it"' out/xlat/activities.c
 		grep -q '"then": {"$ref": "#/definitions/name_it"}' out/share/pevtrace/trace.schema.json
+		grep -q '"left": {"type": "integer", "minimum": 1, "maximum": 2147483647}' \
+			out/share/pevtrace/trace.schema.json
 		grep -qx '.BR tid ", " ns' out/man/pevtrace-json.5
 		grep -qx '.B text_hex' out/man/pevtrace-json.5
 	done <awks

@@ -456,11 +456,84 @@ def wrong_types(b, schema, kind, lines, at):
 					   (text, k))
 	return why
 
+OUTSIDE = [-(1 << 63) - 1, -2, 1 << 31, 1 << 32, 1 << 64]
+
+def numbers(value, path=()):
+	"""Return the paths of the numbers in a line, without decoded values; of a list, of the first."""
+	if isinstance(value, (int, float)) and not isinstance(value, bool):
+		return [path]
+	if isinstance(value, list):
+		return numbers(value[0], path + (0,)) if value else []
+	if isinstance(value, dict):
+		return [p for key, v in value.items() if key not in ("args", "results", "attr", "info")
+			for p in numbers(v, path + (key,))]
+	return []
+
+def changed(line, path, value):
+	"""Return a copy of a line with another value at a path."""
+	line = copy.deepcopy(line)
+	at = line
+	for key in path[:-1]:
+		at = at[key]
+	at[path[-1]] = value
+	return line
+
+# lines that the dumps of a machine may lack, between the tasks and the calls of one
+MADE = [
+	{"kind": "name", "of": "symbol", "name": "x", "pid": 1, "ip": "0x1", "cpumode": 1},
+	{"kind": "measured", "ns": 1, "pid": 1, "time": 1, "parent": 0,
+	 "threads": [{"tid": 1, "comm": "x"}],
+	 "maps": [{"start": "0x1000", "end": "0x2000", "pgoff": "0x0", "major": 1, "minor": 1,
+		   "inode": 1, "prot": 5, "flags": 2, "path": "/x"}],
+	 "functions": [{"start": "0x1", "size": 1, "name": "f", "program": 1, "tag": "0123456789abcdef"}]},
+]
+
+def of_each_form(b):
+	"""Return (lines of a dump, an index, that line) for each kind, name and end of a task."""
+	out = {}
+	dumps = sorted((read(path).splitlines() for path in b.kept.values()), key=len)
+	for made in MADE:
+		at = next(i for i, line in enumerate(dumps[0]) if b'"kind":"task"' in line) + 1
+		dumps.append(dumps[0][:at] + [json.dumps(made).encode()] + dumps[0][at:])
+	for lines in dumps:
+		for i, line in enumerate(lines):
+			o = json.loads(line)
+			out.setdefault((o["kind"], o.get("of"), o.get("how"), "errno" in o,
+					tuple(k for k in o if k in ("lost", "time", "by"))), (lines, i, o))
+	return out.values()
+
+def bounds(b, schema):
+	"""A number that decode refuses for its size, the schema refuses, too."""
+	why, refused = [], set()
+	for lines, at, line in of_each_form(b):
+		d = decode_bytes(b, join(lines))
+		if d.rc:
+			why.append("%s unchanged: %s" % (line, d))
+		for path in numbers(line):
+			if path == ("ret",): # a descriptor or not, as the call is
+				continue
+			for value in OUTSIDE:
+				bad = changed(line, path, value)
+				d = decode_bytes(b, join(lines[:at] + [json.dumps(bad).encode()] +
+							 lines[at + 1:]))
+				if d.rc != 2 or not d.said(at + 1):
+					continue
+				refused.add((line["kind"], path))
+				if not schema.errors(bad):
+					why.append("%s: %s %d: %s" % (line["kind"], path, value, d))
+	for path in (("name", ("pid",)), ("measured", ("parent",)),
+		     ("measured", ("threads", 0, "tid")), ("measured", ("maps", 0, "prot"))):
+		if path not in refused:
+			why.append("decode refuses no value of %s %s" % path)
+	return why
+
 def check_types(b, schema):
 	"""Values of other types than the schema has, in a line of each kind that the dumps above have."""
 	if not schema.validator:
 		b.tap.skip("bad: wrong types", "no python3-jsonschema")
 		return
+	if b.kept:
+		note(b, "bad: numbers out of range", bounds, b, schema)
 	have = by_kind(b, schema)
 	for kind in schema.kinds:
 		what = "bad: wrong types in %s" % kind

@@ -30,11 +30,13 @@ function ref(name)
 
 BEGIN {
 	FS = "\t"
+	INT_MAX = "2147483647"
+	U64_MAX = "18446744073709551615"
 	upper = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	type("tid", "INT", "pid_t ", ref("tid"))
-	type("fd", "INT", "int ", "{\"type\": \"integer\", \"minimum\": 0, \"maximum\": 2147483647}")
+	type("fd", "INT", "int ", ref("fd"))
 	type("int", "INT", "int ", "")
-	type("s64", "S64", "int64_t ", "{\"type\": \"integer\"}")
+	type("s64", "S64", "int64_t ", ref("s64"))
 	type("u32", "UINT", "uint32_t ", ref("u32"))
 	type("u64", "UINT", "uint64_t ", ref("u64"))
 	type("ns", "UINT", "uint64_t ", ref("ns"))
@@ -336,7 +338,7 @@ function bounds(t,	more, ends)
 	else if (base != "int")
 		return ""
 	split(more, ends, /\.\./)
-	return ", .min = " ends[1] ", .max = " (ends[2] == "" ? "INT32_MAX" : ends[2])
+	return ", .min = " ends[1] ", .max = " (ends[2] == "" ? INT_MAX : ends[2])
 }
 
 function write_condition(kind, i, file,	w, value)

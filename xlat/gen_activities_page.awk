@@ -6,7 +6,7 @@ function range_schema(range, optional,	ends)
 {
 	split(range, ends, /\.\./)
 	return "{\"type\": \"integer\", \"minimum\": " (optional && ends[1] < 1 ? 1 : ends[1]) \
-		(ends[2] == "" ? "" : ", \"maximum\": " ends[2]) "}"
+		", \"maximum\": " (ends[2] == "" ? INT_MAX : ends[2]) "}"
 }
 
 # Return the JSON schema of a type; optional: 0 is not written.
@@ -22,7 +22,7 @@ function schema(typ, optional,	more, n, i, words, json)
 	if (base == "bool" && optional)
 		return "{\"const\": true}"
 	if (base == "u64" && optional)
-		return "{\"type\": \"integer\", \"minimum\": 1}"
+		return range_schema("1.." U64_MAX, 0)
 	if (base != "enum")
 		return schema_of[base]
 	n = split(more, words, /[=:,]/)
