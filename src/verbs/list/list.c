@@ -567,7 +567,14 @@ static void list_init(void *state)
 }
 
 static const struct verb_foreign foreign[] = {
-	{ "event", 'e', .why = "a PATTERN is an argument: pevtrace list cycles" },
+	{ "event", 'e', .why = "what to list is an argument: pevtrace list cycles; with --tried a KIND or "
+			       "NAME: pevtrace list --tried hardware" },
+	{ "no-abbrev", 'v', .why = "-j shows all that is known of each event, and of each result of "
+				   "--tried" },
+	{ "cpu", 'C', .why = "no event is chosen to measure; pevtrace why -C CPU -e EVENT tries one on a CPU, "
+			     "and list --tried -a what measures whole CPUs" },
+	{ "attach", 'p', .why = "no process is chosen to measure; pevtrace why -p PID -e EVENT tries an event "
+				"on one" },
 	{ 0 },
 };
 
