@@ -88,3 +88,9 @@ setup() {
 @test "README is a link to README.md" {
 	[ "$(readlink README)" = README.md ] || cmp README README.md
 }
+
+@test "comments and READMEs of src name files that exist" {
+	run python3 -B tests/lib/names_of_files.py
+	echo "$output"
+	[ -z "$output" ]
+}
