@@ -21,8 +21,8 @@ function schema(typ, optional,	more, n, i, words, json)
 		return "{\"type\": \"array\", \"items\": " ref(more) "}"
 	if (base == "bool" && optional)
 		return "{\"const\": true}"
-	if (base == "u64" && optional)
-		return range_schema("1.." U64_MAX, 0)
+	if ((base == "u32" || base == "u64") && optional)
+		return range_schema("1.." (base == "u32" ? "4294967295" : U64_MAX), 0)
 	if (base != "enum")
 		return schema_of[base]
 	n = split(more, words, /[=:,]/)
