@@ -88,6 +88,7 @@ def run_without(hide, *args, user=False):
 
 NO_PROC = "mount -t tmpfs none /proc"
 NO_SYS = "mount -t tmpfs none /sys"
+NO_TRACEFS = "for d in /sys/kernel/debug/tracing /sys/kernel/tracing; do test ! -d $d || mount -t tmpfs none $d; done"
 PROC_SAYS = "pevtrace: /proc is not mounted; as root run 'mount -t proc proc /proc'\n"
 SYS_SAYS = "pevtrace: /sys is not mounted; as root run 'mount -t sysfs sysfs /sys'\n"
 
@@ -149,6 +150,24 @@ def test_words():
 	       "nor is perf_event_paranoid read from another file in its place", (r.stdout,))
 	r = run_without("umount /sys/kernel/tracing 2>/dev/null", "why", "--once", "-e", "sched:sched_switch")
 	TAP.ok("tracefs is not mounted; as root run" in r.stderr, "without tracefs, check says so", (r.stderr,))
+	wrong = []
+	for hide, what in ((NO_SYS, "/sys is"), (NO_TRACEFS, "tracefs is")):
+		for args in (("why", "-e"), ("open", "-e"), ("list",)):
+			for name in ("sched:sched_switch", "sched:sched_*"):
+				r = run_without(hide, *args, name)
+				if "tracepoints cannot be listed: " + what not in r.stderr:
+					wrong.append((hide, args, name, r.stderr))
+	TAP.ok(not wrong, "nor with something mounted over tracefs is a tracepoint unknown", wrong)
+	wrong = []
+	for place in ("/sys", "/sys/bus/event_source", "/sys/devices"):
+		for verb in ("why", "open"):
+			r = run_without("mount -t tmpfs none " + place, verb, "-e", "uprobe//")
+			if "on this machine" in r.stderr or "cannot be found: " + place + " is " not in r.stderr:
+				wrong.append((place, verb, r.stderr))
+	r = run_without(NO_SYS, "why", "-e", "event_of_a_pmu")
+	if "unknown event 'event_of_a_pmu'; /sys is not mounted" not in r.stderr:
+		wrong.append(r.stderr)
+	TAP.ok(not wrong, "nor is there no PMU where sysfs is hidden", wrong)
 	r = run_without("exec unshare -pf " + PEVTRACE + " why --once -e page-faults -p 1")
 	TAP.ok("pevtrace: /proc is that of another PID namespace; as root run" in r.stderr and
 	       "DISAGREEMENT" not in r.stdout, "nor is /proc of another PID namespace believed", (r.stdout, r.stderr))

@@ -26,7 +26,8 @@ static bool find_mount(bool perf, char *path, size_t size)
 	while (f && (e = getmntent(f))) {
 		bool v1 = perf && !strcmp(e->mnt_type, "cgroup") && hasmntopt(e, "perf_event");
 
-		if (!v1 && strcmp(e->mnt_type, "cgroup2"))
+		if ((!v1 && strcmp(e->mnt_type, "cgroup2")) ||
+		    sysfile_hidden(e->mnt_dir, v1 ? CGROUP_SUPER_MAGIC : CGROUP2_SUPER_MAGIC))
 			continue;
 		if ((size_t)snprintf(path, size, "%s", e->mnt_dir) < size)
 			found = true;

@@ -10,7 +10,7 @@
 
 /*
  * Find where the hierarchy of perf events is mounted: version 1 with the controller
- * perf_event, else version 2.  Return false if neither is.
+ * perf_event, else version 2.  Return false if neither is, or others are mounted over them.
  */
 bool cgroup_mount(char *path, size_t size);
 

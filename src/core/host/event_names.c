@@ -8,6 +8,7 @@
 #include "core/abi/arch.h"
 #include "core/abi/attr_member.h"
 #include "core/host/event_reading.h"
+#include "core/host/mounts.h"
 #include "core/lib/die.h"
 #include "core/lib/scan_text.h"
 
@@ -150,12 +151,18 @@ static bool syntax_terms(struct reading *r, const struct pmu *p)
 /* Return true, with an error, if the word names a known PMU that is absent. */
 static bool syntax_absent_pmu(struct reading *r, const char *word, size_t len)
 {
+	const char *missing = mounts_pmus_missing();
+
 	for (const struct pmu_desc *d = pmu_descs; d->name; d++) {
 		if (!syntax_is(word, len, d->name))
 			continue;
-		FAIL_AT(r, word, "no PMU '%s' (%s) on this machine; "
-			"/sys/bus/event_source/devices lists those it has",
-			d->name, d->meaning);
+		if (missing)
+			FAIL_AT(r, word, "the PMU '%s' (%s) cannot be found: %s", d->name,
+				d->meaning, missing);
+		else
+			FAIL_AT(r, word, "no PMU '%s' (%s) on this machine; "
+				"/sys/bus/event_source/devices lists those it has",
+				d->name, d->meaning);
 		return true;
 	}
 	return false;
@@ -171,7 +178,7 @@ static bool unknown_pmu(struct reading *r, const char *word, size_t len)
 	for (const struct pmu *p = host_pmus(r->host); p; p = p->next)
 		nearest_try(&n, p->name);
 	event_words_near(&n);
-	return syntax_unknown(r, word, "unknown PMU or event", &n,
+	return syntax_unknown(r, word, "unknown PMU or event", &n, mounts_pmus_missing() ?:
 		       "/sys/bus/event_source/devices lists the PMUs of this machine");
 }
 
@@ -320,8 +327,9 @@ static bool no_tracepoint(struct reading *r, const char *at, const char *name, i
 			       "/sys/kernel/tracing'", name);
 	if (error == -ENODEV)
 		return FAIL_AT(r, at, "unknown event '%s', and tracepoints cannot be listed: "
+			       "%s", name, mounts_sys_missing() ?:
 			       "tracefs is not mounted; as root run 'mount -t tracefs tracefs "
-			       "/sys/kernel/tracing'", name);
+			       "/sys/kernel/tracing'");
 	nearest_start(&n, name, strlen(name));
 	host_each_tracepoint(r->host, match_tracepoint, &g);
 	if (!*n.best) { /* try all names of the same system */
@@ -336,10 +344,12 @@ static bool no_tracepoint(struct reading *r, const char *at, const char *name, i
 static bool glob_tracepoints(struct reading *r, const char *at, struct glob *g)
 {
 	bool ok = true;
+	uint64_t id;
 
 	host_each_tracepoint(r->host, match_tracepoint, g);
-	if (!g->n)
-		return no_tracepoint(r, at, g->pattern, -ENOENT);
+	if (!g->n)	/* no tracepoint has the name of a pattern: this finds what else is wrong */
+		return no_tracepoint(r, at, g->pattern,
+				     host_tracepoint_id(r->host, g->pattern, &id));
 	qsort(g->found, g->n, sizeof(*g->found), by_id);
 	for (size_t i = 0; ok && i < g->n; i++)
 		ok = syntax_add_tracepoint(r, g->found[i].id, g->found[i].name);
@@ -452,7 +462,7 @@ static bool unknown_event(struct reading *r, const char *word, size_t len)
 	if (*word == 'r' && !*n.best)
 		return FAIL_AT(r, word, "unknown event '%s'; a raw event is r and up to "
 			       "16 hexadecimal digits, as in r1a8", n.word);
-	return syntax_unknown(r, word, "unknown event", &n,
+	return syntax_unknown(r, word, "unknown event", &n, mounts_pmus_missing() ?:
 			      "pevtrace list shows those of this machine");
 }
 

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -179,7 +178,6 @@ const char *host_pmu(struct host *h, uint32_t type)
 /* Return where tracefs is: given by the caller or mounted, or NULL. */
 static const char *mounted_tracefs(struct host *h)
 {
-	struct statfs fs;
 	struct mntent m;
 	char line[4096];
 	FILE *f;
@@ -188,14 +186,14 @@ static const char *mounted_tracefs(struct host *h)
 		return h->tracefs;
 	f = setmntent("/proc/self/mounts", "re");
 	while (f && getmntent_r(f, &m, line, sizeof(line))) {
-		if (strcmp(m.mnt_type, "tracefs"))
+		if (strcmp(m.mnt_type, "tracefs") || sysfile_hidden(m.mnt_dir, TRACEFS_MAGIC))
 			continue;
 		h->tracefs = h->mounted = xstrdup(m.mnt_dir);
 		break;
 	}
 	if (f)
 		endmntent(f);
-	if (!h->tracefs && !statfs(USUAL_TRACEFS, &fs) && fs.f_type == TRACEFS_MAGIC)
+	if (!h->tracefs && !sysfile_hidden(USUAL_TRACEFS, TRACEFS_MAGIC))
 		h->tracefs = USUAL_TRACEFS;
 	return h->tracefs;
 }

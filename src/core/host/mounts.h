@@ -8,6 +8,12 @@ const char *mounts_proc_missing(void);
 /* Return the same of sysfs in /sys. */
 const char *mounts_sys_missing(void);
 
+/*
+ * Return the same of the directories of sysfs that list the PMUs: whether something is mounted over
+ * one, or they are empty, which they are in no kernel that has perf events.
+ */
+const char *mounts_pmus_missing(void);
+
 /* Warn about each of the two that is missing. */
 void mounts_warn(void);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "core/host/sysfile.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <stdio.h>
@@ -36,6 +37,14 @@ bool sysfile_read_kernel(const char *path, char *text, size_t size)
 	return !statfs(path, &fs) && (fs.f_type == PROC_SUPER_MAGIC || fs.f_type == SYSFS_MAGIC ||
 				      fs.f_type == SECURITYFS_MAGIC) &&
 	       sysfile_read(AT_FDCWD, path, text, size);
+}
+
+bool sysfile_hidden(const char *dir, unsigned long magic)
+{
+	struct statfs fs;
+
+	/* who may not look is not told what is there */
+	return statfs(dir, &fs) ? errno != EACCES : (unsigned long)fs.f_type != magic;
 }
 
 bool sysfile_number(int dirfd, const char *name, int64_t *v)

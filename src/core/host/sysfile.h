@@ -22,6 +22,12 @@ bool sysfile_read(int dirfd, const char *name, char *text, size_t size);
  */
 bool sysfile_read_kernel(const char *path, char *text, size_t size);
 
+/*
+ * Return whether the directory, which was a mount point of the file system with that number
+ * (statfs(2), f_type), is gone or of another file system, which was mounted over it.
+ */
+bool sysfile_hidden(const char *dir, unsigned long magic);
+
 /* Read a file that is one decimal number; return false where it is not. */
 bool sysfile_number(int dirfd, const char *name, int64_t *v);
 
