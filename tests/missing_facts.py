@@ -168,6 +168,13 @@ def test_words():
 	if "unknown event 'event_of_a_pmu'; /sys is not mounted" not in r.stderr:
 		wrong.append(r.stderr)
 	TAP.ok(not wrong, "nor is there no PMU where sysfs is hidden", wrong)
+	r = run_without(NO_SYS, "list", "--tried", "uprobe_path")
+	TAP.ok("no such PMU" not in r.stdout and re.search(r"uprobe_path +untried .* /sys is not mounted", r.stdout),
+	       "and list --tried says so", (r.stdout, r.stderr))
+	r = run_without(NO_PROC, "list", "--tried", "enable_on_exec", "mmap2", "build_id", "remove_on_exec")
+	TAP.ok("no observable effect" not in r.stdout and
+	       re.search(r"enable_on_exec +untried .* /proc/self/exe cannot be found", r.stdout),
+	       "without /proc, a program that cannot be executed shows no effect of exec", (r.stdout, r.stderr))
 	r = run_without("exec unshare -pf " + PEVTRACE + " why --once -e page-faults -p 1")
 	TAP.ok("pevtrace: /proc is that of another PID namespace; as root run" in r.stderr and
 	       "DISAGREEMENT" not in r.stdout, "nor is /proc of another PID namespace believed", (r.stdout, r.stderr))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Instruments that measure the work of an experiment, in which everything is done once or more. */
+#include "core/host/mounts.h"
 #include "experiment/experiment.h"
 #include "experiment/instruments_internal.h"
 #include "experiment/open_event.h"
@@ -66,7 +67,7 @@ static const char *set_uprobe(struct host *host, struct instrument_event *e)
 	int64_t type = host ? host_pmu_type(host, "uprobe") : -1;
 
 	if (type < 0)
-		return "no uprobe PMU in sysfs";
+		return mounts_pmus_missing() ?: "no uprobe PMU in sysfs";
 	if (work_lacks_probe())
 		return work_lacks_probe();
 	set_event(e, (uint32_t)type, 0, 1);

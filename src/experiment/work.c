@@ -59,6 +59,12 @@ uint64_t work_called_offset(void)
 	return offset;
 }
 
+const char *work_lacks_file(void)
+{
+	return access(WORK_FILE, F_OK) ?
+	       WORK_FILE " cannot be found, which the work maps or executes" : NULL;
+}
+
 const char *work_lacks_probe(void)
 {
 	return access(WORK_FILE, F_OK) ? WORK_FILE " cannot be found, which a uprobe needs" :

@@ -66,6 +66,9 @@ uintptr_t work_called(void);
 #define WORK_FILE "/proc/self/exe"
 uint64_t work_called_offset(void);
 
+/* Return why that file cannot be mapped and executed, or NULL. */
+const char *work_lacks_file(void);
+
 /* Return why no uprobe can be set at the function, as its file or its offset is unknown; or NULL. */
 const char *work_lacks_probe(void);
 

@@ -8,6 +8,7 @@
 
 #include "core/abi/arch.h"
 #include "core/abi/layout.h"
+#include "core/host/mounts.h"
 #include "experiment/work.h"
 #include "verbs/list/features.h"
 #include "xlat/constants.h"
@@ -32,6 +33,7 @@ struct recipe {
 	unsigned int work;
 	bool one_cpu;	/* rings of inherited events are for one CPU */
 	bool chains;	/* it affects the length of callchains */
+	bool file;	/* its work maps the program's file */
 	bool opens;	/* that an event opens proves its effect */
 };
 
@@ -53,7 +55,7 @@ static const struct recipe recipes[] = {
 	  .with = { { ATTR_COMM, 1 }, { ATTR_SAMPLE_TYPE, PERF_SAMPLE_TID } } },
 	{ ATTR_EXCLUDE_CALLCHAIN_KERNEL, .with = { { ATTR_SAMPLE_TYPE, PERF_SAMPLE_CALLCHAIN } } },
 	{ ATTR_EXCLUDE_CALLCHAIN_USER, .with = { { ATTR_SAMPLE_TYPE, PERF_SAMPLE_CALLCHAIN } } },
-	{ ATTR_MMAP2, .with = { { ATTR_MMAP, 1 } } },
+	{ ATTR_MMAP2, .with = { { ATTR_MMAP, 1 } }, .file = true },
 	{ ATTR_COMM_EXEC, .work = WORK_EXEC },
 	/* CLOCK_REALTIME (0): the default clock of events may be close to other clocks */
 	{ ATTR_USE_CLOCKID, .with = { { ATTR_SAMPLE_TYPE, PERF_SAMPLE_TIME } } },
@@ -183,6 +185,11 @@ static bool try_on(struct features *fs, struct feature *f, const struct feature_
 	}
 	if (r->opens)
 		return features_found(f, FEATURE_YES, NULL, NULL);
+	why = r->file || r->work & WORK_EXEC ? work_lacks_file() : NULL;
+	if (why) {
+		features_found(f, FEATURE_UNTRIED, NULL, why);
+		return false;
+	}
 	/* an event that does not open without a member of its type shows no effect of that */
 	if ((b->probe || is_about_type(&field->when) || is_about_type(&field->needs)) &&
 	    features_dead(fs, f, with, x.len, a->count, b->name))
@@ -217,7 +224,7 @@ void features_try_member(struct features *fs, struct feature *f)
 		done = try_on(fs, f, b);
 	}
 	nothing_opens(fs, f);
-	features_found(f, FEATURE_UNTRIED, NULL, "no such PMU here");
+	features_found(f, FEATURE_UNTRIED, NULL, mounts_pmus_missing() ?: "no such PMU here");
 }
 
 /* Samples ------------------------------------------------------------------------------ */
