@@ -175,6 +175,10 @@ def test_words():
 	TAP.ok("no observable effect" not in r.stdout and
 	       re.search(r"enable_on_exec +untried .* /proc/self/exe cannot be found", r.stdout),
 	       "without /proc, a program that cannot be executed shows no effect of exec", (r.stdout, r.stderr))
+	r = run_without(NO_SYS, "ps")
+	TAP.ok("No such process" not in r.stderr and
+	       ("cannot load BPF" not in r.stderr or "/sys/kernel/btf/vmlinux cannot be read" in r.stderr),
+	       "without sysfs, ps names the file that BPF programs require", (r.stderr,))
 	r = run_without("exec unshare -pf " + PEVTRACE + " why --once -e page-faults -p 1")
 	TAP.ok("pevtrace: /proc is that of another PID namespace; as root run" in r.stderr and
 	       "DISAGREEMENT" not in r.stdout, "nor is /proc of another PID namespace believed", (r.stdout, r.stderr))

@@ -22,6 +22,9 @@ static const unsigned char object_bytes[] = {
 #include "engine/rings/events_bpf.inc"
 };
 
+/* The BTF of the kernel, with which libbpf adapts the programs. */
+#define KERNEL_TYPES "/sys/kernel/btf/vmlinux"
+
 struct events_programs {
 	struct bpf_object *object;
 	struct bpf_link *descriptors, *mappings;
@@ -76,6 +79,17 @@ static struct bpf_link *programs_attach(struct events_programs *p, const char *n
 	       BPF(bpf_program__attach_iter)(program, NULL);
 }
 
+static void programs_unloaded(struct buf *why, int error)
+{
+	buf_adds(why, "cannot load BPF programs: ");
+	/* libbpf found no types of the kernel */
+	if (error == ESRCH && access(KERNEL_TYPES, R_OK))
+		buf_addf(why, KERNEL_TYPES " cannot be read: %s", strerror(errno));
+	else
+		buf_addf(why, "%s%s", strerror(error), error == EPERM || error == EACCES ?
+			 "; they require root, or CAP_BPF and CAP_PERFMON" : "");
+}
+
 struct events_programs *events_programs_load(struct buf *why)
 {
 	struct events_programs *p = xcalloc(1, sizeof(*p));
@@ -99,9 +113,7 @@ struct events_programs *events_programs_load(struct buf *why)
 		if (!p->object)
 			p->object = programs_object(p->own, false);
 		if (!p->object)
-			buf_addf(why, "cannot load BPF programs: %s%s", strerror(errno),
-				 errno == EPERM || errno == EACCES ?
-				 "; they require root, or CAP_BPF and CAP_PERFMON" : "");
+			programs_unloaded(why, errno);
 		sigprocmask(SIG_SETMASK, &mask, NULL);
 	}
 	if (p->object) {
