@@ -649,6 +649,27 @@ def compare_no_sysctls():
 	return ["%s: %s, then %s: %s" % (name, before[name][0], *after[name]) for name in changed
 		if after[name][0] != "untried"] + ([] if changed else ["none is untried"])
 
+CGROUPS, PMUS = {"cgroup_bit", "record_cgroup"}, {"sysfs_pmus", "sysfs_pmus_several", "sysfs_uevent", "sysfs_format"}
+HIDDEN = (("/sys", CGROUPS | PMUS, "/sys is not mounted"),
+	  ("/sys/fs/cgroup", CGROUPS, "no cgroup hierarchy for perf events is mounted, or it is hidden"),
+	  ("/sys/bus/event_source", PMUS, "/sys/bus/event_source is hidden"),
+	  ("/sys/devices", PMUS, "/sys/devices is hidden"))
+
+def compare_hidden():
+	"""What sysfs and cgroupfs would show contradicts no claim where something is mounted over them."""
+	before, why, untried = verdicts(), [], set()
+	for folder, claims, reason in HIDDEN:
+		if not os.path.isdir(folder):
+			continue
+		after = verdicts(tracer=["unshare", "-m", "sh", "-c",
+					 'mount -t tmpfs none %s && exec "$@"' % folder, "sh"])
+		changed = differ_in(before, after)
+		untried |= changed & claims
+		why += ["without %s %s: %s, then %s: %s" % (folder, name, before[name][0], *after[name])
+			for name in changed if after[name][0] != "untried" or
+			name in claims and not after[name][1].startswith(reason)]
+	return why + (["not untried: %s" % untried] if not untried & PMUS else [])
+
 def compare_dead_software():
 	"""No claim is said to be the opposite because nothing counts: it is untried."""
 	before = verdicts()
@@ -862,6 +883,7 @@ def all_tests(all_):
 		 "try page preload nobody"),
 		("no breakpoints", lambda tmp: undisturbed(compare_no_breakpoints), "try page long"),
 		("no /proc/sys", lambda tmp: undisturbed(compare_no_sysctls), "try page mounts events sysctls"),
+		("no sysfs, no cgroupfs", lambda tmp: undisturbed(compare_hidden), "try page mounts"),
 		("nothing counts", lambda tmp: undisturbed(compare_dead_software), "try page preload events"),
 		("a filter for all calls", lambda tmp: test_filter(), "page"),
 		("accounting", lambda tmp: test_accounting(all_), "page gcc"),

@@ -13,6 +13,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "core/host/cgroup.h"
+#include "core/host/mounts.h"
 #include "core/lib/die.h"
 #include "experiment/steps_internal.h"
 #include "experiment/work.h"
@@ -87,12 +89,33 @@ static enum step_result step_expect(struct steps *run)
 			   (long long)b);
 }
 
-/* needs perfmon|admin|tracepoints|pmu.NAME: set *result and return true if it is one of these */
+/* Require a cgroup hierarchy in which the workload can create one. */
+static enum step_result needs_cgroups(struct steps *run)
+{
+	char path[256];
+
+	if (!cgroup_mount(path, sizeof(path)))
+		return steps_untried(run, "%s", mounts_sys_missing() ?:
+				     "no cgroup hierarchy for perf events is mounted, or it is "
+				     "hidden");
+	return access(path, W_OK) ? steps_untried(run, "no cgroup can be created in %s: %s", path,
+						  strerror(errno)) : STEP_OK;
+}
+
+/* needs cgroups|pmus|tracepoints|perfmon|admin|pmu.NAME: set *result, true if it is one of these */
 static bool needs_word(struct steps *run, enum step_result *result)
 {
-	const char *word = run->words[1];
+	const char *word = run->words[1], *missing = mounts_pmus_missing();
 	uint64_t v;
 
+	if (!strcmp(word, "cgroups")) {
+		*result = needs_cgroups(run);
+		return true;
+	}
+	if (!strcmp(word, "pmus")) {
+		*result = missing ? steps_untried(run, "%s", missing) : STEP_OK;
+		return true;
+	}
 	if (!strcmp(word, "tracepoints")) {
 		*result = host_has_tracepoints(run->host) ? STEP_OK :
 			  steps_untried(run, "tracefs is not readable");
@@ -103,7 +126,7 @@ static bool needs_word(struct steps *run, enum step_result *result)
 	if (!steps_value(run, word, &v))
 		*result = STEP_UNTRIED;
 	else if (*word == 'p' && word[1] == 'm')
-		*result = v != UINT64_MAX ? STEP_OK :
+		*result = v != UINT64_MAX ? STEP_OK : missing ? steps_untried(run, "%s", missing) :
 			  steps_untried(run, "this machine has no PMU %s", word + 4);
 	else
 		*result = v ? STEP_OK : steps_untried(run, "it requires %s", *word == 'p' ?
