@@ -435,6 +435,13 @@ def test_hidden_level():
 		"Rule `paranoid_all`" not in r.stdout and not re.search(r"level -?\d+:", r.stdout) else
 		["it says: " + r.stdout])
 
+def test_hidden_sysfs():
+	"""That sysfs is missing is said once, not in each lesson."""
+	r = subprocess.run(["unshare", "-m", "sh", "-c", "mount -t tmpfs none /sys && exec \"$0\" learn --all",
+			    PEVTRACE], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+			   stderr=subprocess.PIPE, text=True, timeout=PATIENCE)
+	return [] if r.stderr.count("/sys is not mounted") == 1 else ["it says: " + r.stderr]
+
 def test_misuse():
 	why = []
 	for args, words in ((["countin"], "did you mean counting"),
@@ -654,6 +661,7 @@ def main():
 		  ("what an ordinary user lacks", test_nobody_lacks,
 		   not_nobody or (None if os.path.exists(DEVICES + "/uprobe") else "no uprobe PMU in sysfs")),
 		  ("a hidden perf_event_paranoid", test_hidden_level, cannot_hide()),
+		  ("a hidden sysfs", test_hidden_sysfs, cannot_hide()),
 		  ("misuse", test_misuse, None), ("options", lambda: test_options(tmp), None),
 		  ("names in the texts", test_names, None),
 		  ("commands to try", test_try, None),

@@ -11,6 +11,7 @@
 #include "core/abi/call_decode.h"
 #include "core/abi/strings.h"
 #include "core/host/facts.h"
+#include "core/host/mounts.h"
 #include "core/host/rights.h"
 #include "core/judge/judge.h"
 #include "core/lib/die.h"
@@ -386,6 +387,7 @@ static bool replay_calls(struct replaying *r)
 	bool whole, written;
 	int error;
 
+	mounts_warn();
 	if (!own_session_start(&r->own_session))
 		return false;
 	session_start(&r->there, &(struct session_setup){ .source = reader_names(r->dump) },

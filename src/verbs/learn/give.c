@@ -11,7 +11,6 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "core/host/mounts.h"
 #include "core/lib/die.h"
 #include "verbs/learn/answer.h"
 
@@ -238,12 +237,7 @@ static enum given give_items(struct learn *l)
 static bool start_session(struct learn *l)
 {
 	struct options *o = &l->own_session.options;
-	const char *missing = mounts_proc_missing();
 
-	if (missing) {
-		warn("a lesson cannot be given: %s", missing);
-		return false;
-	}
 	l->trace = memfd_create("trace", MFD_CLOEXEC);
 	if (l->trace < 0) {
 		warn("cannot create a temporary file: %s", strerror(errno));

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/host/mounts.h"
 #include "core/lib/die.h"
 #include "core/lib/nearest.h"
 #include "verbs/learn/give.h"
@@ -110,8 +111,14 @@ static enum given give_one(const struct command *c, const struct lesson *lesson,
 /* Give the named lessons, or all.  Return the exit status. */
 static int give_lessons(const struct command *c, FILE *out, struct instruments *is)
 {
+	const char *missing = mounts_proc_missing();
 	bool missed = false, trouble = false;
 
+	if (missing) {
+		warn("a lesson cannot be given: %s", missing);
+		return EXIT_TROUBLE;
+	}
+	mounts_warn_facts();
 	for (size_t i = 0; c->all ? i < nlessons : !!c->names[i]; i++) {
 		enum given how;
 

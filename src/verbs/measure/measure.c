@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "core/host/mounts.h"
 #include "core/lib/clock.h"
 #include "core/lib/die.h"
 #include "verbs/measure/refusal.h"
@@ -82,6 +83,7 @@ bool measure_open(struct measure *m)
 	m->signals = m->cgroup_fd = -1;
 	m->work.go[0] = m->work.go[1] = m->work.report = -1;
 	o->records = m->pages;
+	mounts_warn();
 	if (!own_session_start(&m->own_session))
 		exit(EXIT_TROUBLE);
 	if (!catch_signals(m) || (o->argv && !workload_fork(&m->work, &o->program, o->argv, &m->mask)))

@@ -3,12 +3,10 @@
 
 #include <unistd.h>
 
-#include "core/host/mounts.h"
 #include "core/lib/clock.h"
 
 bool own_session_start(struct own_session *o)
 {
-	mounts_warn();
 	machine_live(&o->machine, o->options.symbols);
 	if (!views_start_here(&o->views, &o->session, &o->options, &o->machine.names)) {
 		machine_close(&o->machine);

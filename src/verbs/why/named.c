@@ -9,7 +9,6 @@
 #include "core/abi/layout.h"
 #include "core/abi/strings.h"
 #include "core/host/event_syntax.h"
-#include "core/host/mounts.h"
 #include "core/lib/die.h"
 #include "core/lib/nearest.h"
 #include "core/lib/scan_text.h"
@@ -400,7 +399,6 @@ int why_answer_all(struct why *k, const char *path, unsigned long line)
 	k->options.no_pager |= k->command != NULL;
 	showing_open(&k->out, &k->options);
 	machine_open(&k->machine);
-	mounts_warn_facts();
 	facts_open(&k->facts, k->machine.host);
 	k->instruments.host = k->machine.host;
 	status = k->command ? why_command(k) : path ? answer_dump(k, path, line) :

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "core/abi/attr_member.h"
+#include "core/host/mounts.h"
 #include "core/host/proc.h"
 #include "core/lib/die.h"
 #include "core/lib/scan_text.h"
@@ -180,6 +181,8 @@ static int why_run(void *state, const struct verb_args *args)
 		path = why_dump_of(k->what, &line);
 	if (path && (k->leader || k->group_fd != -1))
 		die("--leader and --group-fd cannot be combined with DUMP:LINE");
+	if (args->all)	/* else learn runs this, which has warned */
+		mounts_warn_facts();
 	/* do not raise the limits of a command */
 	if (!k->command && !k->rules_only && !descriptors_want(WHY_DESCRIPTORS))
 		refusal_descriptors("why", WHY_DESCRIPTORS);
