@@ -226,25 +226,11 @@ static void show_patch(struct conform_cmd *cmd)
 	buf_free(&diff);
 }
 
-static int conform_run(void *state, const struct verb_args *args)
+/* Compare what was read with the page, if any, and show it; return the exit status. */
+static int compare_and_show(struct conform_cmd *cmd)
 {
-	struct conform_cmd *cmd = state;
-	struct utsname u;
-	bool ok, found;
+	bool found;
 
-	if (args->n > 1)
-		verb_want(args, 1);
-	if (args->n && cmd->man)
-		die("two pages: --man=%s and %s", cmd->man, args->words[0]);
-	if (args->n)
-		cmd->man = args->words[0];
-	conform_check(cmd);
-	mounts_warn();
-	if (!uname(&u))
-		snprintf(cmd->kernel, sizeof(cmd->kernel), "%s", u.release);
-	tables_read(&cmd->c.tables);
-	if (!cmd->self && !page_read(cmd->man ? cmd->man : installed_page(), &cmd->c.page))
-		return EXIT_TROUBLE;
 	check_section(cmd);
 	read_headers(cmd);
 	read_btf(cmd);
@@ -261,12 +247,33 @@ static int conform_run(void *state, const struct verb_args *args)
 		conform_markdown(cmd);
 	else
 		conform_show(cmd);
-	ok = showing_close(&cmd->out);
 	found = conform_count(cmd, FINDING_ERROR) || conform_count(cmd, FINDING_MISSING);
+	return !showing_close(&cmd->out) ? EXIT_TROUBLE : found ? EXIT_NO : EXIT_YES;
+}
+
+static int conform_run(void *state, const struct verb_args *args)
+{
+	struct conform_cmd *cmd = state;
+	struct utsname u;
+	int status = EXIT_TROUBLE;
+
+	if (args->n > 1)
+		verb_want(args, 1);
+	if (args->n && cmd->man)
+		die("two pages: --man=%s and %s", cmd->man, args->words[0]);
+	if (args->n)
+		cmd->man = args->words[0];
+	conform_check(cmd);
+	mounts_warn();
+	if (!uname(&u))
+		snprintf(cmd->kernel, sizeof(cmd->kernel), "%s", u.release);
+	tables_read(&cmd->c.tables);
+	if (cmd->self || page_read(cmd->man ? cmd->man : installed_page(), &cmd->c.page))
+		status = compare_and_show(cmd);
 	conform_free(&cmd->c);
 	buf_free(&cmd->uncorrected);
 	free(cmd->sections);
-	return !ok ? EXIT_TROUBLE : found ? EXIT_NO : EXIT_YES;
+	return status;
 }
 
 static const struct verb_group groups[] = {

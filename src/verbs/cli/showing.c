@@ -61,7 +61,7 @@ void showing_write(struct showing *s, const struct buf *text)
 	if (s->page && text->len)
 		pager_start();
 	s->page &= !text->len;
-	if (!s->failed && fwrite(text->data, 1, text->len, s->out) != text->len)
+	if (!s->failed && text->len && fwrite(text->data, 1, text->len, s->out) != text->len)
 		showing_fail(s);
 }
 

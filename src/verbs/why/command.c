@@ -24,6 +24,7 @@ static _Noreturn void why_trace(char **command, int fd)
 	char path[64];
 	size_t n = 0;
 	char **argv;
+	int status;
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	while (command[n])
@@ -35,7 +36,9 @@ static _Noreturn void why_trace(char **command, int fd)
 	argv[3] = path;
 	argv[4] = (char *)"--";
 	memcpy(argv + TRACE_WORDS, command, n * sizeof(*argv));
-	exit(verb_run(&trace_verb, NULL, (int)n + TRACE_WORDS, argv));
+	status = verb_run(&trace_verb, NULL, (int)n + TRACE_WORDS, argv);
+	free(argv);
+	exit(status);
 }
 
 /* Wait for pid and ignore ^C meanwhile: it ends the command, not the examination. */
