@@ -23,13 +23,10 @@ static const struct verb_option options[] = {
 static _Noreturn void unknown_verb(const struct verb *const *all, const char *word)
 {
 	struct nearest n;
+	const char *best = verb_nearest(all, word, &n);
 
-	verb_check_renamed(word);
-	nearest_start(&n, word, strlen(word));
-	for (; *all; all++)
-		nearest_try(&n, (*all)->name);
-	die("unknown verb '%s'; %s%s%s", word, *n.best ? "did you mean " : "see pevtrace --help",
-	    n.best, *n.best ? "?" : "");
+	die("unknown verb '%s'; %s%s%s", word, *best ? "did you mean " : "see pevtrace --help",
+	    best, *best ? "?" : "");
 }
 
 static int help_run(void *state, const struct verb_args *args)

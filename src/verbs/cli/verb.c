@@ -465,30 +465,39 @@ static bool in_path(const char *name)
 	return found;
 }
 
-void verb_check_renamed(const char *name)
-{
-	static const struct {
-		const char *was, *now;
-	} renamed[] = {
-		{ "check", "why --rules-only" }, { "features", "list --tried" },
-		{ "watch", "open --side-band" },
-	};
+/* Verbs that are part of others now. */
+static const struct {
+	const char *was, *now, *more;
+} renamed[] = {
+	{ "check", "why --rules-only", "; why --once makes the call, too" },
+	{ "features", "list --tried", "" },
+	{ "watch", "open --side-band", "" },
+};
 
-	for (size_t i = 0; i < sizeof(renamed) / sizeof(*renamed); i++)
-		if (!strcmp(renamed[i].was, name))
-			die("%s is now %s", name, renamed[i].now);
+enum { RENAMED = sizeof(renamed) / sizeof(*renamed) };
+
+const char *verb_nearest(const struct verb *const *all, const char *word, struct nearest *n)
+{
+	for (size_t i = 0; i < RENAMED; i++)
+		if (!strcmp(renamed[i].was, word))
+			die("%s is now %s%s", word, renamed[i].now, renamed[i].more);
+	nearest_start(n, word, strlen(word));
+	for (; *all; all++)
+		nearest_try(n, (*all)->name);
+	for (size_t i = 0; i < RENAMED; i++)
+		nearest_try(n, renamed[i].was);
+	for (size_t i = 0; i < RENAMED; i++)
+		if (!strcmp(renamed[i].was, n->best))
+			return renamed[i].now;
+	return n->best;
 }
 
 void verb_check_spelling(const struct verb *const *all, const char *word)
 {
 	struct nearest n;
+	const char *best;
 
-	verb_check_renamed(word);
-	if (*word == '-' || strchr(word, '/') || in_path(word))
-		return;
-	nearest_start(&n, word, strlen(word));
-	for (; *all; all++)
-		nearest_try(&n, (*all)->name);
-	if (*n.best)
-		die("cannot run '%s': not found in PATH; did you mean pevtrace %s?", word, n.best);
+	best = verb_nearest(all, word, &n);
+	if (*best && *word != '-' && !strchr(word, '/') && !in_path(word))
+		die("cannot run '%s': not found in PATH; did you mean pevtrace %s?", word, best);
 }

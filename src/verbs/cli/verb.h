@@ -93,8 +93,12 @@ int verb_run(const struct verb *v, const struct verb *const *all, int argc, char
 /* Return the verb with that name, NULL if no verb has it. */
 const struct verb *verb_find(const struct verb *const *all, const char *name);
 
-/* Die with the present name if name is one of a verb that became an option: for one release. */
-void verb_check_renamed(const char *name);
+/*
+ * Return the verb whose name is nearest to word, "" if none is near, with the option that the verb
+ * of an old name became: a string of n or a literal.  Die with that if word is the old name, for one
+ * release.
+ */
+const char *verb_nearest(const struct verb *const *all, const char *word, struct nearest *n);
 
 /* Die if word is the old name of a verb, or with the name of a verb if it resembles one and is no program in
    PATH. */
