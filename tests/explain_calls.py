@@ -102,6 +102,9 @@ def test_failing(tap, tmp):
 		       error in chapter and re.search(r"\b%s:" % rule, chapter) and
 		       "Remedy: " in chapter,
 		       "%s: %s, by %s" % (code, error, rule), [chapter, dump.failures()[:1]])
+	unsure = Story(failing(tmp, "type", "open_(type=99)")[0])
+	tap.ok(unsure.has("Failures and remedies", r"Perhaps refused by (the|one of these) kernel checks?:? no_pmu: "),
+	       "a check that may have refused it is called so", [unsure.text[-900:]])
 	kernel = Story(path, ["--kernel"]).text
 	tap.ok("perf_try_init_event: " in kernel and "fd_install: " in kernel and
 	       "__perf_event_task_sched_in: " not in kernel,

@@ -119,7 +119,7 @@ def by_trial(o):
 def by_story(text):
 	"""The rules that explain names, and whether it is certain of the first."""
 	text = " ".join(text.split())
-	m = re.search(r"(Refused by the kernel check|One kernel check matches,|Kernel checks that match:) (.*?)\. \d+ checks come before",
+	m = re.search(r"(Refused by the kernel check|Perhaps refused by the kernel check|Perhaps refused by one of these kernel checks:) (.*?)\. \d+ checks come before",
 		      text)
 	if not m:
 		return [], False

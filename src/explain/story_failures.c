@@ -304,7 +304,8 @@ static void add_suspects(const struct suspects *s, int error, struct prose *p)
 		return;
 	}
 	prose_adds(p, j->sure ? " Refused by the kernel check " :
-		      j->nsuspects == 1 ? " One kernel check matches, " : " Kernel checks that match: ");
+		      j->nsuspects == 1 ? " Perhaps refused by the kernel check " :
+					  " Perhaps refused by one of these kernel checks: ");
 	for (size_t i = 0; i < j->nsuspects; i++)
 		prose_addf(p, "%s%s: %s", i ? "; or " : "", j->suspects[i]->name,
 			   j->suspects[i]->meaning);
