@@ -131,6 +131,12 @@ def test_words():
 	r = run_without(NO_PROC, "why", "--once", "-e", "page-faults", user=True)
 	TAP.ok("not known: " in r.stdout and "kernel_privilege" in r.stdout and "as predicted" not in r.stdout,
 	       "without /proc, it is not known what a user may measure", (r.stdout, r.stderr))
+	for hide in (NO_PROC, "mount -t tmpfs none /proc/sys"):
+		r = run_without(hide, "why", "--rules-only", "-e", "page-faults:k", user=True)
+		j = run_without(hide, "why", "--rules-only", "-j", "-e", "page-faults:k", user=True)
+		TAP.ok(ended(r, 2) and "verdict: perhaps opens: perf_event_paranoid cannot be read\n" in r.stdout and
+		       '"verdict":"opens","sure":false' in j.stdout,
+		       "nor do the rules alone, which say so: " + hide, (r.stdout, r.stderr, j.stdout[-200:]))
 	r = run_without(NO_PROC, "ps", user=True)
 	TAP.ok(ended(r, 2) and "pevtrace: the holders of perf events cannot be listed\n" in r.stderr,
 	       "without /proc, ps of a user lists nothing", (r.stdout, r.stderr))
@@ -142,6 +148,18 @@ def test_words():
 	r = run_without(NO_SYS, "why", "-e", "cycles")
 	TAP.ok("PMUs are" not in r.stdout and "cannot be read from sysfs" in r.stdout,
 	       "without sysfs, why does not say which PMUs there are", (r.stdout,))
+	if "because: perhaps: " not in r.stdout:
+		TAP.skip("without sysfs, why is not sure of a cause", "this machine counts cycles")
+	else:
+		j = run_without(NO_SYS, "why", "-j", "-e", "cycles")
+		tried = re.search(r"experiments: (\d+)", r.stdout)
+		TAP.ok("verdict: perhaps the cause was found\n" in r.stdout and '"verdict":"cause","sure":false' in j.stdout,
+		       "without sysfs, why is not sure of a cause", (r.stdout, j.stdout[-300:]))
+		TAP.ok(int(tried[1]) < 100, "and does not try what cannot help", (tried[0],))
+		r = run_without(NO_SYS, "--explain", "-o", "/dev/stdout", PEVTRACE, "why", "--once", "-e", "cycles")
+		said = " ".join(r.stdout.split())
+		TAP.ok("Perhaps refused by one of these kernel checks: no_pmu: " in said or "Failures and remedies" not in said,
+		       "nor is an explanation", (r.stdout[-2000:], r.stderr))
 	r = run_without(NO_SYS, "list", "hardware")
 	TAP.ok("(whether a PMU has them cannot be read)" in r.stdout, "nor list that they lack events", (r.stdout,))
 	r = run_without("mount -o bind,ro /dev/null /proc/sys/kernel/perf_event_paranoid", "why", "--once", "-e", "page-faults",

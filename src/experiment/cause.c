@@ -48,19 +48,23 @@ static int open_with(struct search *s, const struct change *const *set, size_t n
 	return s->ops->open(s->ctx, set, n);
 }
 
+/* Return whether the kernel checks a after b; NULL (no refusal) is last. */
+static bool later(const struct rule_desc *a, const struct rule_desc *b)
+{
+	return !a || (b && a->id > b->id);
+}
+
 static const struct rule_desc *rule_with(struct search *s, const struct change *const *set,
 					 size_t n)
 {
 	struct rule_verdict v;
 
 	s->ops->judge(s->ctx, set, n, &v);
+	/* while the PMUs cannot be read, no change of another member makes one likelier */
+	if (s->rule && s->rule->id == RULE_NO_PMU && v.says[RULE_NO_PMU] == RULE_UNKNOWN &&
+	    later(v.rule, s->rule))
+		return s->rule;
 	return v.rule;
-}
-
-/* Return whether the kernel checks a after b; NULL (no refusal) is last. */
-static bool later(const struct rule_desc *a, const struct rule_desc *b)
-{
-	return !a || (b && a->id > b->id);
 }
 
 /* Find the rule behind the kernel's answer to the changed call. */

@@ -98,6 +98,7 @@ void why_ask(struct why *k, struct why_call *c, struct why_answer *r)
 		r->not_asked = try_call(c, &judged.ask, &r->trial);
 	r->asked = !r->not_asked;
 	r->verdict = compare(c, r);
+	r->perhaps = r->verdict == WHY_OPENS && !r->asked && !r->judged.certain;
 	c->call.failed = r->asked ? r->trial.error : r->judged.error;
 	c->call.ret = r->asked ? r->trial.error : r->judged.error;
 }
@@ -119,12 +120,17 @@ int why_check(struct why *k, struct why_call *c)
 {
 	struct why_answer r;
 	struct show s = { .k = k, .out = &k->out, .c = c, .answer = &r };
+	struct buf unread = { 0 };
+	int status;
 
 	why_ask(k, c, &r);
 	note_size(c, &r);
 	why_show(&s);
 	c->opens = r.verdict == WHY_OPENS;
-	return c->opens ? EXIT_YES : EXIT_NO;
+	status = !c->opens ? EXIT_NO :
+		 r.perhaps && here_add_unread(&s, &unread) ? EXIT_TROUBLE : EXIT_YES;
+	buf_free(&unread);
+	return status;
 }
 
 /* Experiments ------------------------------------------------------------------------ */

@@ -148,6 +148,47 @@ bool here_add(const struct show *s, uint64_t by, struct buf *out)
 	return true;
 }
 
+/* Return whether the state of that RULE_BY_ bit could not be read. */
+static bool is_unread(const struct show *s, uint64_t by)
+{
+	const struct rule_machine *m = &s->k->facts.rules.machine;
+	const struct rule_target *t = &s->k->facts.rules.target;
+
+	switch (by) {
+	case RULE_BY_PARANOID:
+		return m->unread & UNREAD_PARANOID;
+	case RULE_BY_LIMITS:
+		return m->unread & (UNREAD_SAMPLE_RATE | UNREAD_STACK);
+	case RULE_BY_CPU:
+		return m->unread & UNREAD_CPUS;
+	case RULE_BY_CAPS:
+		return m->caps_unread;
+	case RULE_BY_PMU:
+		return m->pmus_known != FACT_YES;
+	case RULE_BY_TRACEPOINT:
+		return t->tracepoint == FACT_UNKNOWN;
+	case RULE_BY_TASK:
+		return t->task.exists == FACT_UNKNOWN || t->task.readable == FACT_UNKNOWN;
+	default:
+		return false;
+	}
+}
+
+bool here_add_unread(const struct show *s, struct buf *out)
+{
+	const struct xlat *x = &xlat_rule_by;
+
+	for (size_t i = 0; i < RULE_COUNT; i++) {
+		if (s->answer->judged.rules.says[i] != RULE_UNKNOWN)
+			continue;
+		for (size_t k = 0; k < x->n; k++)
+			if (rule_descs[i].by & x->entries[k].value &&
+			    is_unread(s, x->entries[k].value))
+				return here_add(s, x->entries[k].value, out);
+	}
+	return false;
+}
+
 /* Obstacles ------------------------------------------------------------------------ */
 
 static void capability_words(const struct show *s, struct buf *out)

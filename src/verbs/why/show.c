@@ -312,6 +312,22 @@ static void write_doubt(const struct show *s, const struct row *w)
 	buf_free(&why);
 }
 
+/* Return whether no unknown fact could change the verdict. */
+static bool is_sure(const struct show *s)
+{
+	const struct cause *c = s->r ? &s->r->cause : NULL;
+
+	for (size_t i = 0; c && i < c->nfaults; i++)
+		if (c->faults[i].rule && !c->faults[i].sure)
+			return false;
+	return c || !s->answer->perhaps;
+}
+
+static void write_sure(const struct show *s, const struct row *w)
+{
+	json_add_bool(&s->out->object, w->key, is_sure(s));
+}
+
 /* Answers by the rules ---------------------------------------------------------------- */
 
 static bool is_before(const struct rule_verdict *v, size_t i)
@@ -371,6 +387,23 @@ static void write_predicted(const struct show *s, const struct row *w)
 	sink_end(k);
 }
 
+/* Say why the rules cannot tell that the call opens. */
+static void perhaps_words(const struct show *s, struct buf *out)
+{
+	const char *sep = "";
+
+	buf_adds(out, "perhaps opens: ");
+	if (here_add_unread(s, out))
+		return;
+	for (size_t i = 0; i < RULE_COUNT; i++) {
+		if (!is_unknown(&s->answer->judged.rules, i))
+			continue;
+		buf_addf(out, "%s%s", sep, rule_descs[i].name);
+		sep = ", ";
+	}
+	buf_adds(out, " cannot be judged in advance");
+}
+
 static void verdict_words(const struct show *s, struct buf *out)
 {
 	const struct why_answer *r = s->answer;
@@ -378,6 +411,10 @@ static void verdict_words(const struct show *s, struct buf *out)
 	switch (r->verdict) {
 	case WHY_OPENS:
 	case WHY_REFUSED:
+		if (r->perhaps) {
+			perhaps_words(s, out);
+			break;
+		}
 		buf_addf(out, "%s%s", r->verdict == WHY_OPENS ? "opens" : "refused",
 			 r->asked ? ", as predicted" : ", by the rules only");
 		break;
@@ -435,6 +472,7 @@ static const struct row answer_rows[] = {
 	{ "not_asked", NULL, TEXT, AT(not_made) },
 	{ NULL, "kernel", WORDS, AT(not_asked) },
 	{ "verdict", NULL, TEXT, AT(verdict) },
+	{ "sure", NULL, OWN, .write = write_sure },
 	{ NULL, "verdict", WORDS, AT(sentence) },
 	{ "blocked", NULL, WORDS, AT(stopped) },
 	{ "perhaps", NULL, TEXT, AT(perhaps) },
@@ -631,8 +669,9 @@ static void result_words(const struct show *s, struct buf *out)
 	else if (!r->cause.n)
 		buf_adds(out, "no change opens it");
 	else
-		buf_addf(out, "%s", r->cause.nfaults > 1 ? "several causes were found" :
-							    "the cause was found");
+		buf_addf(out, "%s%s", is_sure(s) ? "" : "perhaps ",
+			 r->cause.nfaults > 1 ? "several causes were found" :
+						"the cause was found");
 	if (r->there)
 		buf_addf(out, "; there, it may have been rule %s: %s", r->there->name,
 			 r->there->meaning);
@@ -664,6 +703,7 @@ static const struct row result_rows[] = {
 	{ "others", "or one of", OWN, MORE, .write = write_others },
 	{ "blocked", "blocked by", OWN, .write = write_blocks },
 	{ "verdict", NULL, TEXT, AT(verdict) },
+	{ "sure", NULL, OWN, .write = write_sure },
 	{ NULL, "verdict", WORDS, AT(sentence) },
 	{ "perhaps", NULL, TEXT, AT(perhaps) },
 	{ "works", "  works", OWN, MORE, .write = write_works },

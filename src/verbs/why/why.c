@@ -166,6 +166,8 @@ static void take_args(struct why *k, const struct verb_args *args)
 		die("-e cannot be combined with an attr, DUMP:LINE or a command");
 	if (k->leader && k->group_fd != -1)
 		die("--leader and --group-fd are mutually exclusive");
+	if (k->rules_only && k->once)
+		die("--rules-only and --once are mutually exclusive");
 	take_target(k);
 }
 
@@ -228,7 +230,7 @@ const struct verb why_verb = {
 "\n"
 "The exit status is 0 if the cause was found, 1 if it was not, or if the call opens, 2 on "
 "misuse and trouble; with --rules-only and --once 0 if the event opens, 1 if it is refused or "
-"rules and kernel disagree.",
+"rules and kernel disagree, 2 also if a fact that decides it cannot be read.",
 	.examples =
 "pevtrace why -e cycles,precise_ip=3\n"
 "pevtrace why --rules-only -e cycles:k\n"

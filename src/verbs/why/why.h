@@ -59,6 +59,8 @@ struct why_answer {
 	struct trial trial;
 	enum why_verdict verdict;
 	const struct rule_desc *open;	/* WHY_UNFORESEEN: the rule that may have refused it */
+	/* it was not made, and would open, unless a rule refuses it that could not be judged */
+	bool perhaps;
 };
 
 /* The command line, and the state for all of its calls. */

@@ -86,5 +86,11 @@ size_t members_blamed(const struct show *s, const struct cause_fault *f, struct 
 /* Append the state here of what one RULE_BY_ bit names; return false if nothing applies. */
 bool here_add(const struct show *s, uint64_t by, struct buf *out);
 
+/*
+ * Append why a rule could not be judged: the fact that could not be read, of the first such rule.
+ * Return false if there is none: the rules depend on what cannot be known in advance.
+ */
+bool here_add_unread(const struct show *s, struct buf *out);
+
 /* Append what an obstacle is, in words; return its name. */
 const char *here_add_block(const struct show *s, enum why_block b, struct buf *out);
