@@ -149,7 +149,7 @@ bool here_add(const struct show *s, uint64_t by, struct buf *out)
 }
 
 /* Return whether the state of that RULE_BY_ bit could not be read. */
-static bool is_unread(const struct show *s, uint64_t by)
+static bool state_is_unread(const struct show *s, uint64_t by)
 {
 	const struct rule_machine *m = &s->k->facts.rules.machine;
 	const struct rule_target *t = &s->k->facts.rules.target;
@@ -183,7 +183,7 @@ bool here_add_unread(const struct show *s, struct buf *out)
 			continue;
 		for (size_t k = 0; k < x->n; k++)
 			if (rule_descs[i].by & x->entries[k].value &&
-			    is_unread(s, x->entries[k].value))
+			    state_is_unread(s, x->entries[k].value))
 				return here_add(s, x->entries[k].value, out);
 	}
 	return false;
