@@ -251,6 +251,8 @@ def whole_machine(tap, tmp):
 		text = f.read()
 	tap.ok(found and re.search(r"^demo\[%d\] --- \d+<.*> was open: {" % hold.pid, text, re.M),
 	       "-a: events from before", [r.stderr, text])
+	with open(dump + ".txt", "w", encoding="utf-8"): # or the last trace would be taken for this one
+		pass
 	tracer = subprocess.Popen([rp.PEVTRACE, "-a", "-q", "-o", dump + ".txt"], stderr=subprocess.PIPE, text=True)
 	text, last = "", time.monotonic() + 60
 	while "perf_event_open(" not in text and time.monotonic() < last:

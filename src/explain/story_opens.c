@@ -377,12 +377,13 @@ static void opens_path(const struct story_text *t, const struct event *e, const 
 /* List the steps of the last failed open, if only probes succeeded. */
 static void opens_failed_path(const struct story_text *t)
 {
-	const struct attempt *last = t->attempts + t->nattempts - 1;
+	const struct attempt *last;
 	const char *steps[STORY_OPEN_STEPS];
 	struct open_attr a = { .names = t->s->names, .arch = t->s->arch };
 
 	if (!t->nattempts)
 		return;
+	last = &t->attempts[t->nattempts - 1];
 	a.attr = last->attr;
 	a.len = last->attr_len;
 	a.pid = last->pid;
