@@ -95,8 +95,8 @@ const struct verb *verb_find(const struct verb *const *all, const char *name);
 
 /*
  * Return the verb whose name is nearest to word, "" if none is near, with the option that the verb
- * of an old name became: a string of n or a literal.  Die with that if word is the old name, for one
- * release.
+ * of an old name became: a string of n or a literal.  Die with that if word is the old name, for
+ * one release.
  */
 const char *verb_nearest(const struct verb *const *all, const char *word, struct nearest *n);
 
