@@ -53,7 +53,7 @@ __attribute__((weak)) int __llvm_profile_write_file(void);
 
 static void leave_input(void)
 {
-	static const char word[] = "Bail out! the input is in ";
+	static const char word[] = "not ok - the input is in ";
 	int fd = open(left, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 
 	if (fd < 0 || write(fd, input, input_len) < 0 ||
@@ -116,7 +116,7 @@ static void read_seed(const char *path)
 	ssize_t n;
 
 	if (!bytes || fd < 0 || (n = read(fd, bytes, INPUT_MAX)) < 0) {
-		printf("Bail out! cannot read %s: %s\n", path, strerror(errno));
+		printf("not ok - cannot read %s: %s\n", path, strerror(errno));
 		_exit(2);
 	}
 	close(fd);
@@ -295,7 +295,7 @@ int main(int argc, char **argv)
 	for (int i = 1; i < argc; i++)
 		read_seeds(argv[i]);
 	if (!nseeds) {
-		printf("Bail out! no corpus\n");
+		printf("not ok - no corpus\n");
 		_exit(2);
 	}
 	be_quiet();
