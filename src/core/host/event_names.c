@@ -148,10 +148,16 @@ static bool syntax_terms(struct reading *r, const struct pmu *p)
 	return true;
 }
 
+/* Return why this machine's sysfs lists no PMUs; NULL if it does, or if the host is another one. */
+static const char *pmus_missing(const struct reading *r)
+{
+	return strcmp(host_sysfs(r->host), "/sys") ? NULL : mounts_pmus_missing();
+}
+
 /* Return true, with an error, if the word names a known PMU that is absent. */
 static bool syntax_absent_pmu(struct reading *r, const char *word, size_t len)
 {
-	const char *missing = mounts_pmus_missing();
+	const char *missing = pmus_missing(r);
 
 	for (const struct pmu_desc *d = pmu_descs; d->name; d++) {
 		if (!syntax_is(word, len, d->name))
@@ -178,7 +184,7 @@ static bool unknown_pmu(struct reading *r, const char *word, size_t len)
 	for (const struct pmu *p = host_pmus(r->host); p; p = p->next)
 		nearest_try(&n, p->name);
 	event_words_near(&n);
-	return syntax_unknown(r, word, "unknown PMU or event", &n, mounts_pmus_missing() ?:
+	return syntax_unknown(r, word, "unknown PMU or event", &n, pmus_missing(r) ?:
 		       "/sys/bus/event_source/devices lists the PMUs of this machine");
 }
 
@@ -462,7 +468,7 @@ static bool unknown_event(struct reading *r, const char *word, size_t len)
 	if (*word == 'r' && !*n.best)
 		return FAIL_AT(r, word, "unknown event '%s'; a raw event is r and up to "
 			       "16 hexadecimal digits, as in r1a8", n.word);
-	return syntax_unknown(r, word, "unknown event", &n, mounts_pmus_missing() ?:
+	return syntax_unknown(r, word, "unknown event", &n, pmus_missing(r) ?:
 			      "pevtrace list shows those of this machine");
 }
 

@@ -144,6 +144,11 @@ void host_free(struct host *h)
 	free(h);
 }
 
+const char *host_sysfs(const struct host *h)
+{
+	return h->sysfs;
+}
+
 const struct pmu *host_pmus(struct host *h)
 {
 	if (!h->pmus_known) {

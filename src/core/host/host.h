@@ -29,6 +29,9 @@ bool host_has_tracepoints(struct host *h);
 /* Return the name of the PMU with that attr.type, or NULL.  Owned by the host. */
 const char *host_pmu(struct host *h, uint32_t type);
 
+/* Return where sysfs is mounted, as host_new() was told. */
+const char *host_sysfs(const struct host *h);
+
 /* Return the list of PMUs (core/host/pmu.h), or NULL if sysfs has none.  Owned by the host. */
 const struct pmu *host_pmus(struct host *h);
 
