@@ -210,6 +210,14 @@ def check_found(b, schema):
 		os.close(fd)
 	b.tap.ok(not why, what, why)
 
+def check_lines(b, schema, kind, what, lines):
+	"""Lines of a dump that were put together; the dump is kept."""
+	dump = b.path(".json")
+	with open(dump, "w", encoding="utf-8") as f:
+		f.writelines(json.dumps(x) + "\n" for x in lines)
+	b.kept[kind] = dump
+	b.tap.ok(not schema.why_not(dump), what, schema.why_not(dump))
+
 def check_lost(b, schema):
 	"""A line about lost messages, put into another dump: see tests/engines_agree.py for real ones."""
 	what = "schema: lost messages"
@@ -217,11 +225,7 @@ def check_lost(b, schema):
 		return
 	lines = objects(b.kept["found"])
 	lines.insert(-1, {"kind": "lost", "ns": max(x.get("ns", 0) for x in lines), "messages": 3})
-	dump = b.path(".json")
-	with open(dump, "w", encoding="utf-8") as f:
-		f.writelines(json.dumps(x) + "\n" for x in lines)
-	b.kept["lost"] = dump
-	b.tap.ok(not schema.why_not(dump), what, schema.why_not(dump))
+	check_lines(b, schema, "lost", what, lines)
 
 def check_aux(b, schema):
 	"""A line with AUX data, put into another dump: see tests/perfdata_dump.py."""
@@ -238,11 +242,7 @@ def check_aux(b, schema):
 	lines.insert(at + 1, {"kind": "aux", "tid": lines[at]["tid"], "ns": lines[at]["ns"],
 			      "ring": lines[at]["ring"], "position": 4096, "missed": 0,
 			      "hex": "0283"})
-	dump = b.path(".json")
-	with open(dump, "w", encoding="utf-8") as f:
-		f.writelines(json.dumps(x) + "\n" for x in lines)
-	b.kept["aux"] = dump
-	b.tap.ok(not schema.why_not(dump), what, schema.why_not(dump))
+	check_lines(b, schema, "aux", what, lines)
 
 def check_closed(b, schema):
 	"""An event that an io_uring closes."""

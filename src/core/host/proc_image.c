@@ -14,6 +14,7 @@
 
 #include "core/abi/layout.h"
 #include "core/host/cgroup.h"
+#include "core/host/sysfile.h"
 #include "core/lib/die.h"
 #include "core/lib/late.h"
 #include "xlat/constants.h"
@@ -107,17 +108,17 @@ pid_t proc_group_of(pid_t tid, pid_t *parent)
 static void proc_image_add_threads(struct proc_image *p, const struct pidns *ns)
 {
 	char path[40], comm[32];
-	struct dirent *d;
+	const char *name;
 	DIR *dir;
 
 	if (proc_comm(p->here, comm, sizeof(comm)))
 		proc_image_add_thread(p, p->pid, comm)->here = p->here;
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)p->here);
-	dir = opendir(path);
+	dir = sysfile_dir(AT_FDCWD, path);
 	if (!dir)
 		return;
-	while (p->nthreads < THREADS_MAX && (d = readdir(dir))) {
-		pid_t tid = (pid_t)atoi(d->d_name);
+	while (p->nthreads < THREADS_MAX && (name = sysfile_next(dir))) {
+		pid_t tid = (pid_t)atoi(name);
 
 		if (tid > 0 && tid != p->here && proc_comm(tid, comm, sizeof(comm)))
 			proc_image_add_thread(p, proc_pid_in(ns, tid), comm)->here = tid;

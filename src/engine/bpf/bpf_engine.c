@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "engine/bpf/bpf_engine.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -365,17 +364,12 @@ void bpf_engine_follow_child(struct bpf_engine *e, pid_t pid, const char *file)
 /* Follow the threads that are not followed yet; return how many. */
 static size_t attach_new_threads(struct bpf_engine *e, pid_t pid)
 {
-	char path[32];
-	struct dirent *entry;
+	DIR *dir = proc_threads(pid);
 	size_t n = 0;
-	DIR *dir;
+	pid_t tid;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-	dir = opendir(path);
-	while (dir && (entry = readdir(dir))) {
-		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
-
-		if (tid <= 0 || bpf_task_of(e, (uint32_t)tid))
+	while ((tid = proc_next_thread(dir))) {
+		if (bpf_task_of(e, (uint32_t)tid))
 			continue;
 		bpf_programs_follow(e->programs, tid);
 		bpf_task_known(e, (uint32_t)tid, (uint32_t)pid, false, "");

@@ -3,7 +3,6 @@
  * Attaching to a running process, thread by thread, and launching a program under trace, with
  * everything that pevtrace inherited.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -121,22 +120,14 @@ static int attach_thread(struct tracer *t, pid_t tid, pid_t pid)
  */
 static size_t attach_threads(struct tracer *t, pid_t pid)
 {
-	char path[32];
-	struct dirent *entry;
+	DIR *dir = proc_threads(pid);
 	size_t n = 0;
-	DIR *dir;
+	pid_t tid;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-	dir = opendir(path);
-	if (!dir)
-		return 0;
-	while ((entry = readdir(dir))) {
-		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
-
-		if (tid > 0 && !task_find(t, tid) && !attach_thread(t, tid, pid))
-			n++;
-	}
-	closedir(dir);
+	while ((tid = proc_next_thread(dir)))
+		n += !task_find(t, tid) && !attach_thread(t, tid, pid);
+	if (dir)
+		closedir(dir);
 	return n;
 }
 

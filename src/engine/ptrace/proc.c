@@ -149,6 +149,27 @@ bool proc_is_zombie(pid_t tid)
 	       (state == 'Z' || state == 'X');
 }
 
+DIR *proc_threads(pid_t pid)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	return opendir(path);
+}
+
+pid_t proc_next_thread(DIR *dir)
+{
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		if (tid > 0)
+			return tid;
+	}
+	return 0;
+}
+
 uint32_t proc_pid_namespace(void)
 {
 	struct stat st;

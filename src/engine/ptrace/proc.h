@@ -3,6 +3,7 @@
 #pragma once
 
 #include <linux/ptrace.h>
+#include <dirent.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -46,6 +47,12 @@ bool proc_is_kernel(pid_t tid);
 
 /* Return whether the task is a zombie. */
 bool proc_is_zombie(pid_t tid);
+
+/* Open the list of a process's threads for proc_next_thread() and closedir(3); NULL: none. */
+DIR *proc_threads(pid_t pid);
+
+/* Return the next tid, or 0 at the end, or if dir is NULL. */
+pid_t proc_next_thread(DIR *dir);
 
 /* Return the inode of pevtrace's PID namespace, 0 for the initial one (PROC_PID_INIT_INO). */
 uint32_t proc_pid_namespace(void);

@@ -2,11 +2,12 @@
 #include "formats/perfdata/measured_internal.h"
 
 #include <ctype.h>
-#include <dirent.h>
+#include <fcntl.h>
 #include <stdlib.h>
 
 #include "core/abi/layout.h"
 #include "core/host/proc_image.h"
+#include "core/host/sysfile.h"
 #include "core/lib/clock.h"
 #include "core/lib/die.h"
 #include "xlat/constants.h"
@@ -76,12 +77,12 @@ static void measured_process(struct measured *m, struct measured_space *space, p
 /* Report all processes that were not reported. */
 static void measured_all(struct measured *m, struct measured_space *space)
 {
-	DIR *dir = opendir("/proc");
-	struct dirent *d;
+	DIR *dir = sysfile_dir(AT_FDCWD, "/proc");
+	const char *name;
 
-	while (dir && (d = readdir(dir)))
-		if (isdigit((unsigned char)*d->d_name))
-			measured_process(m, space, (pid_t)atoi(d->d_name), false);
+	while (dir && (name = sysfile_next(dir)))
+		if (isdigit((unsigned char)*name))
+			measured_process(m, space, (pid_t)atoi(name), false);
 	if (dir)
 		closedir(dir);
 }
