@@ -21,7 +21,7 @@ enum finding_source {
 	FINDING_KERNEL,		/* observed behaviour of the running kernel */
 };
 
-/* What is wrong in a source: X(kind, its word in ids, severity). */
+/* Kinds of findings: X(kind, its word in ids, severity). */
 #define FINDING_KINDS(X) \
 	X(UNKNOWN, "unknown", ERROR) /* a name that nothing else has */ \
 	X(LACKING, "missing", MISSING) /* a name that the source lacks */ \

@@ -11,7 +11,7 @@
  */
 void patch_write(const struct conform *c, struct buf *diff);
 
-/* What is removed before what: each may change which of the next there are, and their places. */
+/* The stages of a patch, in order: a stage may change the findings of the next ones, or their lines. */
 enum patch_stage {
 	PATCH_NAMES,	/* wrong names, which would be missing as well */
 	PATCH_TEXTS,	/* sentences with a place of their own */

@@ -76,7 +76,7 @@ static inline const char *arg_fd_label(const struct arg *a, int64_t fd)
 	return a->names && a->names->fd ? a->names->fd(a->names, a->call, fd) : NULL;
 }
 
-/* What rows of args.c have from other files: args_poll.c, */
+/* The functions that rows of args.c refer to, by file: args_poll.c, */
 arg_capture arg_capture_pollfds, arg_capture_fdset, arg_capture_time, arg_capture_sigset,
 	    arg_capture_sigset_pair, arg_capture_epoll_event, arg_capture_epoll_events;
 arg_emit arg_emit_pollfds, arg_result_pollfds, arg_emit_fdset, arg_result_fdset,

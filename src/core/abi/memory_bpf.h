@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What arguments of calls point to, as BPF programs copy it too. */
+/* The kinds of memory that arguments of calls point to; the BPF programs copy it, too. */
 #pragma once
 
 /* The memory that an argument points to. */

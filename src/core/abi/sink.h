@@ -75,7 +75,7 @@ struct sink {
 /* A sink that discards all values, for finding the end of a walk. */
 extern const struct sink_ops sink_null_ops;
 
-/* What decoders call: one function for each kind of value. ------------------------------ */
+/* Passing values to a sink: one function for each kind ----------------------------------- */
 
 static inline void sink_begin(struct sink *s, const char *key, enum sink_shape shape)
 {

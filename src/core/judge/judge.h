@@ -34,6 +34,10 @@ struct judgement {
 	size_t nsuspects;
 };
 
+/*
+ * Judge a call by the rules, in the order of the kernel's checks, and by the result that was seen.
+ * The texts in *out are those of the tables; c->ask.facts must outlive the call only.
+ */
 void judge_open(const struct judge_case *c, struct judgement *out);
 
 /* Return whether the rule refuses, of those that follow the decisive one, too. */
@@ -53,7 +57,7 @@ void judge_emit(const struct walk *w, const struct call *c, const char *name, si
 void judge_emit_fields(const struct walk *w, const struct call *c, const struct rule_desc *rule,
 		       uint32_t release, struct sink *sink);
 
-/* What is known of the machine of a dump. */
+/* The facts of the machine on which a dump was made. */
 struct judge_machine {
 	struct rule_facts facts;
 	struct rule_pmu pmus[4];

@@ -302,7 +302,7 @@ static const char *session_comm_of(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Set what the views are told of a ring that was mapped before its task was followed. */
+/* Fill in the activity of a ring that was mapped before its task was followed. */
 static void session_set_ring(struct activity_found_ring *a, struct ring *r)
 {
 	a->ring = r;
@@ -317,7 +317,7 @@ static void session_take_last(void *ctx, struct ring *r)
 	*(struct ring **)ctx = r;
 }
 
-/* Return whether the task has the ring now; then set what the views are told of it. */
+/* Add the ring to the task, and fill in its activity; return false if it has none then. */
 static bool session_find_ring(struct session *s, struct activity_found_ring *a)
 {
 	struct ring *last = NULL;

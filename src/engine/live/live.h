@@ -12,7 +12,7 @@ struct host;
 struct symbols;
 struct text_options;
 
-/* What the verb decides while a trace goes on. */
+/* Functions of the verb that the hooks call during a trace. */
 struct live_user {
 	/* Set c->inject of a call that begins and concerns perf, whose memory is captured. */
 	void (*ask)(struct live *l, struct call *c);

@@ -337,7 +337,10 @@ static int fd_arg(enum call_watch watch)
 	}
 }
 
-/* jump_to_arg + N: placeholder for the jump offset to the test of argument N. */
+/*
+ * While a filter is assembled, jump_to_arg + N stands in a jump to the test of argument N, until
+ * its offset is known.
+ */
 static const uint32_t jump_to_arg = UINT32_MAX - CALL_MAX_ARGS;
 
 static void emit(struct buf *b, uint16_t code, uint32_t k, uint8_t jt, uint8_t jf)
