@@ -14,6 +14,7 @@
 """
 
 import os
+import random
 import re
 import subprocess
 import sys
@@ -21,6 +22,7 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 import machine
+import perf_event as pe
 from programs import run
 import ringparse as rp
 from stories import Dump, FAILING, PERF, PEVTRACE, Story, XLAT, explain, failing, squash, \
@@ -58,13 +60,74 @@ def test_release(tap, tmp):
 	for attr, since, before in (("write_backward=1", "4.7", "4.6"),
 				    ("context_switch=1", "4.3", "4.2"),
 				    ("sample_period=1,sample_type=PERF_SAMPLE_CGROUP", "5.7", "5.6"),
+				    ("inherit=1,read_format=PERF_FORMAT_GROUP", "4.13", "4.12"),
 				    ("ksymbol=1", "5.1", "5.0")):
 		text = squash(explain(["-e", "cpu-clock:u," + attr]).stdout)
 		refused = [run(PEVTRACE, "--as-kernel", r, "-o", "/dev/null", PEVTRACE, "open", "-e",
 				"cpu-clock:u," + attr, "true").returncode != 0
 			   for r in (since, before)]
-		tap.ok("Requires Linux %s, " % since in text and refused == [False, True],
+		tap.ok(re.search(r"Requires Linux %s[ ,]" % since, text) and refused == [False, True],
 		       "%s requires Linux %s" % (attr, since), [text, refused])
+
+OPENER = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import perf_event as pe
+import os
+for line in sys.stdin:
+	fd = pe.call(bytes.fromhex(line))
+	print(fd if fd < 0 else 0)
+	if fd >= 0:
+		os.close(fd)
+"""
+
+def opened(attrs, *as_kernel):
+	"""Return the results of these opens: 0 or -errno."""
+	r = run(PEVTRACE, *as_kernel, "-o", "/dev/null", sys.executable, "-c", OPENER,
+		os.path.dirname(pe.__file__), input="".join(a.hex() + "\n" for a in attrs))
+	return [int(line) for line in r.stdout.split()]
+
+def random_attr(rng):
+	"""An attr of an event that needs no hardware, with members and bits of all releases."""
+	bits = ["inherit", "pinned", "exclude_user", "exclude_hv", "exclude_idle", "mmap", "comm",
+		"task", "mmap_data", "sample_id_all", "exclude_guest", "mmap2", "comm_exec", "use_clockid",
+		"context_switch", "write_backward", "namespaces", "ksymbol", "bpf_event", "cgroup", "build_id",
+		"inherit_thread", "remove_on_exec", "exclude_callchain_user", "enable_on_exec", "inherit_stat"]
+	kw = {b: 1 for b in rng.sample(bits, rng.randrange(5))}
+	kw["read_format"] = rng.choice([0, 0, 1, 3, 4, 8, 12, 16, 24])
+	if rng.random() < .6:
+		kw["sample_period"] = 1000000
+		kw["sample_type"] = sum(1 << b for b in rng.sample([*range(11), 14, *range(16, 26)], 3))
+	if kw.get("use_clockid"):
+		kw["clockid"] = rng.choice([0, 1, 4, 7, 11])
+	return pe.attr(rng.choice([pe.SW, pe.SW, pe.BP]), config=rng.randrange(12), size=136, disabled=1,
+		       bp_type=3, bp_addr=0x1000, bp_len=4, **kw)
+
+def test_oldest(tap, _tmp):
+	"""The release that a call requires is the oldest as which --as-kernel lets it pass."""
+	rng = random.Random(41)
+	attrs = [random_attr(rng) for _ in range(400)]
+	attrs = [a for a, r in zip(attrs, opened(attrs)) if not r][:120]
+	groups = {}
+	for a in attrs:
+		text = squash(explain(["--attr=" + a.hex()]).stdout)
+		m = re.search(r"Requires Linux (\d+)\.(\d+)(?:\.(\d+))?", text)
+		groups.setdefault(tuple(int(n or 0) for n in m.groups()), []).append(a)
+	def before(major, minor, sub):
+		if major == 2:
+			return "2.6.%d" % (sub - 1)
+		return "%d.%d" % (major, minor - 1) if minor else {3: "2.6.39", 4: "3.19", 5: "4.20", 6: "5.19",
+								       7: "6.19"}[major]
+	wrong = []
+	for release, members in groups.items():
+		name = "2.6.%d" % release[2] if release[0] == 2 else "%d.%d" % release[:2]
+		if any(opened(members, "--as-kernel=" + name)):
+			wrong.append(("refused as of " + name, opened(members, "--as-kernel=" + name),
+				      [a.hex() for a in members]))
+		if name != "2.6.31" and not all(opened(members, "--as-kernel=" + before(*release))):
+			wrong.append(("passes as of " + before(*release), [a.hex() for a in members]))
+	tap.ok(len(groups) > 8 and not wrong, "%d random opens: the oldest release" % len(attrs),
+	       [sorted((k, len(v)) for k, v in groups.items())] + wrong)
 
 def test_rights(tap, tmp):
 	machine.need("another user")
@@ -315,7 +378,7 @@ def test_attached(tap, tmp):
 def own_tests(tap, tmp):
 	return [("failing", lambda: test_failing(tap, tmp)),
 		("nobody", lambda: test_nobody(tap, tmp)),
-		("rights", lambda: (test_release(tap, tmp), test_rights(tap, tmp))),
+		("rights", lambda: (test_release(tap, tmp), test_oldest(tap, tmp), test_rights(tap, tmp))),
 		("kernel", lambda: test_symbols(tap)),
 		("one", lambda: test_one(tap, tmp)),
 		("attached", lambda: test_attached(tap, tmp))]

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
+#include "core/abi/as_kernel.h"
 #include "core/abi/attr_text.h"
-#include "core/abi/need.h"
 #include "core/abi/rules.h"
 #include "core/abi/strings.h"
 #include "core/abi/when.h"
@@ -102,24 +102,24 @@ size_t story_hardware(const struct story_open *o, struct prose *p)
 	return n;
 }
 
+static struct rule_ask needs_ask(const struct story_open *o, const struct judge_machine *m)
+{
+	return (struct rule_ask){
+		.attr = o->attr, .len = o->len, .pid = o->pid, .cpu = o->cpu,
+		.group_fd = -1, .flags = o->flags, .facts = &m->facts,
+	};
+}
+
 /* Return the privilege check that refuses an ordinary user at that level; NULL: none. */
 static const struct rule_desc *refuser_at(const struct story *s, const struct story_open *o,
 					  int32_t paranoid)
 {
 	struct judge_machine m;
-	const struct judge_case user = {
-		.ask = {
-			.attr = o->attr, .len = o->len, .pid = o->pid, .cpu = o->cpu,
-			.group_fd = -1, .flags = o->flags, .facts = &m.facts,
-		},
-		.seen = JUDGE_NOT_SEEN,
-	};
+	const struct judge_case user = { .ask = needs_ask(o, &m), .seen = JUDGE_NOT_SEEN };
 	struct judgement j;
 
-	judge_elsewhere(&m, s->release, s->arch, s->names, o->attr, o->len);
+	judge_unlimited(&m, s->release, s->arch, s->names, o->attr, o->len);
 	m.facts.machine.paranoid = paranoid;
-	m.facts.machine.max_sample_rate = m.facts.machine.max_stack = UINT64_MAX;
-	m.facts.machine.cpus = INT32_MAX;
 	m.facts.target.task.attachable = m.facts.target.task.readable = FACT_YES;
 	judge_open(&user, &j);
 	for (size_t i = 0; i < RULE_COUNT; i++)
@@ -148,14 +148,25 @@ static void need_rights(const struct story *s, const struct story_open *o, struc
 			      "(check %s).", above->name);
 }
 
+/* Name the oldest kernel that accepts the call, and why the one before does not. */
+static void need_release(const struct story *s, const struct story_open *o, struct prose *p)
+{
+	struct judge_machine m;
+	struct rule_ask ask = needs_ask(o, &m);
+	struct as_refusal older;
+
+	judge_unlimited(&m, s->release, s->arch, s->names, o->attr, o->len);
+	prose_adds(p, "Requires Linux ");
+	release_since_text(as_kernel_oldest(&ask, &older), &p->text);
+	if (older.lacks)
+		prose_addf(p, ", which brought %s (older kernels refuse it)", older.because);
+	else if (older.error)
+		prose_addf(p, " (older kernels refuse it: %s)", older.because);
+}
+
 void story_needs(const struct story *s, const struct story_open *o, struct prose *p)
 {
-	struct open_need n = open_need(o->attr, o->len, o->flags);
-
-	prose_adds(p, "Requires Linux ");
-	release_since_text(n.name ? n.since : KVER(2, 6, 31), &p->text);
-	if (n.name)
-		prose_addf(p, ", which brought %s (older kernels refuse it)", n.name);
+	need_release(s, o, p);
 	prose_adds(p, ", and ");
 	prose_adds(p, story_hardware(o, p) ? "." : "no hardware.");
 	need_rights(s, o, p);

@@ -49,13 +49,16 @@ void as_kernel_free(struct as_kernel *k)
 	free(k->pmus);
 }
 
-/* Append "NAME (RELEASE)" for a feature newer than the older kernel. */
+/* Append "NAME (RELEASE)", or "NAME" alone, for a feature newer than the older kernel. */
 static void add_newer(const struct as_kernel *k, const char *name, uint32_t since,
 		      struct buf *out)
 {
 	if (since <= k->release)
 		return;
-	buf_addf(out, "%s%s (%u.%u", out->len ? ", " : "", name, since >> 16, since >> 8 & 255);
+	buf_addf(out, "%s%s", out->len ? ", " : "", name);
+	if (k->names_only)
+		return;
+	buf_addf(out, " (%u.%u", since >> 16, since >> 8 & 255);
 	buf_addf(out, since & 255 ? ".%u)" : ")", since & 255);
 }
 
@@ -122,20 +125,16 @@ static struct as_refusal as_kernel_refusal(int error, const char *because)
 	return r;
 }
 
-static struct as_refusal refuses_open(const struct as_kernel *k, const struct call *c,
-				      const uint8_t *attr, size_t len,
-				      const struct rule_target *target)
+static struct as_refusal refuses_open(const struct as_kernel *k, const struct rule_ask *call)
 {
-	struct rule_facts then = { k->then, *target };
-	struct rule_facts now = { k->today, *target };
-	struct rule_ask ask = {
-		.attr = attr, .len = len, .pid = call_target(c), .cpu = call_int(c, 2),
-		.group_fd = call_int(c, 3), .flags = c->args[4], .facts = &then,
-	};
+	struct rule_facts then = { k->then, call->facts->target };
+	struct rule_facts now = { k->today, call->facts->target };
+	struct rule_ask ask = *call;
 	struct rule_verdict old, today;
 	struct buf newer = { 0 };
 	struct as_refusal r = { 0 };
 
+	ask.facts = &then;
 	rules_judge(&ask, &old);
 	if (!old.rule)
 		return r;
@@ -146,6 +145,7 @@ static struct as_refusal refuses_open(const struct as_kernel *k, const struct ca
 		return r;
 	newer_than(k, &ask, old.rule, &newer);
 	r = as_kernel_refusal(old.error, newer.len ? buf_str(&newer) : old.rule->meaning);
+	r.lacks = newer.len;
 	buf_free(&newer);
 	r.attr_size = r.error == E2BIG && (old.rule->id == RULE_SIZE_TAIL ||
 					   old.rule->id == RULE_SIZE_RANGE) ?
@@ -172,9 +172,49 @@ struct as_refusal as_kernel_refuses(const struct as_kernel *k, const struct call
 				    const uint8_t *attr, size_t len,
 				    const struct rule_target *target)
 {
-	if (c->desc->id == CALL_PERF_EVENT_OPEN)
-		return refuses_open(k, c, attr, len, target);
+	if (c->desc->id == CALL_PERF_EVENT_OPEN) {
+		const struct rule_facts facts = { k->today, *target };
+
+		return refuses_open(k, &(struct rule_ask){
+			.attr = attr, .len = len, .pid = call_target(c), .cpu = call_int(c, 2),
+			.group_fd = call_int(c, 3), .flags = c->args[4], .facts = &facts,
+		});
+	}
 	if (c->desc->id == CALL_IOCTL)
 		return refuses_ioctl(k, c, attr, len);
 	return (struct as_refusal){ 0 };
+}
+
+/*
+ * Return the release before that one, or 0 before 2.6.31.  No major release had more than 20
+ * minor ones; those that never existed are like the last one that did.
+ */
+static uint32_t release_before(uint32_t release)
+{
+	uint32_t major = release >> 16, minor = release >> 8 & 255;
+
+	if (major == 2)
+		return release > KVER(2, 6, 31) ? release - 1 : 0;
+	if (minor)
+		return KVER(major, minor - 1, 0);
+	return major == 3 ? KVER(2, 6, 39) : KVER(major - 1, 20, 0);
+}
+
+uint32_t as_kernel_oldest(const struct rule_ask *ask, struct as_refusal *older)
+{
+	const struct rule_machine *here = &ask->facts->machine;
+	uint32_t oldest = here->release ? here->release : xlat_release;
+
+	*older = (struct as_refusal){ 0 };
+	for (uint32_t r = oldest; (r = release_before(r)); oldest = r) {
+		struct as_kernel k;
+
+		as_kernel_init(&k, r, here);
+		k.names_only = true;
+		*older = refuses_open(&k, ask);
+		as_kernel_free(&k);
+		if (older->error)
+			break;
+	}
+	return oldest;
 }

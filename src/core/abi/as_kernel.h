@@ -12,13 +12,15 @@ struct as_kernel {
 	uint32_t release;		/* KVER() of the older one */
 	struct rule_machine then, today; /* this machine with the older kernel, and with its own */
 	struct rule_pmu *pmus;		/* the PMUs that the older kernel has; owned */
+	bool names_only;		/* reasons name features without their releases */
 };
 
 /* The refusal of a call, and its reason. */
 struct as_refusal {
 	int error;		/* positive errno; 0: the call is not refused */
 	uint32_t attr_size;	/* with E2BIG: the size written into attr.size; else 0 */
-	char because[160];	/* one line, no full stop: the newer feature, or the check */
+	bool lacks;		/* because of a feature that the older kernel lacks */
+	char because[160];	/* one line, no full stop: that feature, or the check */
 };
 
 /*
@@ -38,3 +40,10 @@ void as_kernel_free(struct as_kernel *k);
 struct as_refusal as_kernel_refuses(const struct as_kernel *k, const struct call *c,
 				    const uint8_t *attr, size_t len,
 				    const struct rule_target *target);
+
+/*
+ * Return the oldest release (KVER()) from which on, up to that of ask->facts, no kernel refuses an
+ * open that the newest one accepts, and in *older the refusal by the release before it; its error
+ * is 0 if there is none before.  Privileges do not decide, see as_kernel_init().
+ */
+uint32_t as_kernel_oldest(const struct rule_ask *ask, struct as_refusal *older);

@@ -122,6 +122,7 @@ struct names {
 	const char *(*symbol)(const struct names *n, int32_t pid, uint64_t ip,
 			      unsigned int cpumode, bool after_call);
 	uint32_t page_size;	/* of the machine that was traced, in bytes */
+	const struct arch *arch; /* of its kernel; NULL: not known */
 };
 
 /* Clear the call for reuse; keep its memory. */

@@ -126,6 +126,14 @@ void judge_elsewhere(struct judge_machine *m, uint32_t release, const struct arc
 			names->tracepoint(names, layout_get(l, ATTR_CONFIG, attr, len));
 }
 
+void judge_unlimited(struct judge_machine *m, uint32_t release, const struct arch *arch,
+		     const struct names *names, const uint8_t *attr, size_t len)
+{
+	judge_elsewhere(m, release, arch, names, attr, len);
+	m->facts.machine.max_sample_rate = m->facts.machine.max_stack = UINT64_MAX;
+	m->facts.machine.cpus = INT32_MAX;
+}
+
 void judge_attempt(const struct attempt *a, uint32_t release, const struct arch *arch,
 		   const struct names *names, struct judgement *out)
 {

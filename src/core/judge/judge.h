@@ -70,6 +70,10 @@ struct judge_machine {
 void judge_elsewhere(struct judge_machine *m, uint32_t release, const struct arch *arch,
 		     const struct names *names, const uint8_t *attr, size_t len);
 
+/* Do the same for a machine whose limits refuse nothing. */
+void judge_unlimited(struct judge_machine *m, uint32_t release, const struct arch *arch,
+		     const struct names *names, const uint8_t *attr, size_t len);
+
 /* Judge an attempt of the model, which failed with that error, on the machine of a dump. */
 void judge_attempt(const struct attempt *a, uint32_t release, const struct arch *arch,
 		   const struct names *names, struct judgement *out);

@@ -230,6 +230,7 @@ static void session_names_init(struct session *s)
 		.read_format = session_read_format, .event = session_name_event,
 		.format = session_name_format,
 		.page_size = source->page_size,
+		.arch = s->arch,
 	};
 	s->hooks = (struct record_hooks){
 		.ctx = s, .event = session_name_event_of_id, .raw = session_emit_raw,

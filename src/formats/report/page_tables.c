@@ -57,7 +57,7 @@ static void add_event_row(const struct report *r, const struct event *e, struct 
 	summary_add_mode(r->names, e, &text);
 	add_cell(out, &text);
 	buf_reset(&text);
-	summary_add_life(r->model, e, &text);
+	summary_add_life(r->names, r->model, e, &text);
 	add_cell(out, &text);
 	buf_adds(out, "<td>");
 	add_relations(e, out);

@@ -4,9 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/abi/as_kernel.h"
 #include "core/abi/bpf.h"
-#include "core/abi/need.h"
 #include "core/abi/siginfo.h"
+#include "core/judge/judge.h"
 #include "core/lib/die.h"
 #include "core/model/attempt.h"
 #include "core/model/event_name.h"
@@ -90,19 +91,31 @@ void summary_add_mode(const struct names *names, const struct event *e, struct b
 		buf_adds(out, " until its link was closed");
 }
 
-/* Append the release that an open requires if that is decided by what it asks for. */
-static void summary_add_need(const struct event *e, struct buf *out)
+/* Append the release that an open requires, and why. */
+static void summary_add_need(const struct names *names, const struct event *e, struct buf *out)
 {
-	struct open_need n = open_need(e->attr, e->attr_len, e->flags);
+	struct judge_machine machine;
+	struct rule_ask ask = {
+		.attr = e->attr, .len = e->attr_len, .pid = e->pid, .cpu = e->cpu,
+		.group_fd = -1, .flags = e->flags, .facts = &machine.facts,
+	};
+	struct as_refusal older;
+	uint32_t oldest;
 
-	if (!event_attr_known(e) || !n.name)
+	if (!event_attr_known(e))
+		return;
+	judge_unlimited(&machine, 0, names->arch ? names->arch : arch_native(), names, e->attr,
+			e->attr_len);
+	oldest = as_kernel_oldest(&ask, &older);
+	if (!older.error)
 		return;
 	buf_adds(out, "; requires Linux ");
-	release_since_text(n.since, out);
-	buf_addf(out, " (%s)", n.name);
+	release_since_text(oldest, out);
+	buf_addf(out, " (%s)", older.because);
 }
 
-void summary_add_life(const struct model *m, const struct event *e, struct buf *out)
+void summary_add_life(const struct names *names, const struct model *m, const struct event *e,
+		      struct buf *out)
 {
 	static const char *const starts[] = {
 		[START_NEVER] = "never enabled", [START_OPEN] = "enabled at open",
@@ -116,7 +129,7 @@ void summary_add_life(const struct model *m, const struct event *e, struct buf *
 		buf_adds(out, "opened by ");
 		summary_add_task(m, e->opener, out);
 		buf_addf(out, " as fd %d; %s", e->fd, starts[e->start]);
-		summary_add_need(e, out);
+		summary_add_need(names, e, out);
 	} else {
 		buf_addf(out, "fd %d%s", e->fd, e->described ? ", opened before attach" : "");
 	}
@@ -189,7 +202,7 @@ static void print_event(const struct model *m, const struct names *names,
 	if (e->leader)
 		buf_addf(out, ", in the group of #%u", e->leader->number);
 	buf_addc(out, '\n');
-	summary_add_life(m, e, &text);
+	summary_add_life(names, m, e, &text);
 	summary_detail(out, "", &text);
 	buf_reset(&text);
 	summary_add_counter(e, &text);

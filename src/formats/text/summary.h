@@ -22,7 +22,8 @@ void summary_add_task(const struct model *m, pid_t tid, struct buf *out);
  */
 void summary_add_target(const struct model *m, const struct event *e, struct buf *out);
 void summary_add_mode(const struct names *names, const struct event *e, struct buf *out);
-void summary_add_life(const struct model *m, const struct event *e, struct buf *out);
+void summary_add_life(const struct names *names, const struct model *m, const struct event *e,
+		      struct buf *out);
 void summary_add_counter(const struct event *e, struct buf *out);
 void summary_add_records(const struct event *e, struct buf *out);
 
