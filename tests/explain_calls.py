@@ -9,6 +9,7 @@
            the rights, against the kernel's answer to a user
   kernel   the functions: in kallsyms, and by the stacks of a program that makes
            these calls: who is called on behalf of whom
+  nothing_more  what a call does not do is not said
   one      one call, by its attr, its event, its line
   attached what is not known of a process that was running before
 """
@@ -315,6 +316,45 @@ def test_told(tap, tmp):
 	tap.ok("perf_read" in told and not {"perf_mmap", "perf_poll", "perf_swevent_hrtimer"} &
 	       set(told), "what did not come about is not told of", [told])
 
+READ_ONLY_RING = """
+import select
+fd = open_(period=1000000, sample=0, flags=1 << 5 | 1 << 6 | 1 << 8 | 1 << 18 | 1 << 20)
+m = mmap.mmap(fd, 3 * mmap.PAGESIZE, mmap.MAP_SHARED, mmap.PROT_READ)
+fcntl.ioctl(fd, 0x40042409, 1)
+fcntl.ioctl(fd, 0x40042409, 1)
+p = select.poll()
+p.register(fd, select.POLLERR | select.POLLHUP)
+p.poll(1)
+"""
+
+def test_nothing_more(tap, tmp):
+	"""Nothing is said of a call that it does not do."""
+	text = Story(failing(tmp, "ring", READ_ONLY_RING)[0]).text
+	for what, said, unsaid in (
+			("a poll for errors and ends", "waits for the end with poll. It does not ask for POLLIN",
+			 "half full, or with POLLHUP"),
+			("a ring that was paused only", "paused by PERF_EVENT_IOC_PAUSE_OUTPUT(1), twice",
+			 "resumed"),
+			("an overwritten ring", "Records that were overwritten are not counted as lost", None),
+			("exclude_ bits", "excludes kernel mode; on such an event exclude_hv and exclude_guest "
+			 "have no effect", "kernel mode and"),
+			("sample_id_all", "sample_id_all=1: no effect: sample_type selects nothing that it adds",
+			 None),
+			("skid of a clock", "where interrupts were disabled, that is the one that enables them "
+			 "again", "without skid")):
+		tap.ok(said in text and (unsaid is None or unsaid not in text), what, [said, unsaid, text])
+	text = Story(failing(tmp, "gave_up", "open_(config=77); open_(pid=4194303, read=16)")[0]).text
+	tap.ok("read_format=PERF_FORMAT_LOST: failed with ESRCH" in text and "Purpose" not in text,
+	       "a refusal that ended it all was no test", [text])
+	perf_data = os.path.join(tmp, "any.data")
+	with open(perf_data, "wb") as f:
+		f.write(b"PERFILE2" + bytes(96))
+	for args in (["explain", "--attr=@" + perf_data], ["decode", "--attr=@" + perf_data],
+		     ["decode", "--record=@" + perf_data], ["why", "@" + perf_data]):
+		r = run(PEVTRACE, *args)
+		tap.ok((r.returncode, r.stdout) == (2, "") and "is a perf.data file; pevtrace decode FILE" in
+		       r.stderr, "%s of a perf.data file" % args[0], [r.stdout, r.stderr])
+
 def test_one(tap, tmp):
 	r = explain(["--attr", "{type=PERF_TYPE_SOFTWARE, size=136, config=PERF_COUNT_SW_DUMMY, "
 		     "comm=1, comm_exec=1, sample_stack_user=64}"])
@@ -380,6 +420,7 @@ def own_tests(tap, tmp):
 		("nobody", lambda: test_nobody(tap, tmp)),
 		("rights", lambda: (test_release(tap, tmp), test_oldest(tap, tmp), test_rights(tap, tmp))),
 		("kernel", lambda: test_symbols(tap)),
+		("nothing_more", lambda: test_nothing_more(tap, tmp)),
 		("one", lambda: test_one(tap, tmp)),
 		("attached", lambda: test_attached(tap, tmp))]
 

@@ -96,9 +96,22 @@ static struct attr_item member_item(const struct open_attr *a, const struct fiel
 	if (item.member == ATTR_PRECISE_IP) /* only hardware counters have skid */
 		item.facts[2] = open_attr_source(a) == SOURCE_CPU ||
 				open_attr_source(a) == SOURCE_OTHER;
+	else if (item.member == ATTR_SAMPLE_ID_ALL)
+		item.facts[2] = open_attr_get(a, ATTR_SAMPLE_TYPE) & IN_SAMPLE_ID;
 	else if (f->kind == FIELD_CONFIGX) /* what it means depends on the PMU */
 		item.facts[2] = open_attr_get(a, ATTR_TYPE);
 	return item;
+}
+
+/*
+ * Return the bits of excludes at which the kernel does not look for such an event: those of its
+ * own counters know user and kernel mode alone (perf_exclude_event()), and clocks the idle task.
+ */
+static uint64_t excludes_ignored(enum event_source source)
+{
+	if (source == SOURCE_MSR || source == SOURCE_CPU || source == SOURCE_OTHER)
+		return 0;
+	return source == SOURCE_CLOCK ? 1 << 2 | 1 << 4 | 1 << 5 : 15 << 2;
 }
 
 static size_t add_switches(const struct open_attr *a, struct attr_item *out)
@@ -110,6 +123,7 @@ static size_t add_switches(const struct open_attr *a, struct attr_item *out)
 		exclude.facts[0] |= open_attr_get(a, excludes[i]) << i;
 	for (unsigned int i = 0; i < NRECORDS; i++)
 		record.facts[0] |= open_attr_get(a, records[i]) << i;
+	exclude.facts[1] = exclude.facts[0] & excludes_ignored(open_attr_source(a));
 	if (exclude.facts[0])
 		out[n++] = exclude;
 	if (record.facts[0])
@@ -281,12 +295,23 @@ static void item_exclude(const struct attr_item *item, struct prose *p)
 		"user mode", "kernel mode", "hypervisor mode", "the idle task", "the host",
 		"virtual machines",
 	};
-	uint64_t all = (uint64_t)__builtin_popcountll(item->facts[0]), n = 0;
+	uint64_t ignored = item->facts[1], acting = item->facts[0] & ~ignored, n = 0;
+	uint64_t all = (uint64_t)__builtin_popcountll(acting);
 
-	prose_adds(p, "excludes ");
+	prose_adds(p, acting ? "excludes " : "no effect on such an event");
 	for (unsigned int i = 0; i < NEXCLUDES; i++)
-		if (item->facts[0] >> i & 1)
+		if (acting >> i & 1)
 			prose_addf(p, "%s%s", prose_sep(n++, all), what[i]);
+	if (!acting || !ignored)
+		return;
+	all = (uint64_t)__builtin_popcountll(ignored);
+	n = 0;
+	prose_adds(p, "; on such an event ");
+	for (unsigned int i = 0; i < NEXCLUDES; i++)
+		if (ignored >> i & 1)
+			prose_addf(p, "%s%s", prose_sep(n++, all),
+				   layout_perf_event_attr.fields[excludes[i]].name);
+	prose_addf(p, " ha%s no effect", all == 1 ? "s" : "ve");
 }
 
 static void item_records(const struct attr_item *item, struct prose *p)
@@ -310,6 +335,8 @@ static void item_member(const struct attr_item *item, struct prose *p)
 
 	if (item->member == ATTR_PRECISE_IP && !item->facts[2]) {
 		prose_adds(p, "no effect: only hardware counters have skid");
+	} else if (item->member == ATTR_SAMPLE_ID_ALL && !item->facts[2]) {
+		prose_adds(p, "no effect: sample_type selects nothing that it adds");
 	} else if (!item->facts[1]) {
 		prose_adds(p, "no effect: requires ");
 		attr_prose_condition(&layout_perf_event_attr, &f->needs, p);

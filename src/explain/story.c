@@ -91,6 +91,7 @@ static bool short_rings(const struct story_text *t)
 static void short_lost(const struct story_text *t)
 {
 	uint64_t lost = 0, sources = 0;
+	bool overwritten = false;
 
 	for (size_t i = 0; i < t->nevents; i++) {
 		const struct event *e = t->events[i];
@@ -98,6 +99,8 @@ static void short_lost(const struct story_text *t)
 		lost += e->lost_read > e->lost_reported ? e->lost_read : e->lost_reported;
 		sources += e->reads && e->read_format & PERF_FORMAT_LOST;
 	}
+	for (size_t i = 0; i < t->nrings; i++)
+		overwritten |= t->rings[i]->overwrite && !t->rings[i]->aux;
 	if (lost)
 		prose_addf(t->p, " The kernel reported %llu lost record%s: the ring was full.",
 			   (unsigned long long)lost, lost == 1 ? "" : "s");
@@ -108,6 +111,8 @@ static void short_lost(const struct story_text *t)
 			   story_looked(t->s) ? "LOST records: none" : "");
 	else
 		prose_adds(t->p, " Whether the kernel lost records is unknown.");
+	if (overwritten)
+		prose_adds(t->p, " Records that were overwritten are not counted as lost.");
 }
 
 void story_short(const struct story_text *t)

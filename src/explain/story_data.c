@@ -72,12 +72,18 @@ static void wait_ends(const struct seen_task *task, struct prose *p)
 	prose_adds(p, any ? "." : task->waits == 1 ? "has not ended." : "none has ended.");
 }
 
-/* Say what ends a wait for the ring of an event. */
-static void ring_wakes(const struct event *e, struct prose *p)
+/* Say what ends a task's wait for the ring of an event. */
+static void ring_wakes(const struct seen_task *task, const struct event *e, struct prose *p)
 {
 	uint64_t n = layout_get(&layout_perf_event_attr, ATTR_WAKEUP_EVENTS, e->attr, e->attr_len);
 	bool bytes = layout_get(&layout_perf_event_attr, ATTR_WATERMARK, e->attr, e->attr_len);
 
+	if (task->for_ends) {
+		prose_adds(p, " It does not ask for POLLIN, so new records do not end a wait");
+		prose_adds(p, e->pid >= 0 ? "; POLLHUP does, when the measured tasks have exited." :
+					    ".");
+		return;
+	}
 	prose_adds(p, " A wait ends with POLLIN when ");
 	if (n > 1 || (n && !bytes))
 		prose_addf(p, "%llu %s have come, or %s", (unsigned long long)n,
@@ -100,14 +106,15 @@ static void ring_pollers(const struct story_text *t, const struct ring *r)
 		any++;
 		prose_adds(p, task->thread ? " Thread " : " ");
 		story_who(t->s, task->tid, p);
-		prose_addf(p, " waits for records with %s", task->wait->name);
+		prose_addf(p, " waits for %s with %s", task->for_ends ? "the end" : "records",
+			   task->wait->name);
 		if (task->parent && task->by) {
 			prose_adds(p, "; ");
 			story_who(t->s, task->parent, p);
 			prose_addf(p, " created it with %s", task->by->name);
 		}
 		prose_adds(p, ".");
-		ring_wakes(r->event, p);
+		ring_wakes(task, r->event, p);
 		wait_ends(task, p);
 	}
 	if (!any)

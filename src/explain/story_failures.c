@@ -23,6 +23,7 @@ struct try {
 	pid_t tid;
 	const struct event *event;
 	const struct attempt *attempt;
+	bool early;		/* no event that is no probe had been opened before */
 };
 
 /* Count the members that differ from another open, and write their new values to p. */
@@ -112,18 +113,36 @@ static size_t try_names(const struct story_text *t, const struct try *run, size_
 	return names;
 }
 
-/* Say what the kernel's answer tells the program: whether it has a feature. */
-static void try_purpose(const struct story_open *o, const struct story_open *before,
-			struct prose *p)
+/*
+ * Return whether a try tested the kernel, and what it asked for was not wanted for its own sake:
+ * an event that was closed before the first real one, or one that opened later without what was
+ * refused.
+ */
+static bool try_tested(const struct story_text *t, const struct try *run,
+		       const struct open_need *mine)
 {
+	const struct event *e = run->attempt ? attempt_instead(t->s->m, run->attempt) : NULL;
+
+	if (run->event)
+		return run->early;
+	return e && attempt_same_event(run->attempt, e) &&
+	       open_need(e->attr, e->attr_len, e->flags).since < mine->since;
+}
+
+/* Say what the kernel's answer tells the program: whether it has a feature. */
+static void try_purpose(const struct story_text *t, const struct try *run,
+			const struct story_open *before)
+{
+	const struct story_open *o = &run->open;
 	struct open_need mine = open_need(o->attr, o->len, o->flags), had = { 0 };
-	const char *purpose = story_purpose(o);
+	const char *purpose = run->early ? story_purpose(o) : NULL;
+	struct prose *p = t->p;
 
 	if (before)
 		had = open_need(before->attr, before->len, before->flags);
 	if (purpose) {
 		prose_addf(p, " Purpose: %s.", purpose);
-	} else if (before && mine.since > had.since) {
+	} else if (before && mine.since > had.since && try_tested(t, run, &mine)) {
 		prose_addf(p, " Purpose: a test for %s, new in Linux ", mine.name);
 		release_since_text(mine.since, &p->text);
 		prose_adds(p, ".");
@@ -150,7 +169,7 @@ static void try_write_run(const struct story_text *t, const struct try *run, siz
 	}
 	if (run->event) {
 		prose_addf(p, " (fd %d): opened and closed.", run->event->fd);
-		try_purpose(&run->open, before ? &before->open : NULL, p);
+		try_purpose(t, run, before ? &before->open : NULL);
 		return;
 	}
 	prose_adds(p, ": failed with ");
@@ -160,7 +179,7 @@ static void try_write_run(const struct story_text *t, const struct try *run, siz
 	else
 		prose_addf(p, "error %d", run->attempt->error);
 	prose_adds(p, run->attempt->injected ? ", injected." : ".");
-	try_purpose(&run->open, before ? &before->open : NULL, p);
+	try_purpose(t, run, before ? &before->open : NULL);
 	try_instead(t, run[n - 1].attempt);
 }
 
@@ -169,6 +188,7 @@ static struct try *tries_list(const struct story_text *t, size_t *n)
 {
 	struct try *list = xcalloc(t->nevents + t->nattempts, sizeof(*list));
 	size_t next = 0;
+	bool early = true;
 
 	*n = 0;
 	for (size_t i = 0; i <= t->nevents; i++) {
@@ -177,12 +197,15 @@ static struct try *tries_list(const struct story_text *t, size_t *n)
 			list[(*n)++] = (struct try){
 				.open = story_open_failed(&t->attempts[next]),
 				.tid = t->attempts[next].tid, .attempt = &t->attempts[next],
+				.early = early,
 			};
 		if (i < t->nevents && story_probe(t->s, t->events[i]))
 			list[(*n)++] = (struct try){
 				.open = story_open_of(t->events[i]), .tid = t->events[i]->opener,
-				.event = t->events[i],
+				.event = t->events[i], .early = early,
 			};
+		else if (i < t->nevents && event_known(t->events[i]))
+			early = false;
 	}
 	return list;
 }

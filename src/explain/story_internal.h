@@ -18,7 +18,9 @@ enum {
 
 struct seen_event {
 	unsigned int closes;		/* calls of close on its descriptors */
-	unsigned int ioctls[STORY_IOCTLS]; /* successful ones, by index in ioctl_descs */
+	unsigned int resumes;		/* PERF_EVENT_IOC_PAUSE_OUTPUT with 0 */
+	/* successful ones, by index in ioctl_descs; of PAUSE_OUTPUT those that pause */
+	unsigned int ioctls[STORY_IOCTLS];
 };
 
 struct seen_task {
@@ -33,6 +35,7 @@ struct seen_task {
 	/* waits for events */
 	const struct call_desc *wait;	/* the last kind; NULL: none */
 	bool waiting;			/* in one now */
+	bool for_ends;			/* poll asked for no POLLIN: only errors and ends wake it */
 	unsigned int waits, woken, hung_up, ready, timed_out, interrupted, unfinished, injected;
 	const struct call_desc *creating; /* the clone or fork that it is in; NULL: none */
 };

@@ -149,6 +149,8 @@ void story_programs_of(const struct story_text *t, const struct event **list, si
 
 /* How events are enabled --------------------------------------------------------------- */
 
+enum { RESUMED = 0 };	/* no request: PERF_EVENT_IOC_PAUSE_OUTPUT with 0 */
+
 /* Count the ioctls of one kind that succeeded on the events. */
 static uint64_t requests_of(const struct story_text *t, const struct event **list, size_t n,
 			    uint32_t request)
@@ -160,6 +162,8 @@ static uint64_t requests_of(const struct story_text *t, const struct event **lis
 
 		for (size_t i = 0; seen && i < ioctl_ndescs && i < STORY_IOCTLS; i++)
 			sum += ioctl_descs[i].request == request ? seen->ioctls[i] : 0;
+		if (seen && request == RESUMED)
+			sum += seen->resumes;
 	}
 	return sum;
 }
@@ -245,7 +249,8 @@ static void start_then(const struct story_text *t, const struct event **list, si
 		{ PERF_EVENT_IOC_RESET, "reset by PERF_EVENT_IOC_RESET" },
 		{ PERF_EVENT_IOC_REFRESH, "enabled for some overflows by PERF_EVENT_IOC_REFRESH" },
 		{ PERF_EVENT_IOC_PERIOD, "given a new period by PERF_EVENT_IOC_PERIOD" },
-		{ PERF_EVENT_IOC_PAUSE_OUTPUT, "paused or resumed by PERF_EVENT_IOC_PAUSE_OUTPUT" },
+		{ PERF_EVENT_IOC_PAUSE_OUTPUT, "paused by PERF_EVENT_IOC_PAUSE_OUTPUT(1)" },
+		{ RESUMED, "resumed by PERF_EVENT_IOC_PAUSE_OUTPUT(0)" },
 		{ PERF_EVENT_IOC_MODIFY_ATTRIBUTES,
 		  "modified by PERF_EVENT_IOC_MODIFY_ATTRIBUTES" },
 	};

@@ -103,6 +103,30 @@ static struct seen_event *story_event_new(struct story *s, const struct event *e
 	return seen;
 }
 
+static bool is_poll(const struct call *c)
+{
+	return c->desc->id == CALL_POLL || c->desc->id == CALL_PPOLL ||
+	       c->desc->id == CALL_PPOLL_TIME64;
+}
+
+/* Return what poll or ppoll asks for, or reported, of events: member is POLLFD_*; else 0. */
+static uint64_t story_polled(const struct story *s, const struct call *c, enum call_phase phase,
+			     unsigned int member)
+{
+	const uint8_t *fds;
+	uint64_t all = 0;
+	size_t len;
+
+	if (!is_poll(c))
+		return 0;
+	fds = call_bytes(c, phase, c->args[0], SIZE_MAX, &len);
+	for (; fds && len >= 8; fds += 8, len -= 8)
+		if (model_event(s->m, c->tid,
+				(int)layout_get(&layout_pollfd, POLLFD_FD, fds, 8)))
+			all |= layout_get(&layout_pollfd, member, fds, 8);
+	return all;
+}
+
 static void story_on_enter(struct view *v, const struct call *c)
 {
 	struct seen_task *t = story_task(story_of(v), c->tid);
@@ -120,29 +144,15 @@ static void story_on_enter(struct view *v, const struct call *c)
 	t->waiting = true;
 	t->waits++;
 	t->wait = c->desc;
+	t->for_ends = is_poll(c) && !(story_polled(story_of(v), c, AT_SYSCALL_ENTER,
+						   POLLFD_EVENTS) & POLLIN);
 }
 
-/* Return what poll or ppoll reported of events; 0 for other waits. */
-static uint64_t story_revents(const struct story *s, const struct call *c)
-{
-	const uint8_t *fds;
-	uint64_t all = 0;
-	size_t len;
-
-	if (c->desc->id != CALL_POLL && c->desc->id != CALL_PPOLL &&
-	    c->desc->id != CALL_PPOLL_TIME64)
-		return 0;
-	fds = call_bytes(c, AT_SYSCALL_EXIT, c->args[0], SIZE_MAX, &len);
-	for (; fds && len >= 8; fds += 8, len -= 8)
-		if (model_event(s->m, c->tid,
-				(int)layout_get(&layout_pollfd, POLLFD_FD, fds, 8)))
-			all |= layout_get(&layout_pollfd, POLLFD_REVENTS, fds, 8);
-	return all;
-}
 
 static void story_waited(const struct story *s, struct seen_task *t, const struct call *c)
 {
-	uint64_t events = !c->failed && c->ret ? story_revents(s, c) : 0;
+	uint64_t events = !c->failed && c->ret ? 
+			  story_polled(s, c, AT_SYSCALL_EXIT, POLLFD_REVENTS) : 0;
 
 	t->waiting = false;
 	if (c->inject.injected)
@@ -200,6 +210,14 @@ static void story_note_failure(struct story *s, const struct call *c, const stru
 	};
 }
 
+static void story_note_ioctl(struct seen_event *seen, const struct ioctl_desc *d, uint32_t arg)
+{
+	if (d->request == PERF_EVENT_IOC_PAUSE_OUTPUT && !arg)
+		seen->resumes++;
+	else
+		seen->ioctls[d - ioctl_descs]++;
+}
+
 static void story_on_exit(struct view *v, const struct call *c)
 {
 	struct story *s = story_of(v);
@@ -217,7 +235,7 @@ static void story_on_exit(struct view *v, const struct call *c)
 	if (c->failed && c->ret != EINTR && c->ret != EAGAIN)
 		story_note_failure(s, c, e);
 	else if (!c->failed && !c->inject.injected && d && d - ioctl_descs < STORY_IOCTLS)
-		story_event_new(s, e)->ioctls[d - ioctl_descs]++;
+		story_note_ioctl(story_event_new(s, e), d, (uint32_t)c->args[2]);
 }
 
 bool story_probe(const struct story *s, const struct event *e)

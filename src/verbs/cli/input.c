@@ -86,6 +86,12 @@ bool input_text(const char *arg, const char *option, struct buf *text)
 		warn("cannot read '%s' for %s: %s", name, option, strerror(errno));
 		return false;
 	}
+	if (f != stdin && perfdata_is(f)) {
+		warn("'%s' for %s is a perf.data file; pevtrace decode FILE shows it", name,
+		     option);
+		fclose(f);
+		return false;
+	}
 	/* a terminal would be read on after its end */
 	while (small && !feof(f) && (n = fread(room, 1, sizeof(room), f)) > 0) {
 		buf_add(text, room, n);
