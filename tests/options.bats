@@ -106,6 +106,15 @@ page_options() {
 	[ -z "$output" ]
 }
 
+@test "examples follow the SYNOPSIS, and pevtrace(1) has the verbs in the order of help" {
+	for page in "$srcdir"/man/*.1; do
+		echo "$page"
+		[ "$(grep '^\.SH' "$page" | sed -n 3p)" = ".SH EXAMPLES" ]
+	done
+	sed -n '/^\.SH SYNOPSIS/,/^\.SH EXAMPLES/s/^\.B pevtrace \([a-z]*\).*/\1/p' "$srcdir/man/pevtrace.1" |
+		uniq | diff -u - <(verbs)
+}
+
 @test "the SYNOPSIS of each page is the usage of --help" {
 	command -v mandoc >/dev/null || skip "mandoc is not installed"
 	for verb in $(verbs); do
@@ -115,7 +124,7 @@ page_options() {
 			awk '/^pevtrace/ && n++ { print "" } { printf "%s%s", /^ / ? " " : "", $0 }
 			END { print "" }' | tr -s ' ' >"$dir/usage"
 		mandoc -Tascii -O width=400 "$(page "$verb")" | sed -E 's/.\x08//g' |
-			sed '1,/^SYNOPSIS/d; /^DESCRIPTION/,$d' |
+			sed '1,/^SYNOPSIS/d; /^EXAMPLES/,$d' |
 			sed -E 's/^ +//; /^$/d' | tr -s ' ' | diff -u "$dir/usage" -
 	done
 }
