@@ -9,9 +9,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "verbs/learn/answer.h"
 #include "verbs/learn/arch/user_counter.h"
-#include "verbs/learn/lesson_text.h"
+#include "verbs/learn/learn.h"
 
 static void test_numbers(void **state)
 {

@@ -368,7 +368,7 @@ bool change_same_place(const struct change *a, const struct change *b)
 	return a->field == b->field && a->arg == b->arg;
 }
 
-void change_begin(struct change_call *to, const struct rule_ask *from)
+static void change_begin(struct change_call *to, const struct rule_ask *from)
 {
 	memset(to->attr, 0, sizeof(to->attr));
 	to->ask = *from;
@@ -445,16 +445,22 @@ static void apply_arg(struct change_call *to, const struct change *c)
 	}
 }
 
-void change_apply(struct change_call *to, const struct change *c)
+void change_make(struct change_call *to, const struct rule_ask *from,
+		 const struct change *const *set, size_t n)
 {
-	if (!c->field)
-		apply_arg(to, c);
-	else if (c->field->kind == FIELD_PMU)
-		put_kind(to, c->value);
-	else if (c->field->kind == FIELD_SIZE)
-		put_size(to, c->value);
-	else if ((size_t)c->field->offset + c->field->width <= to->ask.len)
-		field_set(c->field, c->value, to->attr);
+	change_begin(to, from);
+	for (size_t i = 0; i < n; i++) {
+		const struct field *f = set[i]->field;
+
+		if (!f)
+			apply_arg(to, set[i]);
+		else if (f->kind == FIELD_PMU)
+			put_kind(to, set[i]->value);
+		else if (f->kind == FIELD_SIZE)
+			put_size(to, set[i]->value);
+		else if ((size_t)f->offset + f->width <= to->ask.len)
+			field_set(f, set[i]->value, to->attr);
+	}
 }
 
 void change_simplest(struct change_call *to, const struct rule_facts *facts)

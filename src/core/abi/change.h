@@ -62,8 +62,9 @@ const char *change_name(const struct change *c);
 /* Return whether both change the same bytes, so that only one can be applied. */
 bool change_same_place(const struct change *a, const struct change *b);
 
-void change_begin(struct change_call *to, const struct rule_ask *from);
-void change_apply(struct change_call *to, const struct change *c);
+/* Set the call from with a set of changes. */
+void change_make(struct change_call *to, const struct rule_ask *from,
+		 const struct change *const *set, size_t n);
 
 /* Set the simplest event: a dummy on the calling thread. */
 void change_simplest(struct change_call *to, const struct rule_facts *facts);

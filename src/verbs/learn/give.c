@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "verbs/learn/give.h"
+/* Giving a lesson: its session, its items in order, questions and answers. */
+#include "verbs/learn/learn.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -12,16 +14,11 @@
 #include <unistd.h>
 
 #include "core/lib/die.h"
-#include "verbs/learn/answer.h"
+#include "core/lib/scan_text.h"
 
-enum { TRIES = 2, LINE_BYTES = 256, READ_BYTES = 512 };
+enum { TRIES = 2, LINE_BYTES = 256, READ_BYTES = 512, ANSWER_MAX = 256 };
 
 /* Texts ------------------------------------------------------------------------------- */
-
-static bool is_value_name(char c)
-{
-	return islower((unsigned char)c) || isdigit((unsigned char)c) || c == '_';
-}
 
 /* Return a copy of text with each {name} replaced by its value. */
 static char *fill_in(const struct learn *l, const char *text)
@@ -32,8 +29,7 @@ static char *fill_in(const struct learn *l, const char *text)
 	size_t n;
 
 	while (*text) {
-		for (n = 0; *text == '{' && is_value_name(text[1 + n]); n++)
-			;
+		n = *text == '{' ? strspn(text + 1, "abcdefghijklmnopqrstuvwxyz0123456789_") : 0;
 		if (!n || text[1 + n] != '}' || n >= sizeof(name)) {
 			buf_addc(&out, *text++);
 			continue;
@@ -67,13 +63,128 @@ static bool is_selected(const struct learn *l, const struct lesson_item *i)
 	return true;
 }
 
+/* Answers ------------------------------------------------------------------------------ */
+
+/* Write text in small letters, with one '_' between words and none at the ends. */
+static void normalise(const char *text, size_t len, char *out)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < len && n < ANSWER_MAX - 1; i++) {
+		unsigned char c = (unsigned char)text[i];
+		bool part = isspace(c) || strchr("-_=`'\",.;!?()", c);
+
+		if (!part)
+			out[n++] = (char)tolower(c);
+		else if (n && out[n - 1] != '_')
+			out[n++] = '_';
+	}
+	while (n && out[n - 1] == '_')
+		n--;
+	out[n] = '\0';
+}
+
+static const char *skip_article(const char *text)
+{
+	static const char *const articles[] = { "the_", "a_", "an_" };
+
+	for (size_t i = 0; i < sizeof(articles) / sizeof(*articles); i++)
+		if (!strncmp(text, articles[i], strlen(articles[i])))
+			return text + strlen(articles[i]);
+	return text;
+}
+
+/* Read a number at the start of text, and set *rest behind it. */
+static bool answer_number(const char *text, uint64_t *v, const char **rest)
+{
+	static const char *const words[] = {
+		"zero", "one", "two", "three", "four", "five", "six", "seven", "eight",
+		"nine", "ten", "eleven", "twelve",
+	};
+	char digits[ANSWER_MAX];
+	const char *end = digits;
+	size_t n = 0, skipped = 0, len = strcspn(text, "_");
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		if (strlen(words[i]) == len && !strncmp(text, words[i], len)) {
+			*v = i;
+			*rest = text + len;
+			return true;
+		}
+	}
+	if (!scan_is_digit(*text))
+		return false;
+	/* "1,000" is now 1_000: skip the '_' before three digits */
+	while (isxdigit((unsigned char)text[n + skipped]) || text[n + skipped] == 'x' ||
+	       (text[n + skipped] == '_' && strspn(text + n + skipped + 1, "0123456789") == 3)) {
+		if (text[n + skipped] == '_') {
+			skipped++;
+			continue;
+		}
+		digits[n] = text[n + skipped];
+		n++;
+	}
+	digits[n] = '\0';
+	if (digits[0] == '0' && digits[1] == 'x')
+		end += 2;
+	if (!scan_number(&end, NULL, end > digits ? SCAN_HEX : SCAN_DECIMAL, v))
+		return false;
+	*rest = text + (end - digits) + skipped;
+	return true;
+}
+
+static bool is_same_answer(const char *wanted, const char *given)
+{
+	uint64_t a, b;
+	const char *rest;
+	size_t w = strlen(wanted), g = strlen(given);
+
+	if (!g)
+		return false;
+	if (!strcmp(wanted, given))
+		return true;
+	if (answer_number(wanted, &a, &rest) && !*rest) {
+		if (!answer_number(given, &b, &rest) || a != b)
+			return false;
+		/* a unit may follow: one word */
+		rest += *rest == '_';
+		return !rest[strspn(rest, "abcdefghijklmnopqrstuvwxyz")];
+	}
+	if ((!strcmp(wanted, "yes") || !strcmp(wanted, "no")) && g == 1)
+		return *given == *wanted;
+	/* inherit=1 for inherit */
+	if (g == w + 2 && !strncmp(wanted, given, w) && !strcmp(given + w, "_1"))
+		return true;
+	/* FORMAT_ID or ID for PERF_FORMAT_ID */
+	return g > 1 && w > g && wanted[w - g - 1] == '_' && !strcmp(wanted + w - g, given);
+}
+
+bool answer_accepts(const char *wanted, const char *given)
+{
+	char right[ANSWER_MAX] = "", answer[ANSWER_MAX] = "";
+
+	normalise(given, strlen(given), answer);
+	for (;; wanted++) {
+		size_t len = strcspn(wanted, "|");
+
+		normalise(wanted, len, right);
+		if (is_same_answer(skip_article(right), skip_article(answer)))
+			return true;
+		wanted += len;
+		if (!*wanted)
+			return false;
+	}
+}
+
 /* Questions ---------------------------------------------------------------------------- */
 
 /* Read a line.  Return false at the end of input, ^C, and "quit". */
 static bool read_answer(const struct learn *l, char line[LINE_BYTES])
 {
-	sigset_t interrupt;
-	struct pollfd from[2] = { { .fd = STDIN_FILENO, .events = POLLIN } };
+	struct pollfd from[2] = {
+		{ .fd = STDIN_FILENO, .events = POLLIN },
+		{ .fd = signalfd(-1, &l->interrupt, SFD_CLOEXEC), .events = POLLIN },
+	};
 	struct signalfd_siginfo info;
 	bool ended = false;
 	size_t n = 0;
@@ -81,9 +192,6 @@ static bool read_answer(const struct learn *l, char line[LINE_BYTES])
 
 	fputs("> ", l->text.out);
 	fflush(l->text.out);
-	sigemptyset(&interrupt);
-	sigaddset(&interrupt, SIGINT);
-	from[1] = (struct pollfd){ signalfd(-1, &interrupt, SFD_CLOEXEC), POLLIN, 0 };
 	for (;;) {
 		if (poll(from, 2, -1) < 0 && errno == EINTR)
 			continue;
@@ -142,54 +250,21 @@ static void show_lines(struct learn *l)
 	buf_reset(lines);
 }
 
-static bool run_experiment(struct learn *l, const struct lesson_item *i)
-{
-	bool ok = i->steps ? learn_steps(l, i->steps) : i->run(l);
-
-	if (i->kind == LESSON_DO || !ok)
-		show_lines(l);
-	return ok;
-}
-
-static void show_item_text(struct learn *l, const struct lesson_item *i)
-{
-	char *text = fill_in(l, i->text);
-
-	if (i->kind == LESSON_BLOCK)
-		lesson_text_block(&l->text, text);
-	else
-		lesson_text_paragraph(&l->text, text);
-	free(text);
-}
-
-/* Say why a need does not work; in later steps only that they need it, too. */
-static void show_lack(struct learn *l, const char *need)
-{
-	char name[64];
-
-	snprintf(name, sizeof(name), "%s_lack", need);
-	lesson_text_paragraph(&l->text, learn_get(l, name));
-	learn_set(l, name, "This, too, needs %s.", learn_need_next(&need)->meaning);
-}
-
-static bool interrupted(void)
-{
-	const struct timespec now = { 0, 0 };
-	sigset_t interrupt;
-
-	sigemptyset(&interrupt);
-	sigaddset(&interrupt, SIGINT);
-	return sigtimedwait(&interrupt, NULL, &now) == SIGINT;
-}
-
 static enum given give_item(struct learn *l, const struct lesson_item *i)
 {
+	const char *need = i->text;
+	char name[64], *text;
+	bool ok;
+
 	switch (i->kind) {
 	case LESSON_TRY:
 		lesson_text_heading(&l->text, 0, "Try this");
 		break;
 	case LESSON_LACK:
-		show_lack(l, i->text);
+		/* in later steps only that they need it, too */
+		snprintf(name, sizeof(name), "%s_lack", need);
+		lesson_text_paragraph(&l->text, learn_get(l, name));
+		learn_set(l, name, "This, too, needs %s.", learn_need_next(&need)->meaning);
 		break;
 	case LESSON_SHOW:
 		show_lines(l);
@@ -198,16 +273,25 @@ static enum given give_item(struct learn *l, const struct lesson_item *i)
 		return ask_question(l, i) ? GIVEN : GIVEN_UP;
 	case LESSON_DO:
 	case LESSON_HOLD:
-		return run_experiment(l, i) ? GIVEN : GIVEN_NOT;
+		ok = i->steps ? learn_steps(l, i->steps) : i->run(l);
+		if (i->kind == LESSON_DO || !ok)
+			show_lines(l);
+		return ok ? GIVEN : GIVEN_NOT;
 	default:
-		show_item_text(l, i);
+		text = fill_in(l, i->text);
+		if (i->kind == LESSON_BLOCK)
+			lesson_text_block(&l->text, text);
+		else
+			lesson_text_paragraph(&l->text, text);
+		free(text);
 	}
 	return GIVEN;
 }
 
-/* Give the items that %when selects; a step without any has no heading. */
+/* Give the items that %when selects, until ^C; a step without any has no heading. */
 static enum given give_items(struct learn *l)
 {
+	const struct timespec now = { 0, 0 };
 	const struct lesson_item *heading = NULL;
 	enum given how = GIVEN;
 	unsigned int step = 0;
@@ -215,7 +299,7 @@ static enum given give_items(struct learn *l)
 	for (size_t n = 0; how == GIVEN && n < l->lesson->n; n++) {
 		const struct lesson_item *i = &l->lesson->items[n];
 
-		if (interrupted())
+		if (sigtimedwait(&l->interrupt, NULL, &now) == SIGINT)
 			return GIVEN_UP;
 		if (i->kind == LESSON_STEP || i->kind == LESSON_TRY)
 			heading = i->kind == LESSON_STEP ? i : NULL;
@@ -264,12 +348,55 @@ static bool start_session(struct learn *l)
 	return true;
 }
 
-static bool end_session(struct learn *l)
+/*
+ * Set a value of the name of each need of the lesson that works on this machine, NAME_lack to
+ * the sentences of learn_need_works() for the others, and the page size.
+ */
+static void set_machine(struct learn *l)
 {
-	bool written;
+	const char *words = l->lesson->needs ? l->lesson->needs : "";
+	const struct learn_need *need;
 
+	while ((need = learn_need_next(&words))) {
+		struct buf why = { 0 };
+		char lack[64];
+		bool works;
+
+		snprintf(lack, sizeof(lack), "%s_lack", need->name);
+		works = learn_need_works(l->instruments, need, &why);
+		steps_set_var(&l->steps, need->name, works);
+		if (works)
+			learn_set(l, need->name, "yes");
+		else
+			learn_set(l, lack, "%s", buf_str(&why));
+		buf_free(&why);
+	}
+	learn_set(l, "page", "%ld", sysconf(_SC_PAGESIZE));
+}
+
+enum given give_lesson(struct learn *l)
+{
+	enum given how;
+	sigset_t before;
+
+	set_machine(l);
+	if (!start_session(l))
+		return GIVEN_NOT;
+	sigemptyset(&l->interrupt);
+	sigaddset(&l->interrupt, SIGINT);
+	sigprocmask(SIG_BLOCK, &l->interrupt, &before);
+	lesson_text_title(&l->text, l->lesson->name, l->lesson->title);
+	how = give_items(l);
+	if (how == GIVEN_NOT) {
+		fflush(l->text.out);
+		warn("lesson %s: %s", l->lesson->name, buf_str(&l->why));
+	} else if (how == GIVEN_UP) {
+		fprintf(l->text.out, "\nLesson ended. 'pevtrace learn %s' starts it again.\n",
+			l->lesson->name);
+	}
 	steps_free(&l->steps);
-	written = own_session_end(&l->own_session);
+	if (!own_session_end(&l->own_session))
+		how = GIVEN_NOT;
 	options_free(&l->own_session.options);
 	close(l->trace);
 	for (size_t i = 0; i < l->nvalues; i++) {
@@ -280,34 +407,6 @@ static bool end_session(struct learn *l)
 	buf_free(&l->lines);
 	buf_free(&l->why);
 	buf_free(&l->kept);
-	return written;
-}
-
-enum given give_lesson(struct learn *l)
-{
-	enum given how;
-	sigset_t interrupt, before;
-
-	learn_set_machine(l);
-	if (!start_session(l))
-		return GIVEN_NOT;
-	sigemptyset(&interrupt);
-	sigaddset(&interrupt, SIGINT);
-	sigprocmask(SIG_BLOCK, &interrupt, &before);
-	lesson_text_title(&l->text, l->lesson->name, l->lesson->title);
-	how = give_items(l);
-	if (how == GIVEN_NOT) {
-		char *text = xstrdup(buf_str(&l->why));
-
-		fflush(l->text.out);
-		warn("lesson %s: %s", l->lesson->name, text);
-		free(text);
-	} else if (how == GIVEN_UP) {
-		fprintf(l->text.out, "\nLesson ended. 'pevtrace learn %s' starts it again.\n",
-			l->lesson->name);
-	}
-	if (!end_session(l))
-		how = GIVEN_NOT;
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return how;
 }

@@ -8,7 +8,7 @@
 #include "core/host/mounts.h"
 #include "core/lib/die.h"
 #include "core/lib/nearest.h"
-#include "verbs/learn/give.h"
+#include "verbs/learn/learn.h"
 
 struct command {
 	bool all, no_input, markdown;
@@ -55,58 +55,30 @@ static const struct verb_option options[] = {
 
 /* The list ----------------------------------------------------------------------------- */
 
-/* Write "(needs hardware breakpoints: here)", a line for each need. */
-static void list_needs(const struct lesson *lesson, struct instruments *is, FILE *out)
-{
-	const char *words = lesson->needs ? lesson->needs : "";
-	const struct learn_need *need;
-
-	while ((need = learn_need_next(&words))) {
-		struct buf why = { 0 };
-		bool works = learn_need_works(is, need, &why);
-
-		fprintf(out, "%16s(needs %s: %s)\n", "", need->meaning, works ? "here" :
-			need->instrument < INSTRUMENTS && instrument_fails(is, need->instrument) ?
-			"dead here; the lesson adapts" : "not here; the lesson adapts");
-		buf_free(&why);
-	}
-}
-
 static void list_lessons(FILE *out, const struct command *c, struct instruments *is)
 {
 	if (c->markdown)
 		fputs("# Lessons\n\n```\n", out);
 	for (size_t i = 0; i < nlessons; i++) {
+		const char *words = lessons[i].needs ? lessons[i].needs : "";
+		const struct learn_need *need;
+
 		fprintf(out, "%-15s %s\n", lessons[i].name, lessons[i].summary);
-		list_needs(&lessons[i], is, out);
+		while ((need = learn_need_next(&words))) {
+			struct buf why = { 0 };
+
+			fprintf(out, "%16s(needs %s: %s)\n", "", need->meaning,
+				learn_need_works(is, need, &why) ? "here" :
+				need->instrument < INSTRUMENTS &&
+				instrument_fails(is, need->instrument) ?
+				"dead here; the lesson adapts" : "not here; the lesson adapts");
+			buf_free(&why);
+		}
 	}
 	fputs(c->markdown ? "```\n" : "\n'pevtrace learn NAME' starts a lesson.\n", out);
 }
 
 /* Lessons ------------------------------------------------------------------------------ */
-
-/* Give a lesson.  Set *missed if a question was not answered. */
-static enum given give_one(const struct command *c, const struct lesson *lesson, FILE *out,
-			   struct instruments *is, bool *missed)
-{
-	struct learn *l = xcalloc(1, sizeof(*l));
-	enum given how;
-
-	*l = (struct learn){
-		.lesson = lesson,
-		.instruments = is,
-		.text = {
-			.out = out, .markdown = c->markdown,
-			.color = !c->markdown && color_wanted(c->color, isatty(fileno(out))),
-		},
-		.ask = !c->no_input && !c->markdown && !c->output &&
-		       isatty(STDIN_FILENO) && isatty(STDOUT_FILENO),
-	};
-	how = give_lesson(l);
-	*missed |= l->missed;
-	free(l);
-	return how;
-}
 
 /* Give the named lessons, or all.  Return the exit status. */
 static int give_lessons(const struct command *c, FILE *out, struct instruments *is)
@@ -120,11 +92,24 @@ static int give_lessons(const struct command *c, FILE *out, struct instruments *
 	}
 	mounts_warn_facts();
 	for (size_t i = 0; c->all ? i < nlessons : !!c->names[i]; i++) {
+		struct learn *l = xmalloc(sizeof(*l));
 		enum given how;
 
+		*l = (struct learn){
+			.lesson = c->all ? &lessons[i] : find_lesson(c->names[i]),
+			.instruments = is,
+			.text = {
+				.out = out, .markdown = c->markdown, .color = !c->markdown &&
+					color_wanted(c->color, isatty(fileno(out))),
+			},
+			.ask = !c->no_input && !c->markdown && !c->output &&
+			       isatty(STDIN_FILENO) && isatty(STDOUT_FILENO),
+		};
 		if (i)
 			putc('\n', out);
-		how = give_one(c, c->all ? &lessons[i] : find_lesson(c->names[i]), out, is, &missed);
+		how = give_lesson(l);
+		missed |= l->missed;
+		free(l);
 		if (how == GIVEN_UP)
 			return EXIT_NO;
 		trouble |= how == GIVEN_NOT;

@@ -1,20 +1,88 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The lesson under way, and what experiments in C (do_*.c) consist of. */
+/* Lessons, the one under way, and what experiments in C (experiments.c) consist of. */
 #pragma once
 
+#include <signal.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "core/host/host.h"
+#include "experiment/instruments.h"
 #include "experiment/steps.h"
 #include "experiment/stream.h"
-#include "verbs/learn/lesson.h"
-#include "verbs/learn/lesson_text.h"
-#include "verbs/learn/needs.h"
 #include "verbs/measure/own_session.h"
 #include "xlat/constants.h"
 
 extern const struct verb learn_verb;
+
+/* Lessons: texts, questions and experiments that make real calls (lessons/NAME.lesson) --- */
+
+struct learn;
+
+/* An experiment.  Return false after learn_fail(), which ends the lesson. */
+typedef bool lesson_fn(struct learn *l);
+
+enum lesson_kind {
+	LESSON_STEP,	/* a heading */
+	LESSON_TEXT,	/* a paragraph */
+	LESSON_BLOCK,	/* preformatted lines */
+	LESSON_DO,	/* an experiment */
+	LESSON_HOLD,	/* an experiment whose calls are shown later */
+	LESSON_SHOW,	/* show them */
+	LESSON_ASK,	/* a question */
+	LESSON_LACK,	/* why the need that text names does not work here */
+	LESSON_TRY,	/* the heading "Try this" */
+};
+
+struct lesson_item {
+	enum lesson_kind kind;
+	const char *when;	/* values that must be set, "!NAME": must not; or NULL */
+	const char *text;
+	const char *answer;	/* right answers, separated by '|' */
+	const char *hint;	/* after a wrong answer */
+	const char *explain;	/* explanation after the answer */
+	const char *steps;	/* of an experiment; or NULL, and */
+	lesson_fn *run;		/* its function */
+};
+
+struct lesson {
+	const char *name, *title, *summary;
+	const char *needs;	/* names of struct learn_need, separated by blanks; or NULL */
+	const char *man;	/* sections of manual pages */
+	const struct lesson_item *items;
+	size_t n;
+};
+
+extern const struct lesson lessons[];
+extern const size_t nlessons;
+
+/* Text of 80 columns, or Markdown (lesson_text.c) ----------------------------------------- */
+
+struct lesson_text {
+	FILE *out;
+	bool markdown, color;
+};
+
+void lesson_text_title(const struct lesson_text *t, const char *name, const char *title);
+
+/* number 0: no number. */
+void lesson_text_heading(const struct lesson_text *t, unsigned int number, const char *text);
+
+/* A paragraph, broken into lines. */
+void lesson_text_paragraph(const struct lesson_text *t, const char *text);
+
+/* The same behind a bold mark: "Question", "Not quite". */
+void lesson_text_marked(const struct lesson_text *t, const char *mark, const char *text);
+
+/* Preformatted lines. */
+void lesson_text_block(const struct lesson_text *t, const char *lines);
+
+/*
+ * Lines of a trace.  Long lines continue with a deeper indent: broken at a blank, behind
+ * '|', or anywhere with '\' at the end.
+ */
+void lesson_text_trace(const struct lesson_text *t, const char *lines);
+
+/* The lesson under way -------------------------------------------------------------------- */
 
 /* A value that replaces {name} in texts and is tested by %when. */
 struct learn_value {
@@ -23,8 +91,6 @@ struct learn_value {
 
 /* A record from a ring; bytes are valid during the call only. */
 struct learn_record {
-	const struct event *event;	/* that wrote it */
-	const struct record_format *format;
 	const uint8_t *bytes;
 	size_t len;
 	uint32_t type;
@@ -40,6 +106,7 @@ struct learn {
 	bool ask;		/* read answers from the terminal */
 	unsigned int missed;	/* questions answered wrongly to the end */
 	/* for experiments */
+	sigset_t interrupt;	/* SIGINT, which is blocked */
 	struct own_session own_session;
 	struct steps steps;	/* events and variables of the experiments */
 	struct steps_outcome outcome; /* of the last steps */
@@ -65,11 +132,27 @@ void learn_set_hex(struct learn *l, const char *name, uint64_t v);
 void learn_set_error(struct learn *l, const char *name, int64_t result);
 const char *learn_get(const struct learn *l, const char *name); /* NULL: not set */
 
+/* What a lesson may require of the machine. */
+struct learn_need {
+	const char *name;			/* in %needs */
+	const char *meaning;			/* after "needs" */
+	enum instrument instrument;		/* INSTRUMENTS: none */
+	const char *pmu;			/* must exist; or NULL */
+	bool (*here)(struct host *host);	/* asked in place of .pmu; or NULL */
+	const char *unless_here;		/* a sentence for the case that it is not */
+};
+
 /*
- * Set a value of the name of each need of the lesson that works on this machine, NAME_lack to
- * the sentences of learn_need_works() for the others, and the page size.
+ * Return the next need in *words, which are separated by blanks, and advance *words; NULL at
+ * the end.  End the program if a word is unknown.
  */
-void learn_set_machine(struct learn *l);
+const struct learn_need *learn_need_next(const char **words);
+
+/*
+ * Return whether a need works on this machine, for this user.  If not, append to why one or two
+ * sentences that say what is needed and why it does not work.
+ */
+bool learn_need_works(struct instruments *is, const struct learn_need *n, struct buf *why);
 
 /* Output ---------------------------------------------------------------------------- */
 
@@ -99,8 +182,21 @@ const char *learn_error(int64_t result);
 /* Read new records of the event's ring.  Show those that each accepts, or all if it is NULL. */
 void learn_look(struct learn *l, struct step_event *e, learn_record_fn *each, void *ctx);
 
-/* Accept the first *left records; *left becomes negative by the number of the others. */
-bool learn_first(void *left, const struct learn_record *r);
+/* Giving a lesson (give.c) ------------------------------------------------------------ */
 
-/* Show members of the event's struct perf_event_mmap_page, by their names. */
-void learn_page(struct learn *l, const struct step_event *e, const char *const *members, size_t n);
+/* The end of a lesson. */
+enum given {
+	GIVEN,		/* complete */
+	GIVEN_UP,	/* the reader quit */
+	GIVEN_NOT,	/* failed, after a warn() */
+};
+
+/* Give l->lesson.  The caller sets lesson, instruments, text and ask only. */
+enum given give_lesson(struct learn *l);
+
+/*
+ * Return true if given is one of the right answers in wanted, separated by '|'.  Numbers may
+ * be in any base, words up to twelve, and have a unit; names may lack the part before an
+ * underscore; case, blanks and punctuation do not count.
+ */
+bool answer_accepts(const char *wanted, const char *given);

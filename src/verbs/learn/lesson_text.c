@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "verbs/learn/lesson_text.h"
+#include "verbs/learn/learn.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -73,19 +73,9 @@ void lesson_text_marked(const struct lesson_text *t, const char *mark, const cha
 	write_wrapped(t, text, strlen(mark) + 2 + (t->markdown ? 4 : 0));
 }
 
-static void begin_block(const struct lesson_text *t)
-{
-	fputs(t->markdown ? "\n```\n" : "\n", t->out);
-}
-
-static void end_block(const struct lesson_text *t)
-{
-	fputs(t->markdown ? "```\n" : "", t->out);
-}
-
 void lesson_text_block(const struct lesson_text *t, const char *lines)
 {
-	begin_block(t);
+	fputs(t->markdown ? "\n```\n" : "\n", t->out);
 	while (*lines) {
 		size_t len = strcspn(lines, "\n");
 
@@ -93,7 +83,7 @@ void lesson_text_block(const struct lesson_text *t, const char *lines)
 			lines);
 		lines += len + (lines[len] == '\n');
 	}
-	end_block(t);
+	fputs(t->markdown ? "```\n" : "", t->out);
 }
 
 /*
@@ -124,31 +114,24 @@ static size_t break_at(const char *text, size_t len, size_t columns)
 	return at ? at : columns - 1;
 }
 
-static void trace_line(const struct lesson_text *t, const char *text, size_t len)
-{
-	size_t indent = t->markdown ? 0 : INDENT;
-
-	while (len) {
-		size_t n = break_at(text, len, WIDTH - indent);
-		bool blank = n < len && text[n] == ' ';
-		bool torn = n < len && !blank && text[n - 1] != '|';
-
-		fprintf(t->out, "%*s%.*s%s\n", (int)indent, "", (int)n, text,
-			torn ? "\\" : "");
-		text += n + blank;
-		len -= n + blank;
-		indent = t->markdown ? DEEPER - INDENT : DEEPER;
-	}
-}
-
 void lesson_text_trace(const struct lesson_text *t, const char *lines)
 {
-	begin_block(t);
+	fputs(t->markdown ? "\n```\n" : "\n", t->out);
 	while (*lines) {
-		size_t len = strcspn(lines, "\n");
+		size_t len = strcspn(lines, "\n"), indent = t->markdown ? 0 : INDENT;
 
-		trace_line(t, lines, len);
-		lines += len + (lines[len] == '\n');
+		while (len) {
+			size_t n = break_at(lines, len, WIDTH - indent);
+			bool blank = n < len && lines[n] == ' ';
+			bool torn = n < len && !blank && lines[n - 1] != '|';
+
+			fprintf(t->out, "%*s%.*s%s\n", (int)indent, "", (int)n, lines,
+				torn ? "\\" : "");
+			lines += n + blank;
+			len -= n + blank;
+			indent = t->markdown ? DEEPER - INDENT : DEEPER;
+		}
+		lines += *lines == '\n';
 	}
-	end_block(t);
+	fputs(t->markdown ? "```\n" : "", t->out);
 }

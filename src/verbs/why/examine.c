@@ -147,32 +147,18 @@ struct trying {
 	const char *not_tried;
 };
 
-static void change_all(const struct trying *t, const struct change *const *set, size_t n,
-		       struct change_call *to)
-{
-	change_begin(to, &t->ask);
-	for (size_t i = 0; i < n; i++)
-		change_apply(to, set[i]);
-}
-
-/* Open the event disabled, as only the result of the call matters. */
-static void disable(struct change_call *call)
-{
-	const struct field *f = &layout_perf_event_attr.fields[ATTR_DISABLED];
-
-	if ((size_t)f->offset + f->width <= call->ask.len)
-		field_set(f, 1, call->attr);
-}
-
 static int open_changed(void *ctx, const struct change *const *set, size_t n)
 {
+	const struct field *off = &layout_perf_event_attr.fields[ATTR_DISABLED];
 	struct trying *t = ctx;
 	struct change_call call;
 	struct trial trial = { .error = 0 };
 	const char *why;
 
-	change_all(t, set, n, &call);
-	disable(&call);
+	change_make(&call, &t->ask, set, n);
+	/* only the result of the call matters */
+	if ((size_t)off->offset + off->width <= call.ask.len)
+		field_set(off, 1, call.attr);
 	why = try_call(t->c, &call.ask, &trial);
 	if (!why)
 		return trial.error;
@@ -197,7 +183,7 @@ static void rules_of_changed(void *ctx, const struct change *const *set, size_t 
 	struct change_call call;
 	bool other = false;
 
-	change_all(t, set, n, &call);
+	change_make(&call, &t->ask, set, n);
 	for (size_t i = 0; i < n; i++)
 		other |= names_other(set[i]);
 	*target = t->target;
@@ -243,7 +229,7 @@ static void search(struct trying *t, struct why_result *r)
 	if (r->not_tried)
 		r->cause = (struct cause){ .n = 0 };
 	if (r->cause.n)
-		change_all(t, r->cause.changes, r->cause.n, &r->nearest);
+		change_make(&r->nearest, &t->ask, r->cause.changes, r->cause.n);
 }
 
 /* Obstacles ---------------------------------------------------------------------------- */

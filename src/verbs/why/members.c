@@ -130,9 +130,7 @@ void members_emit_changes(const struct show *s, const struct change *const *set,
 	struct change_call changed;
 	struct call call;
 
-	change_begin(&changed, &s->r->ask);
-	for (size_t i = 0; i < n; i++)
-		change_apply(&changed, set[i]);
+	change_make(&changed, &s->r->ask, set, n);
 	members_make_call(s, &changed, &call);
 	sink_begin(k, key, SINK_OBJECT);
 	for (size_t i = 0; i < n; i++) {
