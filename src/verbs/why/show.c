@@ -1,93 +1,34 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What is shown of a call, as text and as JSON, from one table for each kind of answer. */
+/* What is shown of a call, as text and as JSON: its line, rules, and what the rules answer. */
 #include <string.h>
 
+#include "core/abi/call_decode.h"
+#include "core/abi/layout.h"
 #include "core/abi/siginfo.h"
 #include "core/abi/strings.h"
-#include "core/lib/hash.h"
 #include "verbs/measure/refusal.h"
 #include "verbs/why/why_internal.h"
+#include "xlat/layouts.h"
 #include "xlat/tables.h"
 
-/* What rows show of the value of a member.  A row is left out where it is absent. */
-struct values {
-	const char *not_made;	/* why the call was not made, or NULL */
-	const char *verdict, *perhaps; /* in one word; the name of a rule, or NULL */
-	struct buf not_asked, sentence, stopped; /* empty: absent */
-	int kernel, experiments; /* -1: absent */
-};
+/* Lines and members of JSON ----------------------------------------------------------- */
 
-enum unit {
-	TEXT,		/* a const char * */
-	WORDS,		/* a struct buf */
-	OUTCOME,	/* an errno, or 0: it opens */
-	COUNT,		/* an int */
-	RULES,		/* the rules that the row has */
-	OWN,		/* what its writer makes of the call */
-};
-
-/* With -q, only those of the first kind are shown; with -v, all. */
-enum weight { ALWAYS, MORE, FULL };
-
-/* How one thing that is known of the call is shown. */
-struct row {
-	const char *key;	/* of the JSON member; NULL: in text only */
-	const char *heading;	/* of the line of text; NULL: in JSON only */
-	enum unit unit;
-	enum weight weight;
-	size_t at;		/* in struct values */
-	bool (*rule)(const struct rule_verdict *v, size_t i);
-	void (*write)(const struct show *s, const struct row *w);
-};
-
-/* Begin the line "  heading: ", which showing_end() ends. */
-static struct buf *begin_line(const struct show *s, const char *heading)
+struct buf *show_line(const struct show *s, const char *heading)
 {
 	showing_begin(s->out, false);
 	buf_addf(&s->out->line, "  %s: ", heading);
 	return &s->out->line;
 }
 
-static void outcome_words(struct buf *out, int error)
-{
-	if (error)
-		error_text(error, out);
-	else
-		buf_adds(out, "it opens");
-}
-
-static void json_outcome(const struct show *s, int error)
-{
-	struct json_text *o = &s->out->object;
-	const char *name = error ? error_name(error) : NULL;
-
-	json_add_bool(o, "opens", !error);
-	if (error)
-		json_add_int(o, "errno", error);
-	if (name)
-		json_add_string(o, "error", name);
-}
-
-/* Show an outcome in the line or object that was begun. */
-static void show_outcome(const struct show *s, int error)
+void show_begin(const struct show *s, const char *key, const char *heading, enum sink_shape shape)
 {
 	if (s->out->json)
-		json_outcome(s, error);
+		sink_begin(s->out->sink, key, shape);
 	else
-		outcome_words(&s->out->line, error);
+		show_line(s, heading);
 }
 
-/* Begin what the row has: a line, or an object or array. */
-static struct sink *open_row(const struct show *s, const struct row *w, enum sink_shape shape)
-{
-	if (s->out->json)
-		sink_begin(s->out->sink, w->key, shape);
-	else
-		begin_line(s, w->heading);
-	return s->out->sink;
-}
-
-static void close_row(const struct show *s)
+void show_end(const struct show *s)
 {
 	if (s->out->json)
 		sink_end(s->out->sink);
@@ -95,101 +36,104 @@ static void close_row(const struct show *s)
 		showing_end(s->out);
 }
 
-static void show_rules(const struct show *s, const struct row *w)
+void show_outcome(const struct show *s, int error)
 {
-	const struct rule_verdict *v = &s->answer->judged.rules;
+	struct json_text *o = &s->out->object;
+	const char *name = error ? error_name(error) : NULL;
+
+	if (!s->out->json && error)
+		error_text(error, &s->out->line);
+	else if (!s->out->json)
+		buf_adds(&s->out->line, "it opens");
+	else
+		json_add_bool(o, "opens", !error);
+	if (s->out->json && error)
+		json_add_int(o, "errno", error);
+	if (s->out->json && name)
+		json_add_string(o, "error", name);
+}
+
+/* Calls ------------------------------------------------------------------------------- */
+
+/* Return the attr as captured, with the pointers of the call; *len is 0 without one. */
+static const uint8_t *captured_attr(const struct call *c, size_t *len)
+{
+	const uint8_t *bytes = call_bytes(c, AT_SYSCALL_ENTER, c->args[0], WHY_ATTR_MAX, len);
+
+	*len = bytes ? *len : 0;
+	return bytes ? bytes : (const uint8_t *)"";
+}
+
+struct walk show_walk(const struct show *s, const struct call *c)
+{
+	struct walk w = {
+		.layout = &layout_perf_event_attr, .call = c, .arch = c->arch,
+		.names = &s->k->machine.names,
+	};
+
+	w.bytes = captured_attr(c, &w.len);
+	return w;
+}
+
+void show_call(const struct show *s, const char *label, const struct call *c, int e)
+{
+	struct buf *out = &s->out->line, error = { 0 };
+
+	showing_begin(s->out, true);
+	if (*label) {
+		text_escaped(out, label);
+		buf_adds(out, ": ");
+	}
+	text_colored(out, s->out->text.color, COLOR_CALL, c->desc->name);
+	buf_addc(out, '(');
+	text_sink_top(&s->out->text, false, c->desc);
+	call_args(c, AT_SYSCALL_ENTER, &s->k->machine.names, s->out->sink);
+	buf_adds(out, ") = ");
+	if (e)
+		error_text(e, &error);
+	else
+		buf_adds(&error, "fd");
+	text_colored(out, e && s->out->text.color, COLOR_ERROR, buf_str(&error));
+	call_result_notes(c, &s->k->machine.names, s->out->sink);
+	buf_free(&error);
+	showing_end(s->out);
+}
+
+void show_json_call(const struct show *s, const struct call *c)
+{
+	struct sink *k = s->out->sink;
+	size_t len;
+	const uint8_t *bytes = captured_attr(c, &len);
+
+	sink_begin(k, "args", SINK_OBJECT);
+	call_args(c, AT_SYSCALL_ENTER, &s->k->machine.names, k);
+	sink_end(k);
+	json_add_bytes(&s->out->object, "attr_bytes", bytes, len);
+}
+
+/* Rules ------------------------------------------------------------------------------- */
+
+/* Write the members and arguments that a rule checks. */
+static void rule_members(const struct show *s, const struct rule_desc *d)
+{
+	struct walk w = show_walk(s, &s->c->call);
+
+	judge_emit_fields(&w, &s->c->call, d, s->k->facts.rules.machine.release, s->out->sink);
+}
+
+void show_rule_text(const struct show *s, const struct rule_desc *d)
+{
+	const struct xlat *x = &xlat_rule_by;
+	struct buf *out, words = { 0 };
 	const char *sep = "";
 
-	if (s->out->json)
-		open_row(s, w, SINK_ARRAY);
-	for (size_t i = 0; i < RULE_COUNT; i++) {
-		if (!w->rule(v, i))
-			continue;
-		if (s->out->json) {
-			sink_symbol(s->out->sink, NULL, rule_descs[i].name);
-			continue;
-		}
-		if (!*sep)
-			begin_line(s, w->heading);
-		buf_addf(&s->out->line, "%s%s", sep, rule_descs[i].name);
-		if (w->key) /* not for those that passed */
-			buf_addf(&s->out->line, " (%s)", rule_descs[i].meaning);
-		sep = ", ";
-	}
-	if (s->out->json || *sep)
-		close_row(s);
-}
-
-static void write_text(const struct show *s, const struct row *w, const char *text)
-{
-	if (!text || !*text)
-		return;
-	if (s->out->json) {
-		sink_symbol(s->out->sink, w->key, text);
-	} else {
-		buf_adds(begin_line(s, w->heading), text);
-		showing_end(s->out);
-	}
-}
-
-static void write_row(const struct show *s, const struct row *w, const struct values *v)
-{
-	const void *value = (const char *)v + w->at;
-	const int *number = value;
-
-	switch (w->unit) {
-	case TEXT:
-		write_text(s, w, *(const char *const *)value);
-		break;
-	case WORDS:
-		write_text(s, w, buf_str(value));
-		break;
-	case OUTCOME:
-		if (*number < 0)
-			break;
-		open_row(s, w, SINK_OBJECT);
-		show_outcome(s, *number);
-		close_row(s);
-		break;
-	case COUNT:
-		if (*number < 0)
-			break;
-		if (s->out->json) {
-			sink_sint(s->out->sink, w->key, *number);
-			break;
-		}
-		buf_addf(begin_line(s, w->heading), "%d", *number);
-		showing_end(s->out);
-		break;
-	case RULES:
-		show_rules(s, w);
-		break;
-	case OWN:
-		w->write(s, w);
-		break;
-	}
-}
-
-/* Rules ----------------------------------------------------------------------------- */
-
-static void text_releases(const struct rule_desc *d, struct buf *out)
-{
+	out = show_line(s, "checked");
 	buf_adds(out, "since Linux ");
 	release_since_text(d->since, out);
 	if (d->until) {
 		buf_adds(out, ", until ");
 		release_text(d->until, out);
 	}
-}
-
-static void text_rule(const struct show *s, const struct rule_desc *d)
-{
-	const struct xlat *x = &xlat_rule_by;
-	struct buf *out, words = { 0 };
-	const char *sep = "";
-
-	out = begin_line(s, "checked");
-	text_releases(d, out);
 	buf_adds(out, "; decided by ");
 	for (size_t i = 0; i < x->n; i++) {
 		if (!(d->by & x->entries[i].value))
@@ -208,7 +152,7 @@ static void text_rule(const struct show *s, const struct rule_desc *d)
 			words.data[words.len = before] = '\0';
 	}
 	if (words.len) {
-		text_escaped(begin_line(s, "here"), buf_str(&words));
+		text_escaped(show_line(s, "here"), buf_str(&words));
 		showing_end(s->out);
 	}
 	buf_free(&words);
@@ -225,7 +169,7 @@ static void json_release(struct sink *k, const char *key, uint32_t release)
 	buf_free(&text);
 }
 
-static void json_rule(const struct show *s, const struct rule_desc *d)
+void show_rule_json(const struct show *s, const struct rule_desc *d)
 {
 	const struct xlat *x = &xlat_rule_by;
 	struct sink *k = s->out->sink;
@@ -234,7 +178,7 @@ static void json_rule(const struct show *s, const struct rule_desc *d)
 	sink_symbol(k, "rule", d->name);
 	sink_symbol(k, "meaning", d->meaning);
 	sink_begin(k, "fields", SINK_OBJECT);
-	members_of_rule(s, d);
+	rule_members(s, d);
 	sink_end(k);
 	json_release(k, "since", d->since);
 	json_release(k, "until", d->until);
@@ -255,15 +199,15 @@ static void json_rule(const struct show *s, const struct rule_desc *d)
 
 /* What both kinds of answers have ----------------------------------------------------- */
 
-static void write_seen(const struct show *s, const struct row *w)
+void show_seen(const struct show *s)
 {
 	unsigned int times = s->seen ? s->seen->times : 0;
-	const struct row in_command = { .key = "command", .heading = "in the command" };
 	struct sink *k = s->out->sink;
 
 	if (!s->c->from_dump || !s->c->returned)
 		return;
-	open_row(s, times ? &in_command : w, SINK_OBJECT);
+	show_begin(s, times ? "command" : "dump", times ? "in the command" : "in the dump",
+		   SINK_OBJECT);
 	show_outcome(s, s->c->error);
 	if (s->out->json) {
 		if (s->c->injected)
@@ -276,56 +220,23 @@ static void write_seen(const struct show *s, const struct row *w)
 		if (times > 1)
 			buf_addf(&s->out->line, ", %u times", times);
 	}
-	close_row(s);
+	show_end(s);
 }
 
-/* Return whether the change opens another event, which is no remedy. */
-static bool opens_another(const struct show *s)
-{
-	return s->r->cause.n && s->r->cause.changes[0]->how == CHANGE_KIND;
-}
-
-/* Return whether the call opens here, or did after a change that leaves its event the same. */
-static bool event_opens(const struct show *s)
-{
-	const struct cause *c = s->r ? &s->r->cause : NULL;
-
-	if (!c)
-		return s->answer->asked && !s->answer->trial.error;
-	return !s->again && !s->r->not_tried && (!c->error || (c->n && !opens_another(s)));
-}
-
-/* Show that the call is for an event of the hardware, and such events open, but do not count here. */
-static void write_doubt(const struct show *s, const struct row *w)
+void show_doubt(const struct show *s)
 {
 	struct instruments *is = &s->k->instruments;
 	struct buf why = { 0 };
 
-	if (!event_opens(s) || !instrument_is_hardware(is->host, s->c->attr, s->c->len))
+	if (s->k->quiet || !instrument_is_hardware(is->host, s->c->attr, s->c->len))
 		return;
 	if (s->out->json) {
 		instrument_emit_doubt(is, s->c->attr, s->c->len, 0, s->out->sink);
 	} else if (instrument_doubt(is, s->c->attr, s->c->len, 0, &why)) {
-		buf_adds(begin_line(s, w->heading), buf_str(&why));
+		buf_adds(show_line(s, "here"), buf_str(&why));
 		showing_end(s->out);
 	}
 	buf_free(&why);
-}
-
-/* Return whether no unknown fact could change the verdict. */
-static bool is_sure(const struct show *s)
-{
-	const struct cause *c = s->r ? &s->r->cause : NULL;
-
-	for (size_t i = 0; c && i < c->nfaults; i++)
-		if (c->faults[i].rule && !c->faults[i].sure)
-			return false;
-	return c || !s->answer->perhaps;
-}
-
-static void write_sure(const struct show *s, const struct row *w)
-{
-	json_add_bool(&s->out->object, w->key, is_sure(s));
 }
 
 /* Answers by the rules ---------------------------------------------------------------- */
@@ -350,41 +261,60 @@ static bool is_passed(const struct rule_verdict *v, size_t i)
 	return v->says[i] == RULE_PASSES && is_before(v, i);
 }
 
-static void text_predicted(const struct show *s, const struct rule_verdict *v)
+/* Show the rules to which that applies; with their meanings, unless key is NULL. */
+static void show_rules(const struct show *s, const char *key, const char *heading,
+		       bool (*applies)(const struct rule_verdict *v, size_t i))
 {
+	struct buf *out;
+	size_t n = 0;
+
+	if (s->out->json)
+		sink_begin(s->out->sink, key, SINK_ARRAY);
+	for (size_t i = 0; i < RULE_COUNT; i++) {
+		if (!applies(&s->answer->judged.rules, i))
+			continue;
+		if (s->out->json) {
+			sink_symbol(s->out->sink, NULL, rule_descs[i].name);
+			continue;
+		}
+		out = n ? &s->out->line : show_line(s, heading);
+		buf_addf(out, "%s%s", n++ ? ", " : "", rule_descs[i].name);
+		if (key)
+			buf_addf(out, " (%s)", rule_descs[i].meaning);
+	}
+	if (s->out->json || n)
+		show_end(s);
+}
+
+static void show_predicted(const struct show *s)
+{
+	const struct rule_verdict *v = &s->answer->judged.rules;
 	struct sink *k = s->out->sink;
 
+	show_begin(s, "predicted", "predicted", SINK_OBJECT);
+	show_outcome(s, v->error);
+	if (s->out->json) {
+		if (v->rule)
+			show_rule_json(s, v->rule);
+		if (rules_assumed(v))
+			json_release(k, "unless_changed_since", xlat_release);
+		sink_end(k);
+		return;
+	}
 	if (rules_assumed(v))
 		rules_assumption_text(&s->out->line);
 	if (v->rule)
 		buf_addf(&s->out->line, ", by rule %s: %s", v->rule->name, v->rule->meaning);
 	showing_end(s->out);
 	if (v->rule && *v->rule->fields) {
-		begin_line(s, "fields");
+		show_line(s, "fields");
 		sink_begin(k, NULL, SINK_OBJECT);
-		members_of_rule(s, v->rule);
+		rule_members(s, v->rule);
 		sink_end(k);
 		showing_end(s->out);
 	}
 	if (v->rule && !s->k->quiet)
-		text_rule(s, v->rule);
-}
-
-static void write_predicted(const struct show *s, const struct row *w)
-{
-	const struct rule_verdict *v = &s->answer->judged.rules;
-	struct sink *k = open_row(s, w, SINK_OBJECT);
-
-	show_outcome(s, v->error);
-	if (!s->out->json) {
-		text_predicted(s, v);
-		return;
-	}
-	if (v->rule)
-		json_rule(s, v->rule);
-	if (rules_assumed(v))
-		json_release(k, "unless_changed_since", xlat_release);
-	sink_end(k);
+		show_rule_text(s, v->rule);
 }
 
 /* Say why the rules cannot tell that the call opens. */
@@ -440,7 +370,8 @@ static void verdict_words(const struct show *s, struct buf *out)
 	}
 }
 
-static void values_of_answer(const struct show *s, struct values *v)
+/* Show whether and how the kernel answered, and the verdict. */
+static void show_kernel(const struct show *s)
 {
 	static const char *const words[] = {
 		[WHY_OPENS] = "opens", [WHY_REFUSED] = "refused",
@@ -448,323 +379,65 @@ static void values_of_answer(const struct show *s, struct values *v)
 		[WHY_DISAGREEMENT] = "disagreement",
 	};
 	const struct why_answer *r = s->answer;
-
-	v->kernel = r->asked ? r->trial.error : -1;
-	v->not_made = r->not_asked;
-	if (!r->asked)
-		buf_addf(&v->not_asked, "not asked (%s)", r->not_asked);
-	v->verdict = words[r->verdict];
-	verdict_words(s, &v->sentence);
-	if (r->verdict == WHY_STOPPED)
-		refusal_gate_words(&v->stopped, r->trial.error);
-	v->perhaps = r->open ? r->open->name : NULL;
-}
-
-#define AT(member) .at = offsetof(struct values, member)
-
-static const struct row answer_rows[] = {
-	{ "predicted", "predicted", OWN, .write = write_predicted },
-	{ "unknown", "not known", RULES, MORE, .rule = is_unknown },
-	{ "also", "also refused by", RULES, MORE, .rule = refuses_too },
-	{ NULL, "passed", RULES, FULL, .rule = is_passed },
-	{ "dump", "in the dump", OWN, .write = write_seen },
-	{ "kernel", "kernel", OUTCOME, AT(kernel) },
-	{ "not_asked", NULL, TEXT, AT(not_made) },
-	{ NULL, "kernel", WORDS, AT(not_asked) },
-	{ "verdict", NULL, TEXT, AT(verdict) },
-	{ "sure", NULL, OWN, .write = write_sure },
-	{ NULL, "verdict", WORDS, AT(sentence) },
-	{ "blocked", NULL, WORDS, AT(stopped) },
-	{ "perhaps", NULL, TEXT, AT(perhaps) },
-	{ "instrument", "here", OWN, MORE, .write = write_doubt },
-	{ .key = NULL },
-};
-
-/* Results of experiments -------------------------------------------------------------- */
-
-static void text_fault(const struct show *s, size_t at)
-{
-	const struct cause_fault *f = &s->r->cause.faults[at];
 	struct sink *k = s->out->sink;
-	struct member_name words[BLAMED];
-	size_t n = members_blamed(s, f, words);
-	struct buf *out;
+	struct buf stopped = { 0 };
 
-	if (at) {
-		outcome_words(begin_line(s, "and then"), f->error);
+	if (r->asked) {
+		show_begin(s, "kernel", "kernel", SINK_OBJECT);
+		show_outcome(s, r->trial.error);
+		show_end(s);
+	} else if (!s->out->json) {
+		buf_addf(show_line(s, "kernel"), "not asked (%s)", r->not_asked);
 		showing_end(s->out);
-	}
-	if (f->npast) {
-		begin_line(s, "cause");
-		sink_begin(k, NULL, SINK_OBJECT);
-		for (size_t i = 0; i < n; i++)
-			members_emit(s, &s->c->call, words[i].at, words[i].len);
-		sink_end(k);
-		showing_end(s->out);
-	}
-	out = begin_line(s, s->again ? "as above" : "because");
-	if (f->rule)
-		buf_addf(out, "%s%s (rule %s)", f->sure ? "" : "perhaps: ", f->rule->meaning,
-			 f->rule->name);
-	else
-		buf_adds(out, "no known rule explains it");
-	showing_end(s->out);
-	if (s->again)
-		return;
-	if (f->rule && !s->k->quiet)
-		text_rule(s, f->rule);
-	if (f->npast && !opens_another(s)) {
-		begin_line(s, "fix");
-		members_emit_changes(s, f->past, f->npast, NULL);
-		showing_end(s->out);
-	}
-}
-
-static void json_fault(const struct show *s, const struct cause_fault *f)
-{
-	struct sink *k = s->out->sink;
-	struct member_name words[BLAMED];
-	size_t n = members_blamed(s, f, words);
-	struct buf name = { 0 };
-
-	sink_begin(k, NULL, SINK_OBJECT);
-	json_outcome(s, f->error);
-	sink_begin(k, "blame", SINK_ARRAY);
-	for (size_t i = 0; i < n; i++) {
-		buf_reset(&name);
-		buf_add(&name, words[i].at, words[i].len);
-		sink_symbol(k, NULL, buf_str(&name));
-	}
-	sink_end(k);
-	buf_free(&name);
-	members_emit_changes(s, f->past, f->npast, "helps");
-	if (f->rule) {
-		json_rule(s, f->rule);
-		json_add_bool(&s->out->object, "sure", f->sure);
-	}
-	sink_end(k);
-}
-
-static void write_faults(const struct show *s, const struct row *w)
-{
-	const struct cause *c = &s->r->cause;
-
-	for (size_t i = 0; !s->out->json && i < c->nfaults; i++)
-		text_fault(s, i);
-	if (!s->out->json)
-		return;
-	open_row(s, w, SINK_ARRAY);
-	for (size_t i = 0; i < c->nfaults; i++)
-		json_fault(s, &c->faults[i]);
-	close_row(s);
-}
-
-static void write_probe(const struct show *s, const struct row *w)
-{
-	const struct why_seen *seen = s->seen;
-	struct sink *k = s->out->sink;
-
-	if (!seen->instead)
-		return;
-	open_row(s, w, SINK_OBJECT);
-	if (s->out->json) {
-		sink_symbol(k, "instead", seen->instead);
-		sink_symbol(k, "differs", seen->differs);
 	} else {
-		text_escaped(&s->out->line, seen->instead);
-		buf_addf(&s->out->line, " opened instead; it differs in %s",
-			 *seen->differs ? seen->differs : "nothing");
+		sink_symbol(k, "not_asked", r->not_asked);
 	}
-	close_row(s);
-}
-
-static void write_change_names(const struct show *s, const struct row *w)
-{
-	const struct cause *c = &s->r->cause;
-
-	if (!c->n)
-		return;
-	open_row(s, w, SINK_ARRAY);
-	for (size_t i = 0; i < c->n; i++)
-		sink_symbol(s->out->sink, NULL, change_name(c->changes[i]));
-	close_row(s);
-}
-
-static void write_others(const struct show *s, const struct row *w)
-{
-	const struct cause *c = &s->r->cause;
-
-	if (s->again || !c->n || !(s->out->json || c->nothers))
-		return;
-	open_row(s, w, SINK_ARRAY);
-	for (size_t i = 0; i < c->nothers; i++) {
-		if (!s->out->json) {
-			buf_adds(&s->out->line, i ? " " : "");
-			text_sink_top(&s->out->text, true, NULL);
-		}
-		members_emit_changes(s, &c->others[i], 1, NULL);
-	}
-	close_row(s);
-}
-
-static void write_block(const struct show *s, const struct row *w, enum why_block b)
-{
-	struct sink *k = s->out->sink;
-	struct buf words = { 0 };
-	const char *name = here_add_block(s, b, &words);
-
-	if (s->out->json) {
-		sink_begin(k, NULL, SINK_OBJECT);
-		sink_symbol(k, "by", name);
-		sink_symbol(k, "words", buf_str(&words));
-		sink_end(k);
-	} else {
-		text_escaped(begin_line(s, w->heading), buf_str(&words));
-		showing_end(s->out);
-	}
-	buf_free(&words);
-}
-
-static void write_blocks(const struct show *s, const struct row *w)
-{
-	if (s->again)
-		return;
-	if (s->out->json)
-		open_row(s, w, SINK_ARRAY);
-	for (enum why_block b = 0; b < BLOCKS; b++)
-		if (s->r->blocked[b])
-			write_block(s, w, b);
-	if (s->out->json)
-		close_row(s);
-}
-
-static void write_works(const struct show *s, const struct row *w)
-{
-	struct call nearest;
-
-	if (s->again || !s->r->cause.n)
-		return;
-	members_make_call(s, &s->r->nearest, &nearest);
-	if (s->out->json) {
-		open_row(s, w, SINK_OBJECT);
-		members_json_call(s, &nearest);
-		close_row(s);
-	} else {
-		members_show_call(s, opens_another(s) ? "  another event opens" : w->heading,
-				  &nearest, 0);
-	}
-	call_free(&nearest);
-}
-
-static void result_words(const struct show *s, struct buf *out)
-{
-	const struct why_result *r = s->r;
-
-	if (r->not_tried)
-		buf_addf(out, "cannot be tried here: %s", r->not_tried);
-	else if (!r->cause.error)
-		buf_adds(out, "the call opens here");
-	else if (!r->cause.n && r->simplest)
-		buf_adds(out, "even the simplest call is refused: no change was tried");
-	else if (!r->cause.n)
-		buf_adds(out, "no change opens it");
-	else
-		buf_addf(out, "%s%s", is_sure(s) ? "" : "perhaps ",
-			 r->cause.nfaults > 1 ? "several causes were found" :
-						"the cause was found");
-	if (r->there)
-		buf_addf(out, "; there, it may have been rule %s: %s", r->there->name,
-			 r->there->meaning);
-	if (r->cause.gave_up && !r->cause.n)
-		buf_adds(out, "; the limit of experiments was reached");
-}
-
-static void values_of_result(const struct show *s, struct values *v)
-{
-	const struct why_result *r = s->r;
-
-	v->kernel = r->not_tried ? -1 : r->cause.error;
-	v->not_made = r->not_tried;
-	v->verdict = r->not_tried ? "not_tried" : !r->cause.error ? "opens" :
-		     r->cause.n ? "cause" : r->found ? "blocked" : "not_found";
-	if (!s->again)
-		result_words(s, &v->sentence);
-	v->perhaps = r->there ? r->there->name : NULL;
-	v->experiments = s->again ? -1 : (int)r->cause.trials;
-}
-
-static const struct row result_rows[] = {
-	{ "dump", "in the dump", OWN, .write = write_seen },
-	{ "probe", "a probe", OWN, .write = write_probe },
-	{ "kernel", NULL, OUTCOME, AT(kernel) },
-	{ "not_tried", NULL, TEXT, AT(not_made) },
-	{ "faults", "cause", OWN, .write = write_faults },
-	{ "changes", NULL, OWN, .write = write_change_names },
-	{ "others", "or one of", OWN, MORE, .write = write_others },
-	{ "blocked", "blocked by", OWN, .write = write_blocks },
-	{ "verdict", NULL, TEXT, AT(verdict) },
-	{ "sure", NULL, OWN, .write = write_sure },
-	{ NULL, "verdict", WORDS, AT(sentence) },
-	{ "perhaps", NULL, TEXT, AT(perhaps) },
-	{ "works", "  works", OWN, MORE, .write = write_works },
-	{ "instrument", "here", OWN, MORE, .write = write_doubt },
-	{ "experiments", "experiments", COUNT, MORE, AT(experiments) },
-	{ .key = NULL },
-};
-
-/* Return whether another call of the command was refused for the same causes. */
-static bool was_told(const struct show *s)
-{
-	const struct cause *c = &s->r->cause;
-	uint64_t h = HASH_START;
-
-	if (!s->seen->told || !c->n)
-		return false;
-	for (size_t i = 0; i < c->nfaults; i++) {
-		const struct cause_fault *f = &c->faults[i];
-
-		h = hash_text(h, f->rule ? f->rule->name : "?");
-		for (size_t k = 0; k < f->npast; k++)
-			h = hash_text(h, change_name(f->past[k]));
-	}
-	return map_set(s->seen->told, h, s->seen->told);
-}
-
-static void show_head(struct show *s)
-{
-	const struct why_call *c = s->c;
-	struct sink *k;
-
 	if (!s->out->json) {
-		s->again = s->r && was_told(s);
-		members_show_call(s, c->label, &c->call, (int)c->call.ret);
+		verdict_words(s, show_line(s, "verdict"));
+		showing_end(s->out);
 		return;
 	}
-	showing_begin(s->out, false);
-	k = s->out->sink;
-	sink_symbol(k, "call", c->call.desc->name);
-	if (*c->label)
-		sink_string(k, "label", c->label, strlen(c->label), false);
-	members_json_call(s, &c->call);
+	sink_symbol(k, "verdict", words[r->verdict]);
+	json_add_bool(&s->out->object, "sure", !r->perhaps);
+	if (r->verdict == WHY_STOPPED) {
+		refusal_gate_words(&stopped, r->trial.error);
+		sink_symbol(k, "blocked", buf_str(&stopped));
+		buf_free(&stopped);
+	}
+	if (r->open)
+		sink_symbol(k, "perhaps", r->open->name);
 }
 
 void why_show(struct show *s)
 {
-	enum weight most = s->k->quiet ? ALWAYS : s->out->text.sink.full ? FULL : MORE;
-	const struct row *w = s->answer ? answer_rows : result_rows;
-	struct values v = { .kernel = -1, .experiments = -1 };
+	const struct why_call *c = s->c;
+	const struct why_answer *r = s->answer;
+	bool quiet = s->k->quiet;
 
-	show_head(s);
-	if (s->answer)
-		values_of_answer(s, &v);
-	else
-		values_of_result(s, &v);
-	for (; w->key || w->heading; w++)
-		if (w->weight <= most && (s->out->json ? w->key : w->heading))
-			write_row(s, w, &v);
+	if (s->out->json) {
+		showing_begin(s->out, false);
+		sink_symbol(s->out->sink, "call", c->call.desc->name);
+		if (*c->label)
+			sink_string(s->out->sink, "label", c->label, strlen(c->label), false);
+		show_json_call(s, &c->call);
+	} else {
+		show_call(s, c->label, &c->call, (int)c->call.ret);
+	}
+	if (r) {
+		show_predicted(s);
+		if (!quiet) {
+			show_rules(s, "unknown", "not known", is_unknown);
+			show_rules(s, "also", "also refused by", refuses_too);
+		}
+		if (!quiet && !s->out->json && s->out->text.sink.full)
+			show_rules(s, NULL, "passed", is_passed);
+		show_seen(s);
+		show_kernel(s);
+		if (r->asked && !r->trial.error)
+			show_doubt(s);
+	} else {
+		show_result(s);
+	}
 	if (s->out->json)
 		showing_end(s->out);
-	buf_free(&v.not_asked);
-	buf_free(&v.sentence);
-	buf_free(&v.stopped);
 }

@@ -50,36 +50,41 @@ struct show {
 /* Show the answer or the result as text or JSON. */
 void why_show(struct show *s);
 
-/* members.c: calls, their members and arguments ------------------------------------------- */
+/* show.c: lines of text and members of JSON ----------------------------------------------- */
+
+/* Begin the line "  heading: ", which showing_end() ends; return it. */
+struct buf *show_line(const struct show *s, const char *heading);
+
+/* Begin a line, or an object or array in JSON, which show_end() ends. */
+void show_begin(const struct show *s, const char *key, const char *heading, enum sink_shape shape);
+void show_end(const struct show *s);
+
+/* Write an errno, or that it opens, in the line or object that was begun. */
+void show_outcome(const struct show *s, int error);
+
+/* Return a walk over the members of the call's attr, with the pointers of the call. */
+struct walk show_walk(const struct show *s, const struct call *c);
 
 /* Show the line of a call with its result: an errno, or 0 if it opened. */
-void members_show_call(const struct show *s, const char *label, const struct call *c, int error);
+void show_call(const struct show *s, const char *label, const struct call *c, int error);
 
 /* Add the arguments of the call and the bytes of its attr to the current object. */
-void members_json_call(const struct show *s, const struct call *c);
+void show_json_call(const struct show *s, const struct call *c);
 
-/* Write the member or argument of that name with its value in the call. */
-void members_emit(const struct show *s, const struct call *c, const char *name, size_t len);
+/* Show in lines when a rule is checked and what decides it; add all of it to the current object. */
+void show_rule_text(const struct show *s, const struct rule_desc *d);
+void show_rule_json(const struct show *s, const struct rule_desc *d);
 
-/* Write the members and arguments that a rule checks. */
-void members_of_rule(const struct show *s, const struct rule_desc *d);
+/* Show the result in the dump or command, if it had one. */
+void show_seen(const struct show *s);
 
-/* Fill in the changed call as a trace would contain it; the caller frees it with call_free(). */
-void members_make_call(const struct show *s, const struct change_call *from, struct call *to);
+/* Show that the call, which opens, is for an event of the hardware, and such do not count here. */
+void show_doubt(const struct show *s);
 
-/* Write the changed members and arguments with their new values. */
-void members_emit_changes(const struct show *s, const struct change *const *set, size_t n,
-			  const char *key);
+/* result.c -------------------------------------------------------------------------------- */
 
-enum { BLAMED = 16 };
-
-struct member_name { const char *at; size_t len; };
-
-/*
- * List the members and arguments that cause the refusal: those that have to be changed, or
- * the fields of the rule if none of these is among them.
- */
-size_t members_blamed(const struct show *s, const struct cause_fault *f, struct member_name *out);
+/* Show the result of experiments; set s->again. */
+void show_result(struct show *s);
 
 /* here.c: this machine --------------------------------------------------------------------- */
 

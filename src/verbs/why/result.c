@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* How the results of experiments are shown: causes, the changes that help, obstacles. */
+#include <string.h>
+
+#include "core/abi/attr_member.h"
+#include "core/abi/layout.h"
+#include "core/lib/hash.h"
+#include "verbs/why/why_internal.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+/* Changed calls and members ----------------------------------------------------------- */
+
+/* Write the member or argument of that name with its value in the call. */
+static void emit_member(const struct show *s, const struct call *c, const char *name, size_t len)
+{
+	struct walk w = show_walk(s, c);
+
+	judge_emit(&w, c, name, len, s->out->sink);
+}
+
+/* Fill in the changed call as a trace would contain it; the caller frees it with call_free(). */
+static void make_call(const struct show *s, const struct change_call *from, struct call *to)
+{
+	const struct call *given = &s->c->call;
+	struct walk w = {
+		.layout = &layout_perf_event_attr, .bytes = from->attr, .len = from->ask.len,
+		.names = &s->k->machine.names,
+	};
+	uint8_t attr[CHANGE_ATTR_MAX];
+	const uint8_t *was;
+	const struct field *f;
+	size_t at = 0, was_len;
+
+	*to = (struct call){
+		.desc = given->desc, .arch = given->arch, .before = given, .returned = true,
+	};
+	to->args[0] = given->args[0] ? given->args[0] : WHY_ATTR_AT;
+	to->args[1] = (uint64_t)(int64_t)from->ask.pid;
+	to->args[2] = (uint64_t)(int64_t)from->ask.cpu;
+	to->args[3] = (uint64_t)(int64_t)from->ask.group_fd;
+	to->args[4] = from->ask.flags;
+	memcpy(attr, from->attr, sizeof(attr));
+	was = call_bytes(given, AT_SYSCALL_ENTER, given->args[0], WHY_ATTR_MAX, &was_len);
+	/* why_call_prepare() let them point to memory of pevtrace */
+	while ((f = layout_next(&w, &at))) {
+		const char *text = (const char *)(uintptr_t)field_get(f, w.bytes, w.len);
+
+		if (f->kind != FIELD_STRING || !text)
+			continue;
+		for (size_t i = 0; i < ATTR_TEXT_STRINGS; i++) {
+			if (text != s->c->strings[i].data && text != s->r->exe)
+				continue;
+			/* an unchanged one keeps its address */
+			if (text != s->r->exe && was)
+				field_set(f, field_get(f, was, was_len), attr);
+			call_add_capture(to, AT_SYSCALL_ENTER, field_get(f, attr, w.len),
+					 (uint32_t)strlen(text) + 1, text,
+					 (uint32_t)strlen(text) + 1);
+		}
+	}
+	call_add_capture(to, AT_SYSCALL_ENTER, to->args[0], (uint32_t)from->ask.len, attr,
+			 (uint32_t)from->ask.len);
+}
+
+/* Write the changed members and arguments with their new values. */
+static void emit_changes(const struct show *s, const struct change *const *set, size_t n,
+			 const char *key)
+{
+	struct sink *k = s->out->sink;
+	struct change_call changed;
+	struct call call;
+
+	change_make(&changed, &s->r->ask, set, n);
+	make_call(s, &changed, &call);
+	sink_begin(k, key, SINK_OBJECT);
+	for (size_t i = 0; i < n; i++) {
+		const char *name = change_name(set[i]);
+
+		emit_member(s, &call, name, strlen(name));
+	}
+	sink_end(k);
+	call_free(&call);
+}
+
+enum { BLAMED = 16 };
+
+struct member_name { const char *at; size_t len; };
+
+/* List the fields of the rule that the call set; all of them if it set none. */
+static size_t fields_of(const struct show *s, const struct rule_desc *d, struct member_name *out)
+{
+	size_t all = 0, n = 0;
+	struct member_name words[BLAMED];
+
+	for (const char *p = d->fields; *p && all < BLAMED; p += *p == ',') {
+		words[all++] = (struct member_name){ p, strcspn(p, ",") };
+		p += words[all - 1].len;
+	}
+	for (size_t i = 0; i < all; i++) {
+		const struct field *f = attr_member(words[i].at, words[i].len);
+
+		if (!f || field_get(f, s->r->ask.attr, s->r->ask.len))
+			out[n++] = words[i];
+	}
+	if (n)
+		return n;
+	memcpy(out, words, all * sizeof(*out));
+	return all;
+}
+
+/*
+ * List the members and arguments that cause the refusal: those that have to be changed, or
+ * the fields of the rule if none of these is among them.
+ */
+static size_t blamed(const struct show *s, const struct cause_fault *f, struct member_name *out)
+{
+	/* bits newer than this release count as reserved; the rule does not list their members */
+	bool about = !f->rule || !f->sure || !*f->rule->fields ||
+		     f->rule->id == RULE_RESERVED_BITS;
+
+	for (size_t i = 0; i < f->npast; i++)
+		about |= rules_place(f->rule, change_name(f->past[i])) >= 0;
+	if (!about && f->npast)
+		return fields_of(s, f->rule, out);
+	for (size_t i = 0; i < f->npast; i++)
+		out[i] = (struct member_name){ change_name(f->past[i]),
+					strlen(change_name(f->past[i])) };
+	return f->npast;
+}
+
+/* Causes ------------------------------------------------------------------------------ */
+
+/* Return whether the change opens another event, which is no remedy. */
+static bool opens_another(const struct show *s)
+{
+	return s->r->cause.n && s->r->cause.changes[0]->how == CHANGE_KIND;
+}
+
+static void text_fault(const struct show *s, size_t at)
+{
+	const struct cause_fault *f = &s->r->cause.faults[at];
+	struct sink *k = s->out->sink;
+	struct member_name words[BLAMED];
+	size_t n = blamed(s, f, words);
+	struct buf *out;
+
+	if (at) {
+		show_line(s, "and then");
+		show_outcome(s, f->error);
+		showing_end(s->out);
+	}
+	if (f->npast) {
+		show_line(s, "cause");
+		sink_begin(k, NULL, SINK_OBJECT);
+		for (size_t i = 0; i < n; i++)
+			emit_member(s, &s->c->call, words[i].at, words[i].len);
+		sink_end(k);
+		showing_end(s->out);
+	}
+	out = show_line(s, s->again ? "as above" : "because");
+	if (f->rule)
+		buf_addf(out, "%s%s (rule %s)", f->sure ? "" : "perhaps: ", f->rule->meaning,
+			 f->rule->name);
+	else
+		buf_adds(out, "no known rule explains it");
+	showing_end(s->out);
+	if (s->again)
+		return;
+	if (f->rule && !s->k->quiet)
+		show_rule_text(s, f->rule);
+	if (f->npast && !opens_another(s)) {
+		show_line(s, "fix");
+		emit_changes(s, f->past, f->npast, NULL);
+		showing_end(s->out);
+	}
+}
+
+static void json_fault(const struct show *s, const struct cause_fault *f)
+{
+	struct sink *k = s->out->sink;
+	struct member_name words[BLAMED];
+	size_t n = blamed(s, f, words);
+	struct buf name = { 0 };
+
+	sink_begin(k, NULL, SINK_OBJECT);
+	show_outcome(s, f->error);
+	sink_begin(k, "blame", SINK_ARRAY);
+	for (size_t i = 0; i < n; i++) {
+		buf_reset(&name);
+		buf_add(&name, words[i].at, words[i].len);
+		sink_symbol(k, NULL, buf_str(&name));
+	}
+	sink_end(k);
+	buf_free(&name);
+	emit_changes(s, f->past, f->npast, "helps");
+	if (f->rule) {
+		show_rule_json(s, f->rule);
+		json_add_bool(&s->out->object, "sure", f->sure);
+	}
+	sink_end(k);
+}
+
+static void show_probe(const struct show *s)
+{
+	const struct why_seen *seen = s->seen;
+	struct sink *k = s->out->sink;
+
+	if (!seen->instead)
+		return;
+	show_begin(s, "probe", "a probe", SINK_OBJECT);
+	if (s->out->json) {
+		sink_symbol(k, "instead", seen->instead);
+		sink_symbol(k, "differs", seen->differs);
+	} else {
+		text_escaped(&s->out->line, seen->instead);
+		buf_addf(&s->out->line, " opened instead; it differs in %s",
+			 *seen->differs ? seen->differs : "nothing");
+	}
+	show_end(s);
+}
+
+static void show_changes(const struct show *s)
+{
+	const struct cause *c = &s->r->cause;
+	struct sink *k = s->out->sink;
+
+	if (s->out->json && c->n) {
+		sink_begin(k, "changes", SINK_ARRAY);
+		for (size_t i = 0; i < c->n; i++)
+			sink_symbol(k, NULL, change_name(c->changes[i]));
+		sink_end(k);
+	}
+	if (s->k->quiet || s->again || !c->n || !(s->out->json || c->nothers))
+		return;
+	show_begin(s, "others", "or one of", SINK_ARRAY);
+	for (size_t i = 0; i < c->nothers; i++) {
+		if (!s->out->json) {
+			buf_adds(&s->out->line, i ? " " : "");
+			text_sink_top(&s->out->text, true, NULL);
+		}
+		emit_changes(s, &c->others[i], 1, NULL);
+	}
+	show_end(s);
+}
+
+static void show_blocks(const struct show *s)
+{
+	struct sink *k = s->out->sink;
+
+	if (s->again)
+		return;
+	if (s->out->json)
+		sink_begin(k, "blocked", SINK_ARRAY);
+	for (enum why_block b = 0; b < BLOCKS; b++) {
+		struct buf words = { 0 };
+		const char *name = s->r->blocked[b] ? here_add_block(s, b, &words) : NULL;
+
+		if (name && s->out->json) {
+			sink_begin(k, NULL, SINK_OBJECT);
+			sink_symbol(k, "by", name);
+			sink_symbol(k, "words", buf_str(&words));
+			sink_end(k);
+		} else if (name) {
+			text_escaped(show_line(s, "blocked by"), buf_str(&words));
+			showing_end(s->out);
+		}
+		buf_free(&words);
+	}
+	if (s->out->json)
+		sink_end(k);
+}
+
+/* The verdict ------------------------------------------------------------------------- */
+
+/* Return whether no unknown fact could change the verdict. */
+static bool is_sure(const struct cause *c)
+{
+	for (size_t i = 0; i < c->nfaults; i++)
+		if (c->faults[i].rule && !c->faults[i].sure)
+			return false;
+	return true;
+}
+
+static void verdict_words(const struct show *s, struct buf *out)
+{
+	const struct why_result *r = s->r;
+
+	if (r->not_tried)
+		buf_addf(out, "cannot be tried here: %s", r->not_tried);
+	else if (!r->cause.error)
+		buf_adds(out, "the call opens here");
+	else if (!r->cause.n && r->simplest)
+		buf_adds(out, "even the simplest call is refused: no change was tried");
+	else if (!r->cause.n)
+		buf_adds(out, "no change opens it");
+	else
+		buf_addf(out, "%s%s", is_sure(&r->cause) ? "" : "perhaps ",
+			 r->cause.nfaults > 1 ? "several causes were found" :
+						"the cause was found");
+	if (r->there)
+		buf_addf(out, "; there, it may have been rule %s: %s", r->there->name,
+			 r->there->meaning);
+	if (r->cause.gave_up && !r->cause.n)
+		buf_adds(out, "; the limit of experiments was reached");
+}
+
+static void show_verdict(const struct show *s)
+{
+	const struct why_result *r = s->r;
+	struct sink *k = s->out->sink;
+
+	if (s->out->json) {
+		sink_symbol(k, "verdict", r->not_tried ? "not_tried" :
+			    !r->cause.error ? "opens" : r->cause.n ? "cause" :
+			    r->found ? "blocked" : "not_found");
+		json_add_bool(&s->out->object, "sure", is_sure(&r->cause));
+		if (r->there)
+			sink_symbol(k, "perhaps", r->there->name);
+	} else if (!s->again) {
+		verdict_words(s, show_line(s, "verdict"));
+		showing_end(s->out);
+	}
+}
+
+static void show_works(const struct show *s)
+{
+	struct call nearest;
+
+	if (s->k->quiet || s->again || !s->r->cause.n)
+		return;
+	make_call(s, &s->r->nearest, &nearest);
+	if (s->out->json) {
+		sink_begin(s->out->sink, "works", SINK_OBJECT);
+		show_json_call(s, &nearest);
+		sink_end(s->out->sink);
+	} else {
+		show_call(s, opens_another(s) ? "  another event opens" : "  works", &nearest, 0);
+	}
+	call_free(&nearest);
+}
+
+/* Return whether another call of the command was refused for the same causes. */
+static bool was_told(const struct show *s)
+{
+	const struct cause *c = &s->r->cause;
+	uint64_t h = HASH_START;
+
+	if (!s->seen->told || !c->n)
+		return false;
+	for (size_t i = 0; i < c->nfaults; i++) {
+		const struct cause_fault *f = &c->faults[i];
+
+		h = hash_text(h, f->rule ? f->rule->name : "?");
+		for (size_t k = 0; k < f->npast; k++)
+			h = hash_text(h, change_name(f->past[k]));
+	}
+	return map_set(s->seen->told, h, s->seen->told);
+}
+
+void show_result(struct show *s)
+{
+	const struct why_result *r = s->r;
+	const struct cause *c = &r->cause;
+	struct sink *k = s->out->sink;
+
+	s->again = !s->out->json && was_told(s);
+	show_seen(s);
+	show_probe(s);
+	if (s->out->json && !r->not_tried) {
+		sink_begin(k, "kernel", SINK_OBJECT);
+		show_outcome(s, c->error);
+		sink_end(k);
+	} else if (s->out->json) {
+		sink_symbol(k, "not_tried", r->not_tried);
+	}
+	if (s->out->json)
+		sink_begin(k, "faults", SINK_ARRAY);
+	for (size_t i = 0; i < c->nfaults; i++)
+		if (s->out->json)
+			json_fault(s, &c->faults[i]);
+		else
+			text_fault(s, i);
+	if (s->out->json)
+		sink_end(k);
+	show_changes(s);
+	show_blocks(s);
+	show_verdict(s);
+	show_works(s);
+	/* an event that opens only as another is no remedy */
+	if (!s->again && !r->not_tried && (!c->error || (c->n && !opens_another(s))))
+		show_doubt(s);
+	if (s->k->quiet || s->again)
+		return;
+	if (s->out->json)
+		sink_sint(k, "experiments", c->trials);
+	else
+		buf_addf(show_line(s, "experiments"), "%u", c->trials);
+	if (!s->out->json)
+		showing_end(s->out);
+}
