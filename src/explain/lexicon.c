@@ -9,7 +9,6 @@
 #include "core/host/sysfile.h"
 #include "explain/attr_prose.h"
 #include "explain/lexicon_internal.h"
-#include "xlat/constants.h"
 #include "xlat/tables.h"
 
 /* Write the first line, the meaning and, unless term is NULL, what terms.in has on that name. */

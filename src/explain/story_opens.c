@@ -7,7 +7,6 @@
 #include "core/lib/map.h"
 #include "explain/attr_prose.h"
 #include "explain/story_internal.h"
-#include "xlat/constants.h"
 #include "xlat/layouts.h"
 
 /* Write "runs BPF program 12 name at each hit, and counts what it passes, for ". */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* How events are enabled, and when they sample. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/abi/bpf.h"
 #include "core/lib/die.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The tasks of a session, and the MMAP records that their mappings caused. */
-#include <stdlib.h>
 #include <sys/wait.h>
 
 #include "core/abi/strings.h"

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/abi/layout_emit.h"
 #include "core/host/event_syntax.h"
 #include "core/host/facts.h"
 #include "core/judge/judge.h"
@@ -18,6 +19,7 @@
 #include "engine/rings/bpf.h"
 #include "experiment/cause.h"
 #include "experiment/trial.h"
+#include "formats/text/text.h"
 #include "verbs/cmd.h"
 
 enum { TIMEOUT = 60 };	/* seconds of an experiment that a process of its own makes */

@@ -7,7 +7,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "core/abi/layout_emit.h"
 #include "core/abi/strings.h"
 #include "core/host/pmu.h"
 #include "core/lib/clock.h"

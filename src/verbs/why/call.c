@@ -41,23 +41,6 @@ void why_call_args(struct why_call *c, int32_t pid, int32_t cpu, int32_t group_f
 	c->call.args[4] = flags;
 }
 
-/* Copy a captured string, and point the attr to the copy. */
-static void take_string(struct why_call *c, const struct field *f, struct buf *to)
-{
-	uint64_t addr = field_get(f, c->attr, c->len);
-	const char *text;
-	size_t len;
-	bool cut;
-
-	text = call_string(&c->call, AT_SYSCALL_ENTER, addr, &len, &cut);
-	if (!text || f->offset + f->width > c->len)
-		return;
-	buf_reset(to);
-	buf_add(to, text, len);
-	buf_addc(to, '\0');
-	field_set(f, (uintptr_t)to->data, c->attr);
-}
-
 void why_call_prepare(struct why_call *c, const struct names *names)
 {
 	const uint8_t *bytes = call_bytes(&c->call, AT_SYSCALL_ENTER, c->call.args[0],
@@ -66,7 +49,8 @@ void why_call_prepare(struct why_call *c, const struct names *names)
 		.layout = &layout_perf_event_attr, .bytes = c->attr, .names = names,
 	};
 	const struct field *f;
-	size_t at = 0, n = 0;
+	size_t at = 0, n = 0, len;
+	bool cut;
 
 	if (!bytes) {
 		c->len = 0;
@@ -74,9 +58,23 @@ void why_call_prepare(struct why_call *c, const struct names *names)
 	}
 	memcpy(c->attr, bytes, c->len);
 	w.len = c->len;
-	while (n < ATTR_TEXT_STRINGS && (f = layout_next(&w, &at)))
-		if (f->kind == FIELD_STRING)
-			take_string(c, f, &c->strings[n++]);
+	while (n < ATTR_TEXT_STRINGS && (f = layout_next(&w, &at))) {
+		struct buf *to = &c->strings[n];
+		const char *text;
+
+		if (f->kind != FIELD_STRING)
+			continue;
+		n++;
+		text = call_string(&c->call, AT_SYSCALL_ENTER, field_get(f, c->attr, c->len),
+				   &len, &cut);
+		if (!text || f->offset + f->width > c->len)
+			continue;
+		/* point the attr to a copy of the captured string */
+		buf_reset(to);
+		buf_add(to, text, len);
+		buf_addc(to, '\0');
+		field_set(f, (uintptr_t)to->data, c->attr);
+	}
 }
 
 /* Dumps ------------------------------------------------------------------------------ */
@@ -220,19 +218,15 @@ static void settle(struct why_call *c)
 		c->not_here = "the dump does not contain the cgroup";
 }
 
-static bool same_bytes(const struct call *a, const struct call *b)
-{
-	return a->pool.len == b->pool.len &&
-	       (!a->pool.len || !memcmp(a->pool.data, b->pool.data, a->pool.len));
-}
-
 /* Return whether two calls differ in nothing but task and CPU. */
 static bool alike(const struct why_call *a, const struct why_call *b)
 {
 	const struct rule_group *g = &a->group, *h = &b->group;
+	size_t len = a->call.pool.len;
 
 	return a->error == b->error && a->injected == b->injected &&
-	       same_bytes(&a->call, &b->call) &&
+	       len == b->call.pool.len &&
+	       (!len || !memcmp(a->call.pool.data, b->call.pool.data, len)) &&
 	       (call_int(&a->call, 1) < 0) == (call_int(&b->call, 1) < 0) &&
 	       (call_int(&a->call, 2) < 0) == (call_int(&b->call, 2) < 0) &&
 	       a->call.args[4] == b->call.args[4] && g->event == h->event &&
@@ -352,35 +346,24 @@ bool why_call_of_dump(struct why_call *c, const char *path, unsigned long line)
 	return p.begun;
 }
 
-/* Find what opened instead of each; another event does not count. */
-static void find_instead(const struct model *m, struct why_failures *l)
+/* Find out whether it named a task of the trace, and what opened instead of it. */
+static void complete_failure(const struct model *m, struct why_failed *f)
 {
 	const struct attempt *attempts;
-	size_t n = model_attempts(m, &attempts);
-
-	for (size_t i = 0; i < l->n; i++) {
-		struct why_failed *f = l->list[i];
-		const struct event *e = f->attempt < n ?
-			attempt_instead(m, &attempts[f->attempt]) : NULL;
-		struct buf differs = { 0 };
-
-		if (!e || !attempt_same_event(&attempts[f->attempt], e))
-			continue;
-		attempt_compare(&attempts[f->attempt], e, &differs);
-		f->instead = xstrdup(e->name);
-		f->differs = xstrdup(buf_str(&differs));
-		buf_free(&differs);
-	}
-}
-
-static void find_own_tasks(const struct model *m, struct why_failures *l)
-{
 	struct task_info *const *tasks;
-	size_t n = model_tasks(m, &tasks);
+	size_t n = model_attempts(m, &attempts), ntasks = model_tasks(m, &tasks);
+	const struct event *e = f->attempt < n ? attempt_instead(m, &attempts[f->attempt]) : NULL;
+	struct buf differs = { 0 };
 
-	for (size_t i = 0; i < l->n; i++)
-		for (size_t j = 0; j < n && !l->list[i]->own_task; j++)
-			l->list[i]->own_task = tasks[j]->tid == call_target(&l->list[i]->call.call);
+	for (size_t i = 0; i < ntasks && !f->own_task; i++)
+		f->own_task = tasks[i]->tid == call_target(&f->call.call);
+	/* another event does not count */
+	if (!e || !attempt_same_event(&attempts[f->attempt], e))
+		return;
+	attempt_compare(&attempts[f->attempt], e, &differs);
+	f->instead = xstrdup(e->name);
+	f->differs = xstrdup(buf_str(&differs));
+	buf_free(&differs);
 }
 
 bool why_failures_of_dump(FILE *f, const char *path, struct why_failures *out)
@@ -390,8 +373,8 @@ bool why_failures_of_dump(FILE *f, const char *path, struct why_failures *out)
 	*out = (struct why_failures){ .n = 0 };
 	if (!pick_all(&p, f, path))
 		return false;
-	find_instead(p.session.model, out);
-	find_own_tasks(p.session.model, out);
+	for (size_t i = 0; i < out->n; i++)
+		complete_failure(p.session.model, out->list[i]);
 	pick_end(&p);
 	return p.born;
 }

@@ -55,28 +55,21 @@ static const char *try_call(const struct why_call *c, const struct rule_ask *ask
 
 /* One trial ------------------------------------------------------------------------- */
 
-/* Return whether a filter or the like answered instead of the kernel. */
-static bool is_stopped(const struct why_answer *r)
-{
-	int error = r->trial.error;
-
-	return error && (error == r->judged.rules.error ? refusal_is_gate(error) :
-							  trial_gate() == error);
-}
-
 static enum why_verdict compare(const struct why_call *c, struct why_answer *r)
 {
 	const struct rule_verdict *v = &r->judged.rules;
+	int error = r->asked ? r->trial.error : 0;
 	bool sure;
 
 	if (c->not_here && c->from_dump && !c->injected && !v->error && c->error)
 		r->open = c->there;
 	if (r->open)
 		return WHY_UNFORESEEN;
-	if (r->asked && is_stopped(r))
+	/* a filter or the like answered instead of the kernel */
+	if (error && (error == v->error ? refusal_is_gate(error) : trial_gate() == error))
 		return WHY_STOPPED;
-	if (r->asked && r->trial.error != v->error) {
-		r->open = rules_cause(v, r->trial.error, &sure);
+	if (r->asked && error != v->error) {
+		r->open = rules_cause(v, error, &sure);
 		if (!r->open && rules_assumed(v))
 			r->open = v->rule;
 		return r->open ? WHY_UNFORESEEN : WHY_DISAGREEMENT;
@@ -103,29 +96,23 @@ void why_ask(struct why *k, struct why_call *c, struct why_answer *r)
 	c->call.ret = r->asked ? r->trial.error : r->judged.error;
 }
 
-/* Capture the size that the kernel wrote into the attr, for the note after the result. */
-static void note_size(struct why_call *c, const struct why_answer *r)
-{
-	uint8_t head[8];
-
-	if (!r->asked || r->trial.error != E2BIG || c->len < sizeof(head))
-		return;
-	memcpy(head, c->attr, sizeof(head));
-	memcpy(head + 4, &r->trial.size, sizeof(r->trial.size));
-	call_add_capture(&c->call, AT_SYSCALL_EXIT, c->call.args[0], sizeof(head), head,
-			 sizeof(head));
-}
-
 int why_check(struct why *k, struct why_call *c)
 {
 	struct why_answer r;
 	struct show s = { .k = k, .out = &k->out, .c = c, .answer = &r };
 	struct buf unread = { 0 };
+	uint8_t head[8];
 	int status;
 
 	why_ask(k, c, &r);
-	note_size(c, &r);
-	why_show(&s);
+	if (r.asked && r.trial.error == E2BIG && c->len >= sizeof(head)) {
+		/* the size that the kernel wrote into the attr, for the note after the result */
+		memcpy(head, c->attr, sizeof(head));
+		memcpy(head + 4, &r.trial.size, sizeof(r.trial.size));
+		call_add_capture(&c->call, AT_SYSCALL_EXIT, c->call.args[0], sizeof(head), head,
+				 sizeof(head));
+	}
+	show_answer(&s);
 	c->opens = r.verdict == WHY_OPENS;
 	status = !c->opens ? EXIT_NO :
 		 r.perhaps && here_add_unread(&s, &unread) ? EXIT_TROUBLE : EXIT_YES;
@@ -168,13 +155,6 @@ static int open_changed(void *ctx, const struct change *const *set, size_t n)
 	return EAGAIN;
 }
 
-/* Return whether the change names other things, whose facts have to be looked up. */
-static bool names_other(const struct change *c)
-{
-	return !c->field || c->string || c->field->kind == FIELD_PMU ||
-	       c->field->kind == FIELD_CONFIG;
-}
-
 static void rules_of_changed(void *ctx, const struct change *const *set, size_t n,
 			  struct rule_verdict *v)
 {
@@ -185,9 +165,10 @@ static void rules_of_changed(void *ctx, const struct change *const *set, size_t 
 
 	change_make(&call, &t->ask, set, n);
 	for (size_t i = 0; i < n; i++)
-		other |= names_other(set[i]);
+		other |= !set[i]->field || set[i]->string || set[i]->field->kind == FIELD_PMU ||
+			 set[i]->field->kind == FIELD_CONFIG;
 	*target = t->target;
-	if (other) {
+	if (other) { /* it names other things, whose facts have to be looked up */
 		find_facts(t->k, t->c, &call.ask, false);
 		/* keep this fact, which only opening an event shows: the call is tried anyway */
 		if (call.ask.pid == t->ask.pid && call.ask.cpu == t->ask.cpu)
@@ -199,28 +180,20 @@ static void rules_of_changed(void *ctx, const struct change *const *set, size_t 
 
 static const struct cause_ops ops = { .open = open_changed, .judge = rules_of_changed };
 
-/* Substitutes ------------------------------------------------------------------------- */
-
-static uint64_t some_tracepoint(struct host *h)
-{
-	const char *name;
-
-	for (uint64_t id = 1; host_has_tracepoints(h) && id < TRACEPOINTS; id++) {
-		name = host_tracepoint(h, id);
-		if (name && strncmp(name, "ftrace:", 7))
-			return id;
-	}
-	return 0;
-}
-
 static void search(struct trying *t, struct why_result *r)
 {
 	ssize_t n = readlink("/proc/self/exe", r->exe, sizeof(r->exe) - 1);
 	struct change_stock stock = { .path = n > 0 ? r->exe : NULL };
+	struct host *h = t->k->machine.host;
+	uint64_t ids = layout_get(&layout_perf_event_attr, ATTR_TYPE, t->ask.attr, t->ask.len) ==
+		       PERF_TYPE_TRACEPOINT && host_has_tracepoints(h) ? TRACEPOINTS : 0;
 
-	if (layout_get(&layout_perf_event_attr, ATTR_TYPE, t->ask.attr, t->ask.len) ==
-	    PERF_TYPE_TRACEPOINT)
-		stock.tracepoint = some_tracepoint(t->k->machine.host);
+	for (uint64_t id = 1; id < ids && !stock.tracepoint; id++) {
+		const char *name = host_tracepoint(h, id);
+
+		if (name && strncmp(name, "ftrace:", 7))
+			stock.tracepoint = id;
+	}
 	/* if not even the simplest call opens, no change helps */
 	if (!r->simplest)
 		change_list(&t->ask, &t->k->machine.names, &stock, &r->changes);
@@ -234,11 +207,20 @@ static void search(struct trying *t, struct why_result *r)
 
 /* Obstacles ---------------------------------------------------------------------------- */
 
-/* Find out what refuses even the simplest call. */
-static void find_gate(struct why *k, struct why_result *r)
+/* Try the simplest call, and find out what refuses it, if something does. */
+static void try_simplest(struct why *k, struct why_result *r)
 {
-	int gate = trial_gate();
+	struct change_call call;
+	struct trial trial;
+	int gate;
 
+	change_simplest(&call, &k->facts.rules);
+	if (!trial_open(&call.ask, NULL, &trial))
+		return;
+	r->simplest = trial.error;
+	if (!r->simplest)
+		return;
+	gate = trial_gate();
 	if (gate)
 		r->blocked[r->confinement.seccomp || gate != ENOSYS ?
 			   BLOCK_SECCOMP : BLOCK_NO_SYSCALL] = true;
@@ -248,19 +230,6 @@ static void find_gate(struct why *k, struct why_result *r)
 		r->blocked[k->facts.rules.machine.paranoid > 2 ||
 			   k->facts.rules.machine.unread & UNREAD_PARANOID ?
 			   BLOCK_PARANOID : BLOCK_SECURITY] = true;
-}
-
-static void find_simplest(struct why *k, struct why_result *r)
-{
-	struct change_call call;
-	struct trial trial;
-
-	change_simplest(&call, &k->facts.rules);
-	if (!trial_open(&call.ask, NULL, &trial))
-		return;
-	r->simplest = trial.error;
-	if (r->simplest)
-		find_gate(k, r);
 }
 
 static void block_by_rule(const struct rule_desc *d, bool *blocked)
@@ -285,22 +254,6 @@ static void block_by_rule(const struct rule_desc *d, bool *blocked)
 		blocked[BLOCK_FILE] = true;
 }
 
-static void conclude(struct why_result *r)
-{
-	for (size_t i = 0; i < r->cause.nfaults && !r->simplest; i++)
-		if (r->cause.faults[i].rule)
-			block_by_rule(r->cause.faults[i].rule, r->blocked);
-	r->found = r->cause.n;
-	for (size_t i = 0; i < BLOCKS; i++)
-		r->found |= r->blocked[i];
-}
-
-/* Return whether the cause is unknown here, so that what the dump tells is all there is. */
-static bool is_other_there(const struct why_call *c, const struct why_result *r)
-{
-	return c->from_dump && c->error && !c->injected && (r->not_tried || !r->cause.error);
-}
-
 int why_examine(struct why *k, struct why_call *c, const struct why_seen *seen)
 {
 	struct why_result *r = xcalloc(1, sizeof(*r));
@@ -318,18 +271,23 @@ int why_examine(struct why *k, struct why_call *c, const struct why_seen *seen)
 	confinement_read(&r->confinement);
 	r->not_tried = c->not_here;
 	if (!r->not_tried) {
-		find_simplest(k, r);
+		try_simplest(k, r);
 		search(&t, r);
 	}
-	if (r->cause.error)
-		conclude(r);
-	if (is_other_there(c, r))
+	for (size_t i = 0; i < r->cause.nfaults && !r->simplest; i++)
+		if (r->cause.faults[i].rule)
+			block_by_rule(r->cause.faults[i].rule, r->blocked);
+	r->found = r->cause.n;
+	for (size_t i = 0; i < BLOCKS && r->cause.error; i++)
+		r->found |= r->blocked[i];
+	/* if the cause is unknown here, what the dump tells is all there is */
+	if (c->from_dump && c->error && !c->injected && (r->not_tried || !r->cause.error))
 		r->there = c->there;
 	c->opens = !r->not_tried && !r->cause.error;
 	c->call.ret = r->not_tried ? j.error : r->cause.error;
 	c->call.failed = c->call.ret;
 	if (!c->leads || !c->opens)
-		why_show(&s);
+		show_result(&s);
 	status = r->found ? EXIT_YES : EXIT_NO;
 	change_list_free(&r->changes);
 	free(r);

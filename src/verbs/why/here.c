@@ -206,23 +206,6 @@ static void capability_words(const struct show *s, struct buf *out)
 		buf_adds(out, "; NoNewPrivs prevents programs from gaining them");
 }
 
-/* Name the processes that hold events of the call's type. */
-static void holder_words(const struct show *s, struct buf *out)
-{
-	const struct rule_ask *a = &s->r->ask;
-	const struct holders_of of = {
-		.type = (uint32_t)layout_get(&layout_perf_event_attr, ATTR_TYPE, a->attr, a->len),
-		.tid = a->flags & PERF_FLAG_PID_CGROUP ? -1 : a->pid ? a->pid : getpid(),
-		.cpu = a->cpu,
-	};
-	struct buf held = { 0 };
-
-	holders_add(&of, &s->k->machine.names, &held);
-	if (held.len)
-		buf_addf(out, "; held by %s", buf_str(&held));
-	buf_free(&held);
-}
-
 static void pmu_words(const struct show *s, struct buf *out)
 {
 	buf_adds(out, s->k->facts.rules.machine.pmus_known == FACT_YES ?
@@ -268,6 +251,13 @@ const char *here_add_block(const struct show *s, enum why_block b, struct buf *o
 		[BLOCK_BUSY] = { "busy", .words = "other events use the PMU", .held = true },
 		[BLOCK_FILE] = { "file", .by = RULE_BY_FILE },
 	};
+	const struct rule_ask *a = &s->r->ask;
+	const struct holders_of of = {
+		.type = (uint32_t)layout_get(&layout_perf_event_attr, ATTR_TYPE, a->attr, a->len),
+		.tid = a->flags & PERF_FLAG_PID_CGROUP ? -1 : a->pid ? a->pid : getpid(),
+		.cpu = a->cpu,
+	};
+	struct buf held = { 0 };
 
 	if (blocks[b].add)
 		blocks[b].add(s, out);
@@ -275,7 +265,10 @@ const char *here_add_block(const struct show *s, enum why_block b, struct buf *o
 		here_add(s, blocks[b].by, out);
 	buf_adds(out, blocks[b].words ? blocks[b].words : "");
 	if (blocks[b].held)
-		holder_words(s, out);
+		holders_add(&of, &s->k->machine.names, &held);
+	if (held.len)
+		buf_addf(out, "; held by %s", buf_str(&held));
+	buf_free(&held);
 	if (blocks[b].confined && s->r->confinement.container)
 		buf_addf(out, "; this is a container (%s)", s->r->confinement.container);
 	return blocks[b].name;

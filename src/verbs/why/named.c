@@ -1,39 +1,34 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Answering for the calls that a command line names, one after the other. */
+/* Answering for the calls that a command line names, or of a command, one after the other. */
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/abi/layout.h"
 #include "core/abi/strings.h"
 #include "core/host/event_syntax.h"
+#include "core/host/proc.h"
+#include "core/lib/child.h"
 #include "core/lib/die.h"
 #include "core/lib/nearest.h"
 #include "core/lib/scan_text.h"
 #include "verbs/cli/input.h"
+#include "verbs/cmd.h"
+#include "verbs/measure/refusal.h"
 #include "verbs/why/why.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
-/* The descriptor that the leader of --leader would have. */
-enum { LEADER_FD = 3 };
-
-/* Add the members of the group, opened on the same task and CPU. */
-static void count_siblings(const struct why *k, int leader, struct rule_group *g)
-{
-	for (size_t i = 0; i < k->opened.n; i++) {
-		const struct trial_event *e = &k->opened.events[i];
-
-		if (e->leader != leader)
-			continue;
-		g->siblings++;
-		g->formats |= 1U << (layout_get(&layout_perf_event_attr, ATTR_READ_FORMAT,
-						e->attr, e->len) & 31);
-	}
-}
+enum {
+	LEADER_FD = 3,		/* the descriptor that the leader of --leader would have */
+	TRACE_WORDS = 5,	/* of the trace verb, before the command */
+};
 
 /* Join a group.  at: index of the leader in k->opened, or TRIAL_NONE: it was refused. */
 static void join(const struct why *k, struct why_call *c, const struct attr_text *leader,
@@ -49,23 +44,25 @@ static void join(const struct why *k, struct why_call *c, const struct attr_text
 		c->not_here = "its group leader is refused";
 		c->group.event = FACT_NO;
 	} else {
-		count_siblings(k, at, &c->group);
+		/* add the members of the group, opened on the same task and CPU */
+		for (size_t i = 0; i < k->opened.n; i++) {
+			const struct trial_event *e = &k->opened.events[i];
+
+			if (e->leader != at)
+				continue;
+			c->group.siblings++;
+			c->group.formats |= 1U << (layout_get(&layout_perf_event_attr,
+							      ATTR_READ_FORMAT, e->attr,
+							      e->len) & 31);
+		}
 	}
 	c->before.leader = at;
-}
-
-/* Return whether the event holds a scarce resource: a hardware counter, a breakpoint. */
-static bool holds(const struct why *k, const struct why_call *c)
-{
-	const struct rule_pmu *p = rules_pmu(&k->facts.rules.machine, c->attr, c->len);
-
-	return !p || p->type == PERF_TYPE_BREAKPOINT || !p->desc ||
-	       !(p->desc->traits & PMU_TRAIT_SOFTWARE);
 }
 
 /* Keep the event open: later calls may join its group. */
 static int keep(struct why *k, struct why_call *c, int leader)
 {
+	const struct rule_pmu *p = rules_pmu(&k->facts.rules.machine, c->attr, c->len);
 	size_t n = k->opened.n;
 	struct trial_event *e;
 
@@ -74,7 +71,9 @@ static int keep(struct why *k, struct why_call *c, int leader)
 	k->opened.calls[n] = c;
 	e[n] = (struct trial_event){
 		.attr = c->attr, .len = c->len, .cpu = k->cpu, .leader = leader,
-		.holds = holds(k, c),
+		/* it holds a scarce resource: a hardware counter, a breakpoint */
+		.holds = !p || p->type == PERF_TYPE_BREAKPOINT || !p->desc ||
+			 !(p->desc->traits & PMU_TRAIT_SOFTWARE),
 	};
 	if (leader != TRIAL_NONE)
 		e[leader].holds |= e[n].holds;
@@ -120,12 +119,6 @@ static const char *probe_elsewhere(const struct why *k, const struct why_call *c
 	return "a probe that a dump or log names is tried on no other process";
 }
 
-/* Return whether a task of that id exists. */
-static bool task_is_here(int32_t pid)
-{
-	return pid <= 0 || !kill(pid, 0) || errno == EPERM;
-}
-
 /* Set the other arguments: those of the options, else those in the text of the call. */
 static void take_call(const struct why *k, struct why_call *c, const struct named *n)
 {
@@ -139,7 +132,8 @@ static void take_call(const struct why *k, struct why_call *c, const struct name
 	}
 	cgroup = text->flags & PERF_FLAG_PID_CGROUP;
 	if (!k->pid_given)
-		pid = task_is_here(text->pid) || cgroup ? text->pid : 0;
+		pid = text->pid <= 0 || cgroup || facts_task_exists(text->pid) == FACT_YES ?
+		      text->pid : 0;
 	if (!k->pid_given && cgroup)
 		c->not_here = "the cgroup of its descriptor is unknown";
 	else if (!k->pid_given && pid != text->pid)
@@ -153,17 +147,6 @@ static void take_call(const struct why *k, struct why_call *c, const struct name
 			k->flags_given ? k->flags : text->flags);
 	if (!c->not_here)
 		c->not_here = probe_elsewhere(k, c);
-}
-
-/* Report that an attr lacks members; return the exit status. */
-static int refuse_elided(const struct attr_text_call *text)
-{
-	warn("the attr ends with \"...\"%s%s: what is left out is unknown, so the call cannot be "
-	     "judged; use pevtrace or strace -v, which leave nothing out",
-	     !text->returned ? "" : text->error ? ", of a call that failed with " :
-						 ", of a call that succeeded",
-	     text->returned && text->error ? error_name(text->error) : "");
-	return EXIT_TROUBLE;
 }
 
 /* Return whether the call is only compared with the rules. */
@@ -185,9 +168,16 @@ static int answer_named(struct why *k, struct named *n)
 	int status;
 
 	if (n->attr && n->attr->elided) {
+		const struct attr_text_call *text = &n->attr->call;
+
 		n->opens = false;
 		n->at = TRIAL_NONE;
-		return refuse_elided(&n->attr->call);
+		warn("the attr ends with \"...\"%s%s: what is left out is unknown, so the call "
+		     "cannot be judged; use pevtrace or strace -v, which leave nothing out",
+		     !text->returned ? "" : text->error ? ", of a call that failed with " :
+							  ", of a call that succeeded",
+		     text->returned && text->error ? error_name(text->error) : "");
+		return EXIT_TROUBLE;
 	}
 	c = xmalloc(sizeof(*c));
 	why_call_init(c);
@@ -219,19 +209,6 @@ static int answer_attr(struct why *k, const struct attr_text *a,
 	struct named n = { .attr = a, .leader = leader, .leader_at = 0 };
 
 	return answer_named(k, &n);
-}
-
-/* Answer for the leader as a call of its own; return false if it does not open. */
-static bool take_leader(struct why *k, struct attr_text *leader, int *status)
-{
-	struct named n = { .attr = leader, .leads = true, .stays = true };
-
-	if (!input_attr(k->leader, "--leader", leader)) {
-		*status = EXIT_TROUBLE;
-		return false;
-	}
-	*status = answer_named(k, &n);
-	return n.opens;
 }
 
 static int answer_text(struct why *k, const struct buf *text, const struct attr_text *leader)
@@ -266,17 +243,25 @@ static int answer_text(struct why *k, const struct buf *text, const struct attr_
 }
 
 /* Answer for the events in order, as they would be opened: those that open stay open. */
-static int answer_list(struct why *k, const struct event_list *l,
-		      const struct attr_text *leader)
+static int answer_events(struct why *k, const struct attr_text *leader)
 {
-	int *at = xcalloc(l->n, sizeof(*at)), status = EXIT_YES, refused = -1;
+	struct event_list l = { 0 };
+	int *at, status = EXIT_YES, refused = -1;
 
-	for (size_t i = 0; i < l->n; i++) {
-		const struct event_spec *e = &l->events[i];
+	for (size_t i = 0; i < k->nevents; i++) {
+		if (event_list_add(&l, k->machine.host, k->events[i]))
+			continue;
+		warn("-e '%s': at character %zu: %s", k->events[i], l.at + 1, l.why);
+		event_list_free(&l);
+		return EXIT_TROUBLE;
+	}
+	at = xcalloc(l.n, sizeof(*at));
+	for (size_t i = 0; i < l.n; i++) {
+		const struct event_spec *e = &l.events[i];
 		bool leads = e->leader == i;
 		struct named n = {
 			.attr = &e->attr, .stays = true, .leader_at = leads ? 0 : at[e->leader],
-			.leader = leads ? leader : &l->events[e->leader].attr,
+			.leader = leads ? leader : &l.events[e->leader].attr,
 		};
 		int one = answer_named(k, &n);
 
@@ -286,54 +271,39 @@ static int answer_list(struct why *k, const struct event_list *l,
 			refused = why_worse(refused, one);
 	}
 	free(at);
-	return !is_checked(k) && refused >= 0 ? refused : status;
-}
-
-static int answer_events(struct why *k, const struct attr_text *leader)
-{
-	struct event_list l = { 0 };
-	int status = EXIT_YES;
-
-	for (size_t i = 0; i < k->nevents && !status; i++) {
-		if (event_list_add(&l, k->machine.host, k->events[i]))
-			continue;
-		warn("-e '%s': at character %zu: %s", k->events[i], l.at + 1, l.why);
-		status = EXIT_TROUBLE;
-	}
-	if (!status)
-		status = answer_list(k, &l, leader);
 	event_list_free(&l);
-	return status;
+	return !is_checked(k) && refused >= 0 ? refused : status;
 }
 
 static int answer_operand(struct why *k)
 {
-	struct attr_text leader;
+	struct attr_text attr, *leader = k->leader ? &attr : NULL;
+	struct named n = { .attr = leader, .leads = true, .stays = true };
 	struct buf text = { 0 }, path = { 0 };
-	int status = EXIT_YES;
+	int status;
 
-	if (k->leader && !take_leader(k, &leader, &status))
-		return status;
+	if (leader) {
+		/* the leader is a call of its own */
+		if (!input_attr(k->leader, "--leader", leader))
+			return EXIT_TROUBLE;
+		status = answer_named(k, &n);
+		if (!n.opens)
+			return status;
+	}
 	if (k->events)
-		return answer_events(k, k->leader ? &leader : NULL);
+		return answer_events(k, leader);
 	if (!strcmp(k->what, "NULL"))
-		return answer_attr(k, NULL, k->leader ? &leader : NULL);
+		return answer_attr(k, NULL, leader);
 	status = EXIT_TROUBLE;
 	if (input_is_log(k->what))
 		buf_addf(&path, "@%s", k->what);
 	else
 		buf_adds(&path, k->what);
 	if (input_text(buf_str(&path), "why", &text))
-		status = answer_text(k, &text, k->leader ? &leader : NULL);
+		status = answer_text(k, &text, leader);
 	buf_free(&path);
 	buf_free(&text);
 	return status;
-}
-
-/* Bytes in hexadecimal may have colons between them, and attrs have braces or "=". */
-static bool is_path(const char *what)
-{
-	return what[strspn(what, "0123456789abcdefABCDEFxX:")] && !strpbrk(what, "{}=,; \t\n");
 }
 
 char *why_dump_of(const char *what, unsigned long *line)
@@ -356,7 +326,8 @@ char *why_dump_of(const char *what, unsigned long *line)
 	*line = number;
 	if (!access(path, F_OK))
 		return path;
-	if (is_path(what))
+	/* bytes in hexadecimal may have colons between them, and attrs have braces or "=" */
+	if (what[strspn(what, "0123456789abcdefABCDEFxX:")] && !strpbrk(what, "{}=,; \t\n"))
 		die("cannot read the dump '%s': %s; pevtrace --json=FILE COMMAND writes one",
 		    path, strerror(errno));
 	free(path);
@@ -391,6 +362,100 @@ static int answer_dump(struct why *k, const char *path, unsigned long line)
 	return status;
 }
 
+/* The calls of a command ---------------------------------------------------------------- */
+
+static _Noreturn void why_trace(char **command, int fd)
+{
+	char path[64];
+	size_t n = 0;
+	char **argv;
+	int status;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	while (command[n])
+		n++;
+	argv = xcalloc(n + TRACE_WORDS + 1, sizeof(*argv));
+	argv[0] = (char *)"trace";
+	argv[1] = (char *)"--json";
+	argv[2] = (char *)"-o";
+	argv[3] = path;
+	argv[4] = (char *)"--";
+	memcpy(argv + TRACE_WORDS, command, n * sizeof(*argv));
+	status = verb_run(&trace_verb, NULL, (int)n + TRACE_WORDS, argv);
+	free(argv);
+	exit(status);
+}
+
+/* Examine the calls that failed; probes count only if nothing else failed. */
+static int examine_all(struct why *k, const struct why_failures *l)
+{
+	int meant = -1, probes = -1;
+	struct map told = { 0 };
+
+	for (size_t i = 0; i < l->n; i++) {
+		struct why_failed *f = l->list[i];
+		const struct why_seen seen = {
+			.times = f->times, .instead = f->instead, .differs = f->differs,
+			.told = &told,
+		};
+		struct call *c = &f->call.call;
+		int32_t pid = call_int(c, 1);
+		int *of = f->instead ? &probes : &meant;
+
+		/* tasks of the command have ended, though zombies may be left */
+		if (f->own_task || pid <= 0 || facts_task_exists(pid) != FACT_YES)
+			pid = why_pid_here(&f->call);
+		why_call_args(&f->call, pid, call_int(c, 2), call_int(c, 3), c->args[4]);
+		*of = why_worse(*of, why_examine(k, &f->call, &seen));
+	}
+	map_free(&told);
+	if (meant >= 0)
+		return meant;
+	if (probes < 0)
+		warn("no perf_event_open failed in '%s'", k->command[0]);
+	return probes < 0 ? EXIT_NO : probes;
+}
+
+/* Trace k->command and examine the calls that failed in it; return the exit status. */
+static int answer_command(struct why *k)
+{
+	struct why_failures failures = { .n = 0 };
+	int fd = memfd_create("pevtrace-why", MFD_CLOEXEC), status = EXIT_TROUBLE;
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
+	const struct sigaction ignore = { .sa_handler = SIG_IGN };
+	struct sigaction was_int, was_quit;
+	struct stat trace;
+	pid_t pid;
+
+	if (!f) {
+		warn("cannot create a memory file for the trace of '%s': %s", k->command[0],
+		     strerror(errno));
+		return EXIT_TROUBLE;
+	}
+	pid = fork();
+	if (!pid)
+		why_trace(k->command, fd);
+	if (pid < 0) {
+		warn("cannot create a process to trace '%s': %s%s", k->command[0],
+		     strerror(errno), error_advice(errno));
+	} else {
+		/* ^C ends the command, not the examination */
+		sigaction(SIGINT, &ignore, &was_int);
+		sigaction(SIGQUIT, &ignore, &was_quit);
+		child_wait(pid);
+		sigaction(SIGINT, &was_int, NULL);
+		sigaction(SIGQUIT, &was_quit, NULL);
+	}
+	if (!descriptors_want(WHY_DESCRIPTORS))
+		refusal_descriptors("why", WHY_DESCRIPTORS);
+	else if (pid > 0 && !fstat(fd, &trace) && trace.st_size && /* else why was reported */
+		 why_failures_of_dump(f, "the trace", &failures))
+		status = examine_all(k, &failures);
+	why_failures_free(&failures);
+	fclose(f);
+	return status;
+}
+
 int why_answer_all(struct why *k, const char *path, unsigned long line)
 {
 	int status;
@@ -401,7 +466,7 @@ int why_answer_all(struct why *k, const char *path, unsigned long line)
 	machine_open(&k->machine);
 	facts_open(&k->facts, k->machine.host);
 	k->instruments.host = k->machine.host;
-	status = k->command ? why_command(k) : path ? answer_dump(k, path, line) :
+	status = k->command ? answer_command(k) : path ? answer_dump(k, path, line) :
 		 answer_operand(k);
 	for (size_t i = 0; i < k->opened.n; i++) {
 		why_call_free(k->opened.calls[i]);

@@ -282,7 +282,7 @@ static bool is_sure(const struct cause *c)
 	return true;
 }
 
-static void verdict_words(const struct show *s, struct buf *out)
+static void result_words(const struct show *s, struct buf *out)
 {
 	const struct why_result *r = s->r;
 
@@ -318,7 +318,7 @@ static void show_verdict(const struct show *s)
 		if (r->there)
 			sink_symbol(k, "perhaps", r->there->name);
 	} else if (!s->again) {
-		verdict_words(s, show_line(s, "verdict"));
+		result_words(s, show_line(s, "verdict"));
 		showing_end(s->out);
 	}
 }
@@ -362,8 +362,10 @@ void show_result(struct show *s)
 {
 	const struct why_result *r = s->r;
 	const struct cause *c = &r->cause;
-	struct sink *k = s->out->sink;
+	struct sink *k;
 
+	show_head(s);
+	k = s->out->sink;
 	s->again = !s->out->json && was_told(s);
 	show_seen(s);
 	show_probe(s);
@@ -390,12 +392,12 @@ void show_result(struct show *s)
 	/* an event that opens only as another is no remedy */
 	if (!s->again && !r->not_tried && (!c->error || (c->n && !opens_another(s))))
 		show_doubt(s);
-	if (s->k->quiet || s->again)
-		return;
-	if (s->out->json)
-		sink_sint(k, "experiments", c->trials);
-	else
+	if (!s->k->quiet && s->out->json) {
+		sink_uint(k, "experiments", c->trials);
+	} else if (!s->k->quiet && !s->again) {
 		buf_addf(show_line(s, "experiments"), "%u", c->trials);
-	if (!s->out->json)
+		showing_end(s->out);
+	}
+	if (s->out->json)
 		showing_end(s->out);
 }

@@ -199,6 +199,21 @@ void show_rule_json(const struct show *s, const struct rule_desc *d)
 
 /* What both kinds of answers have ----------------------------------------------------- */
 
+void show_head(const struct show *s)
+{
+	const struct why_call *c = s->c;
+
+	if (!s->out->json) {
+		show_call(s, c->label, &c->call, (int)c->call.ret);
+		return;
+	}
+	showing_begin(s->out, false);
+	sink_symbol(s->out->sink, "call", c->call.desc->name);
+	if (*c->label)
+		sink_string(s->out->sink, "label", c->label, strlen(c->label), false);
+	show_json_call(s, &c->call);
+}
+
 void show_seen(const struct show *s)
 {
 	unsigned int times = s->seen ? s->seen->times : 0;
@@ -408,36 +423,22 @@ static void show_kernel(const struct show *s)
 		sink_symbol(k, "perhaps", r->open->name);
 }
 
-void why_show(struct show *s)
+void show_answer(const struct show *s)
 {
-	const struct why_call *c = s->c;
 	const struct why_answer *r = s->answer;
-	bool quiet = s->k->quiet;
 
-	if (s->out->json) {
-		showing_begin(s->out, false);
-		sink_symbol(s->out->sink, "call", c->call.desc->name);
-		if (*c->label)
-			sink_string(s->out->sink, "label", c->label, strlen(c->label), false);
-		show_json_call(s, &c->call);
-	} else {
-		show_call(s, c->label, &c->call, (int)c->call.ret);
+	show_head(s);
+	show_predicted(s);
+	if (!s->k->quiet) {
+		show_rules(s, "unknown", "not known", is_unknown);
+		show_rules(s, "also", "also refused by", refuses_too);
 	}
-	if (r) {
-		show_predicted(s);
-		if (!quiet) {
-			show_rules(s, "unknown", "not known", is_unknown);
-			show_rules(s, "also", "also refused by", refuses_too);
-		}
-		if (!quiet && !s->out->json && s->out->text.sink.full)
-			show_rules(s, NULL, "passed", is_passed);
-		show_seen(s);
-		show_kernel(s);
-		if (r->asked && !r->trial.error)
-			show_doubt(s);
-	} else {
-		show_result(s);
-	}
+	if (!s->k->quiet && !s->out->json && s->out->text.sink.full)
+		show_rules(s, NULL, "passed", is_passed);
+	show_seen(s);
+	show_kernel(s);
+	if (r->asked && !r->trial.error)
+		show_doubt(s);
 	if (s->out->json)
 		showing_end(s->out);
 }

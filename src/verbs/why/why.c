@@ -120,28 +120,6 @@ static void why_init(void *state)
 
 /* The command line ------------------------------------------------------------------ */
 
-/* Set the target of -a or --cgroup. */
-static void take_target(struct why *k)
-{
-	if (k->all && k->pid_given)
-		die("-a and -p are mutually exclusive");
-	if (k->cgroup && (k->pid_given || k->all))
-		die("--cgroup and -%c are mutually exclusive", k->all ? 'a' : 'p');
-	if (k->all) {
-		k->pid = -1;
-		k->pid_given = "-a";
-		k->cpu = k->cpu_given ? k->cpu : 0;
-		k->cpu_given = true;
-	}
-	if (k->cgroup) {
-		k->pid = open(k->cgroup, O_RDONLY | O_CLOEXEC);
-		if (k->pid < 0)
-			die("cannot open '%s' for --cgroup: %s", k->cgroup, strerror(errno));
-		k->pid_given = "--cgroup";
-		k->flags |= PERF_FLAG_PID_CGROUP;
-	}
-}
-
 /* Take the operands; die unless they and the options go together. */
 static void take_args(struct why *k, const struct verb_args *args)
 {
@@ -168,7 +146,23 @@ static void take_args(struct why *k, const struct verb_args *args)
 		die("--leader and --group-fd are mutually exclusive");
 	if (k->rules_only && k->once)
 		die("--rules-only and --once are mutually exclusive");
-	take_target(k);
+	if (k->all && k->pid_given)
+		die("-a and -p are mutually exclusive");
+	if (k->cgroup && (k->pid_given || k->all))
+		die("--cgroup and -%c are mutually exclusive", k->all ? 'a' : 'p');
+	if (k->all) {
+		k->pid = -1;
+		k->pid_given = "-a";
+		k->cpu = k->cpu_given ? k->cpu : 0;
+		k->cpu_given = true;
+	}
+	if (k->cgroup) {
+		k->pid = open(k->cgroup, O_RDONLY | O_CLOEXEC);
+		if (k->pid < 0)
+			die("cannot open '%s' for --cgroup: %s", k->cgroup, strerror(errno));
+		k->pid_given = "--cgroup";
+		k->flags |= PERF_FLAG_PID_CGROUP;
+	}
 }
 
 static int why_run(void *state, const struct verb_args *args)

@@ -161,6 +161,3 @@ int why_check(struct why *k, struct why_call *c);
 
 /* Examine one call by experiment and show the result; return the exit status. */
 int why_examine(struct why *k, struct why_call *c, const struct why_seen *seen);
-
-/* Trace k->command and examine the calls that failed in it; return the exit status. */
-int why_command(struct why *k);

@@ -47,8 +47,11 @@ struct show {
 	bool again;	/* another call of the command was refused for the same causes */
 };
 
-/* Show the answer or the result as text or JSON. */
-void why_show(struct show *s);
+/* Show the call and its answer as text or JSON. */
+void show_answer(const struct show *s);
+
+/* Show the call and the result of experiments; set s->again (result.c). */
+void show_result(struct show *s);
 
 /* show.c: lines of text and members of JSON ----------------------------------------------- */
 
@@ -75,16 +78,14 @@ void show_json_call(const struct show *s, const struct call *c);
 void show_rule_text(const struct show *s, const struct rule_desc *d);
 void show_rule_json(const struct show *s, const struct rule_desc *d);
 
+/* Show the call with its result; in JSON begin the object, which showing_end() ends. */
+void show_head(const struct show *s);
+
 /* Show the result in the dump or command, if it had one. */
 void show_seen(const struct show *s);
 
 /* Show that the call, which opens, is for an event of the hardware, and such do not count here. */
 void show_doubt(const struct show *s);
-
-/* result.c -------------------------------------------------------------------------------- */
-
-/* Show the result of experiments; set s->again. */
-void show_result(struct show *s);
 
 /* here.c: this machine --------------------------------------------------------------------- */
 
