@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/abi/attr_fields.h"
+#include "core/abi/layout.h"
 #include "core/lib/child.h"
 #include "core/lib/die.h"
 #include "experiment/open_event.h"

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/abi/as_kernel.h"
 #include "core/abi/layout.h"
-#include "core/abi/need.h"
 #include "core/abi/siginfo.h"
 #include "core/abi/strings.h"
 #include "core/lib/die.h"

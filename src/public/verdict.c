@@ -4,8 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "core/abi/attr_fields.h"
-#include "core/abi/need.h"
+#include "core/abi/as_kernel.h"
 #include "core/abi/siginfo.h"
 #include "core/abi/strings.h"
 #include "config.h"

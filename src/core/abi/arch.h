@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The differences between the ABIs of tasks; arch/ has a file for each ABI. */
+/* The differences between the ABIs of tasks; arch/arch.c has a row for each. */
 #pragma once
 
 #include <stdbool.h>
@@ -59,11 +59,11 @@ extern const struct arch *const arches[];
 const struct arch *arch_find(uint32_t audit, uint64_t nr);
 const struct arch *arch_by_name(const char *name);
 
-/* Offer the names of all ABIs that have a file in arch/. */
+/* Offer the names of all ABIs but arch_unknown. */
 void arch_offer(struct nearest *n);
 
 /*
- * The ABI that pevtrace itself was built for; arch_unknown if it has no file in arch/.  Its calls
+ * The ABI that pevtrace itself was built for; arch_unknown if it is none of the others.  Its calls
  * are found by libseccomp's numbers; its registers have no names.
  */
 const struct arch *arch_native(void);

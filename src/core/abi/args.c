@@ -12,6 +12,23 @@
 #define EMIT(kind, call) \
 	static void emit_##kind(const struct arg *a, struct sink *s) { call; }
 
+/* Define capture_KIND() of a kind that points to a number of bytes, to be copied on a condition. */
+#define CAPTURE(kind, condition, bytes) \
+	static void capture_##kind(const struct arg *a, struct call *c, enum call_phase phase, \
+				   const struct mem *m) \
+	{ if (condition) capture_bytes(c, phase, arg_word(a), bytes, m); }
+
+CAPTURE(sigset, phase == AT_SYSCALL_ENTER, 8)
+CAPTURE(time, phase == AT_SYSCALL_ENTER || call_gave(c), 16)
+CAPTURE(pollfds, phase == AT_SYSCALL_ENTER || call_gave(c),
+	(uint64_t)(uint32_t)c->args[a->i + 1] * 8)
+CAPTURE(epoll_event, phase == AT_SYSCALL_ENTER, c->arch->epoll_size)
+CAPTURE(epoll_events, phase == AT_SYSCALL_EXIT && call_gave(c),
+	(uint64_t)c->ret * c->arch->epoll_size)
+CAPTURE(read_buf, phase == AT_SYSCALL_EXIT && call_gave(c), (uint64_t)c->ret)
+/* the pointers only, for their number: environments may hold secrets */
+CAPTURE(envp, phase == AT_SYSCALL_ENTER, (ENVP_MAX + 1) * c->arch->word)
+
 EMIT(uint, sink_uint(s, arg_name(a), (uint32_t)arg_value(a)))
 EMIT(sint, sink_sint(s, arg_name(a), call_int(a->call, a->i)))
 EMIT(hex, sink_hex(s, arg_name(a), arg_word(a)))
@@ -177,7 +194,7 @@ static const struct arg_ops kinds[] = {
 	[ARG_SIZE] = { .emit = emit_size },
 	[ARG_STRING] = { capture_path, emit_path, NULL, NULL, MEMORY_STRING },
 	[ARG_ARGV] = { arg_capture_argv, arg_emit_argv, NULL, arg_swap_words, MEMORY_ARGV },
-	[ARG_ENVP] = { arg_capture_envp, arg_emit_envp, NULL, arg_swap_words, MEMORY_ENVP },
+	[ARG_ENVP] = { capture_envp, arg_emit_envp, NULL, arg_swap_words, MEMORY_ENVP },
 	[ARG_ATTR] = { capture_attr, emit_attr, NULL, arg_swap_attr, MEMORY_ATTR },
 	[ARG_EVENT_PID] = { .emit = emit_event_pid },
 	[ARG_GROUP_FD] = { .emit = emit_group_fd },
@@ -187,26 +204,23 @@ static const struct arg_ops kinds[] = {
 	[ARG_BPF_ATTR] = { arg_capture_bpf_attr, arg_emit_bpf_attr, NULL, arg_swap_bpf_attr,
 			   MEMORY_NEXT },
 	[ARG_MMAP_OFFSET] = { .emit = emit_mmap_offset },
-	[ARG_POLLFDS] = { arg_capture_pollfds, arg_emit_pollfds, arg_result_pollfds,
+	[ARG_POLLFDS] = { capture_pollfds, arg_emit_pollfds, arg_result_pollfds,
 			  arg_swap_pollfds, MEMORY_POLLFDS },
 	[ARG_FDSET] = { arg_capture_fdset, arg_emit_fdset, arg_result_fdset, arg_swap_words,
 			MEMORY_FDSET },
-	[ARG_TIMESPEC] = { arg_capture_time, arg_emit_timespec, arg_result_timespec,
-			   arg_swap_words, MEMORY_16 },
-	[ARG_TIMESPEC64] = { arg_capture_time, arg_emit_timespec64, arg_result_timespec64,
-			     arg_swap_u64s, MEMORY_16 },
-	[ARG_TIMEVAL] = { arg_capture_time, arg_emit_timeval, arg_result_timeval, arg_swap_words,
-			  MEMORY_16 },
+	[ARG_TIMESPEC] = { capture_time, arg_emit_time, arg_result_time, arg_swap_words, MEMORY_16 },
+	[ARG_TIMESPEC64] = { capture_time, arg_emit_time, arg_result_time, arg_swap_u64s, MEMORY_16 },
+	[ARG_TIMEVAL] = { capture_time, arg_emit_time, arg_result_time, arg_swap_words, MEMORY_16 },
 	[ARG_MSEC] = { .emit = emit_sint },
 	/* 32-bit ABIs have the lower half of a mask first */
-	[ARG_SIGSET] = { arg_capture_sigset, arg_emit_sigset, NULL, arg_swap_words, MEMORY_8 },
+	[ARG_SIGSET] = { capture_sigset, arg_emit_sigset, NULL, arg_swap_words, MEMORY_8 },
 	[ARG_SIGSET_PAIR] = { arg_capture_sigset_pair, arg_emit_sigset_pair, NULL,
 			      arg_swap_sigset_pair, MEMORY_PAIR },
-	[ARG_EPOLL_EVENT] = { arg_capture_epoll_event, arg_emit_epoll_event, NULL, arg_swap_epoll,
+	[ARG_EPOLL_EVENT] = { capture_epoll_event, arg_emit_epoll_event, NULL, arg_swap_epoll,
 			      MEMORY_16 },
-	[ARG_EPOLL_EVENTS] = { arg_capture_epoll_events, arg_emit_epoll_events, NULL,
+	[ARG_EPOLL_EVENTS] = { capture_epoll_events, arg_emit_epoll_events, NULL,
 			       arg_swap_epoll, MEMORY_EPOLL },
-	[ARG_READ_BUF] = { arg_capture_read_buf, arg_emit_read_buf, NULL, arg_swap_read_buf,
+	[ARG_READ_BUF] = { capture_read_buf, arg_emit_read_buf, NULL, arg_swap_read_buf,
 			   MEMORY_RETURNED },
 	[ARG_READ_IOV] = { arg_capture_read_iov, arg_emit_read_iov, NULL, arg_swap_read_iov,
 			   MEMORY_IOVEC },

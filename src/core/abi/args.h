@@ -76,25 +76,28 @@ static inline const char *arg_fd_label(const struct arg *a, int64_t fd)
 	return a->names && a->names->fd ? a->names->fd(a->names, a->call, fd) : NULL;
 }
 
+/* Return whether the call returned a number above 0: of bytes, or of descriptors that are ready. */
+static inline bool call_gave(const struct call *c)
+{
+	return !c->failed && c->ret > 0;
+}
+
+/* Pointers of an environment worth counting. */
+enum { ENVP_MAX = 1024 };
+
 /* The functions that rows of args.c refer to, by file: args_poll.c, */
-arg_capture arg_capture_pollfds, arg_capture_fdset, arg_capture_time, arg_capture_sigset,
-	    arg_capture_sigset_pair, arg_capture_epoll_event, arg_capture_epoll_events;
-arg_emit arg_emit_pollfds, arg_result_pollfds, arg_emit_fdset, arg_result_fdset,
-	 arg_emit_timespec, arg_result_timespec, arg_emit_timespec64, arg_result_timespec64,
-	 arg_emit_timeval, arg_result_timeval, arg_emit_sigset, arg_emit_sigset_pair,
-	 arg_emit_epoll_event, arg_emit_epoll_events;
+arg_capture arg_capture_fdset, arg_capture_sigset_pair;
+arg_emit arg_emit_pollfds, arg_result_pollfds, arg_emit_fdset, arg_result_fdset, arg_emit_time,
+	 arg_result_time, arg_emit_sigset, arg_emit_sigset_pair, arg_emit_epoll_event,
+	 arg_emit_epoll_events;
 /* args_process.c, */
-arg_capture arg_capture_argv, arg_capture_envp, arg_capture_clone_args;
+arg_capture arg_capture_argv, arg_capture_clone_args;
 arg_emit arg_emit_argv, arg_emit_envp, arg_emit_clone_args, arg_emit_clone_flags;
-/* args_desc.c, args_bpf.c, call_decode.c, */
-arg_capture arg_capture_read_buf, arg_capture_read_iov, arg_capture_fcntl_arg,
-	    arg_capture_bpf_attr, arg_capture_msghdr;
+/* args_desc.c, */
+arg_capture arg_capture_read_iov, arg_capture_fcntl_arg, arg_capture_bpf_attr, arg_capture_msghdr;
 arg_emit arg_emit_read_buf, arg_emit_read_iov, arg_emit_fcntl_arg, arg_result_fcntl_arg,
 	 arg_emit_bpf_attr, arg_emit_msghdr;
 /* and swap.c */
 arg_swap arg_swap_attr, arg_swap_ioctl, arg_swap_bpf_attr, arg_swap_pollfds, arg_swap_words,
 	 arg_swap_u64s, arg_swap_u32s, arg_swap_sigset_pair, arg_swap_epoll, arg_swap_read_buf,
 	 arg_swap_read_iov, arg_swap_clone_args, arg_swap_msghdr;
-
-/* Return the kind of fcntl's result for that command. */
-enum call_result fcntl_result(int cmd);

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Arguments of the calls that read and change descriptors. */
+#include <errno.h>
 #include <string.h>
 
 #include "core/abi/args.h"
+#include "core/abi/bpf.h"
 #include "core/abi/call.h"
 #include "core/abi/call_decode.h"
 #include "core/abi/layout.h"
+#include "core/abi/layout_emit.h"
 #include "core/abi/read_format.h"
 #include "core/abi/strings.h"
 #include "xlat/constants.h"
@@ -15,18 +18,12 @@
 /* The kernel takes no more (UIO_MAXIOV); of a read that failed, fewer are shown without -v. */
 enum { READ_IOV_MAX = 1024, SHORT_IOV = 16 };
 
-static int64_t read_format_of(const struct arg *a)
-{
-	const struct names *n = a->names;
-
-	return n && n->read_format ? n->read_format(n, a->call, call_int(a->call, 0)) :
-				     NAMES_NO_EVENT;
-}
-
 static void emit_content(const struct arg *a, const char *key,
 			 const uint8_t *p, size_t len, struct sink *s)
 {
-	int64_t format = read_format_of(a);
+	const struct names *n = a->names;
+	int64_t format = n && n->read_format ?
+		n->read_format(n, a->call, call_int(a->call, 0)) : NAMES_NO_EVENT;
 	bool cut = len > s->max_string;
 
 	if (format >= 0) {
@@ -42,22 +39,15 @@ static void emit_content(const struct arg *a, const char *key,
 	}
 }
 
-void arg_capture_read_buf(const struct arg *a, struct call *c,
-			  enum call_phase phase, const struct mem *m)
-{
-	if (phase == AT_SYSCALL_EXIT && !c->failed && c->ret > 0)
-		capture_bytes(c, phase, arg_value(a), (uint64_t)c->ret, m);
-}
-
 void arg_emit_read_buf(const struct arg *a, struct sink *s)
 {
 	size_t len;
-	const uint8_t *p = call_bytes(a->call, AT_SYSCALL_EXIT, arg_value(a), SIZE_MAX, &len);
+	const uint8_t *p = call_bytes(a->call, AT_SYSCALL_EXIT, arg_word(a), SIZE_MAX, &len);
 
 	if (p)
 		emit_content(a, arg_name(a), p, len, s);
 	else
-		sink_addr(s, arg_name(a), arg_value(a));
+		sink_addr(s, arg_name(a), arg_word(a));
 }
 
 static uint64_t iov_count(const struct arg *a)
@@ -72,7 +62,7 @@ static bool iov_at(const struct arg *a, uint64_t i, uint64_t *base, uint64_t *le
 {
 	size_t got, word = a->call->arch->word;
 	const uint8_t *p = call_bytes(a->call, AT_SYSCALL_ENTER,
-				      arg_value(a) + i * 2 * word, 2 * word, &got);
+				      arg_word(a) + i * 2 * word, 2 * word, &got);
 
 	if (!p || got < 2 * word)
 		return false;
@@ -87,7 +77,7 @@ void arg_capture_read_iov(const struct arg *a, struct call *c,
 	uint64_t base, len, left = c->failed || c->ret < 0 ? 0 : (uint64_t)c->ret;
 
 	if (phase == AT_SYSCALL_ENTER) {
-		capture_bytes(c, phase, arg_value(a),
+		capture_bytes(c, phase, arg_word(a),
 			      iov_count(a) * 2 * c->arch->word, m);
 		return;
 	}
@@ -145,7 +135,7 @@ void arg_emit_read_iov(const struct arg *a, struct sink *s)
 	uint64_t shown = s->full || iov_count(a) < SHORT_IOV ? iov_count(a) : SHORT_IOV;
 
 	if (n && !iov_at(a, 0, &base, &len)) {
-		call_emit_unreadable(arg_name(a), arg_value(a), s);
+		call_emit_unreadable(arg_name(a), arg_word(a), s);
 		return;
 	}
 	if (!a->call->failed && a->call->returned && a->call->ret > 0) {
@@ -171,41 +161,20 @@ void arg_emit_read_iov(const struct arg *a, struct sink *s)
 
 /* fcntl --------------------------------------------------------------- */
 
-enum call_result fcntl_result(int cmd)
-{
-	switch (cmd) {
-	case ABI_F_DUPFD:
-	case ABI_F_DUPFD_CLOEXEC:
-		return RESULT_FD;
-	case ABI_F_GETFL:
-	case ABI_F_GETFD:
-		return RESULT_FLAGS;
-	default:
-		return RESULT_NUMBER;
-	}
-}
-
-static bool takes_owner(int cmd)
-{
-	return cmd == ABI_F_SETOWN_EX || cmd == ABI_F_GETOWN_EX;
-}
-
 void arg_capture_fcntl_arg(const struct arg *a, struct call *c,
 			   enum call_phase phase, const struct mem *m)
 {
-	int cmd = call_int(c, 1);
-
-	if (takes_owner(cmd) && (phase == AT_SYSCALL_ENTER) == (cmd == ABI_F_SETOWN_EX))
-		capture_bytes(c, phase, arg_value(a), 8, m);
+	if (call_int(c, 1) == (phase == AT_SYSCALL_ENTER ? ABI_F_SETOWN_EX : ABI_F_GETOWN_EX))
+		capture_bytes(c, phase, arg_word(a), 8, m);
 }
 
 static void emit_owner(const struct arg *a, enum call_phase phase, struct sink *s)
 {
 	size_t len;
-	const uint8_t *p = call_bytes(a->call, phase, arg_value(a), 8, &len);
+	const uint8_t *p = call_bytes(a->call, phase, arg_word(a), 8, &len);
 
 	if (!p || len < 8) {
-		call_emit_unreadable(arg_name(a), arg_value(a), s);
+		call_emit_unreadable(arg_name(a), arg_word(a), s);
 		return;
 	}
 	sink_begin(s, arg_name(a), SINK_OBJECT);
@@ -241,13 +210,11 @@ void arg_emit_fcntl_arg(const struct arg *a, struct sink *s)
 			sink_note(s, "signal", "SIGIO");
 		break;
 	case ABI_F_SETOWN_EX:
-		emit_owner(a, AT_SYSCALL_ENTER, s);
-		break;
 	case ABI_F_GETOWN_EX:
-		emit_owner(a, AT_SYSCALL_EXIT, s);
+		emit_owner(a, cmd == ABI_F_SETOWN_EX ? AT_SYSCALL_ENTER : AT_SYSCALL_EXIT, s);
 		break;
 	default:
-		sink_hex(s, arg_name(a), arg_value(a));
+		sink_hex(s, arg_name(a), arg_word(a));
 	}
 }
 
@@ -338,5 +305,61 @@ void arg_emit_msghdr(const struct arg *a, struct sink *s)
 	for (size_t i = 0; i < n; i++)
 		sink_fd(s, NULL, fds[i], arg_fd_label(a, fds[i]));
 	sink_end(s);
+	sink_end(s);
+}
+
+/* Return whether the kernel wrote its answer: with ENOSPC all but the end of the name. */
+static bool answered(const struct call *c)
+{
+	return c->returned && !c->inject.injected && (!c->failed || c->ret == ENOSPC) &&
+	       (uint32_t)c->args[0] == ABI_BPF_TASK_FD_QUERY;
+}
+
+void arg_capture_bpf_attr(const struct arg *a, struct call *c, enum call_phase phase,
+			  const struct mem *m)
+{
+	const struct bpf_part *part = bpf_part_of((uint32_t)c->args[0]);
+	uint32_t size = (uint32_t)c->args[a->i + 1];
+	const uint8_t *p;
+	size_t len;
+
+	if (!part || (phase == AT_SYSCALL_EXIT && !answered(c)))
+		return;
+	capture_bytes(c, phase, arg_word(a), size < BPF_ATTR_MAX ? size : BPF_ATTR_MAX, m);
+	p = call_bytes(c, phase, arg_word(a), BPF_ATTR_MAX, &len);
+	if (p && part->cmd == ABI_BPF_OBJ_PIN && phase == AT_SYSCALL_ENTER)
+		capture_string(c, phase, layout_get(part->layout, BPF_OBJ_PIN_PATHNAME, p, len), m);
+	if (p && phase == AT_SYSCALL_EXIT)
+		capture_string(c, phase, layout_get(part->layout, BPF_TASK_FD_QUERY_BUF, p, len), m);
+}
+
+void arg_emit_bpf_attr(const struct arg *a, struct sink *s)
+{
+	const struct bpf_part *part = bpf_part_of((uint32_t)a->call->args[0]);
+	struct walk w = {
+		.layout = part ? part->layout : NULL, .call = a->call, .arch = a->call->arch,
+		.names = a->names, .phase = answered(a->call) ? AT_SYSCALL_EXIT : AT_SYSCALL_ENTER,
+	};
+
+	if (!part) {
+		sink_addr(s, arg_name(a), arg_word(a));
+		return;
+	}
+	w.bytes = call_bytes(a->call, w.phase, arg_word(a), BPF_ATTR_MAX, &w.len);
+	if (!w.bytes) {
+		call_emit_unreadable(arg_name(a), arg_word(a), s);
+		return;
+	}
+	/* what the caller's memory has in place of an answer means nothing */
+	if (part->cmd == ABI_BPF_TASK_FD_QUERY && !answered(a->call) &&
+	    w.len > part->layout->fields[BPF_TASK_FD_QUERY_BUF].offset)
+		w.len = part->layout->fields[BPF_TASK_FD_QUERY_BUF].offset;
+	sink_begin(s, arg_name(a), SINK_OBJECT);
+	if (part->key)
+		sink_begin(s, part->key, SINK_OBJECT);
+	layout_emit(&w, s);
+	if (part->key)
+		sink_end(s);
+	layout_emit_tail(&w, s);
 	sink_end(s);
 }

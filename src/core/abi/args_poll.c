@@ -18,16 +18,6 @@
 
 /* poll ---------------------------------------------------------------- */
 
-void arg_capture_pollfds(const struct arg *a, struct call *c,
-			 enum call_phase phase, const struct mem *m)
-{
-	uint64_t n = (uint32_t)c->args[a->i + 1];
-
-	if (phase == AT_SYSCALL_EXIT && (c->failed || c->ret <= 0))
-		return;
-	capture_bytes(c, phase, arg_word(a), n * POLLFD_SIZE, m);
-}
-
 static void emit_pollfd(const struct arg *a, const uint8_t *p, bool results,
 			struct sink *s)
 {
@@ -99,9 +89,8 @@ static size_t fdset_bytes(const struct call *c)
 void arg_capture_fdset(const struct arg *a, struct call *c,
 		       enum call_phase phase, const struct mem *m)
 {
-	if (phase == AT_SYSCALL_EXIT && (c->failed || c->ret <= 0))
-		return;
-	capture_bytes(c, phase, arg_word(a), fdset_bytes(c), m);
+	if (phase == AT_SYSCALL_ENTER || call_gave(c))
+		capture_bytes(c, phase, arg_word(a), fdset_bytes(c), m);
 }
 
 static void emit_set(const struct arg *a, enum call_phase phase, const char *key,
@@ -148,12 +137,13 @@ void arg_result_fdset(const struct arg *a, struct sink *s)
 
 /* times --------------------------------------------------------------- */
 
-/* Write two integers of word bytes each: seconds, and a fraction with the key sub. */
-static void emit_time(const struct arg *a, enum call_phase phase,
-		      const char *key, size_t word, const char *sub,
+/* Write two integers: seconds, and a fraction. */
+static void emit_time(const struct arg *a, enum call_phase phase, const char *key,
 		      struct sink *s)
 {
-	size_t len;
+	enum arg_kind kind = arg_desc(a)->kind;
+	size_t len, word = kind == ARG_TIMESPEC64 ? 8 : a->call->arch->word;
+	const char *sub = kind == ARG_TIMEVAL ? "tv_usec" : "tv_nsec";
 	const uint8_t *p = call_bytes(a->call, phase, arg_word(a), 2 * word, &len);
 
 	if (!p || len < 2 * word) {
@@ -171,61 +161,22 @@ static void emit_time(const struct arg *a, enum call_phase phase,
 	sink_end(s);
 }
 
-void arg_capture_time(const struct arg *a, struct call *c,
-		      enum call_phase phase, const struct mem *m)
+void arg_emit_time(const struct arg *a, struct sink *s)
 {
-	if (phase == AT_SYSCALL_ENTER || (!c->failed && c->ret > 0))
-		capture_bytes(c, phase, arg_word(a), 16, m);
-}
-
-void arg_emit_timespec(const struct arg *a, struct sink *s)
-{
-	emit_time(a, AT_SYSCALL_ENTER, arg_name(a), a->call->arch->word, "tv_nsec", s);
-}
-
-void arg_emit_timespec64(const struct arg *a, struct sink *s)
-{
-	emit_time(a, AT_SYSCALL_ENTER, arg_name(a), 8, "tv_nsec", s);
-}
-
-void arg_emit_timeval(const struct arg *a, struct sink *s)
-{
-	emit_time(a, AT_SYSCALL_ENTER, arg_name(a), a->call->arch->word, "tv_usec", s);
+	emit_time(a, AT_SYSCALL_ENTER, arg_name(a), s);
 }
 
 /* Write the remaining time, which the kernel stores except for epoll_pwait2. */
-static void result_left(const struct arg *a, size_t word, const char *sub,
-			struct sink *s)
+void arg_result_time(const struct arg *a, struct sink *s)
 {
 	size_t len;
 
 	if (a->call->desc->id != CALL_EPOLL_PWAIT2 &&
 	    call_bytes(a->call, AT_SYSCALL_EXIT, arg_word(a), 1, &len))
-		emit_time(a, AT_SYSCALL_EXIT, "left", word, sub, s);
+		emit_time(a, AT_SYSCALL_EXIT, "left", s);
 }
 
-void arg_result_timespec(const struct arg *a, struct sink *s)
-{
-	result_left(a, a->call->arch->word, "tv_nsec", s);
-}
-
-void arg_result_timespec64(const struct arg *a, struct sink *s)
-{
-	result_left(a, 8, "tv_nsec", s);
-}
-
-void arg_result_timeval(const struct arg *a, struct sink *s)
-{
-	result_left(a, a->call->arch->word, "tv_usec", s);
-}
 /* signal masks -------------------------------------------------------- */
-
-void arg_capture_sigset(const struct arg *a, struct call *c,
-			enum call_phase phase, const struct mem *m)
-{
-	if (phase == AT_SYSCALL_ENTER)
-		capture_bytes(c, phase, arg_word(a), 8, m);
-}
 
 static void emit_mask(const struct arg *a, const char *key, uint64_t addr, struct sink *s)
 {
@@ -308,13 +259,6 @@ static void emit_one_epoll(const uint8_t *p, size_t size, struct sink *s)
 	sink_end(s);
 }
 
-void arg_capture_epoll_event(const struct arg *a, struct call *c,
-			     enum call_phase phase, const struct mem *m)
-{
-	if (phase == AT_SYSCALL_ENTER)
-		capture_bytes(c, phase, arg_word(a), c->arch->epoll_size, m);
-}
-
 void arg_emit_epoll_event(const struct arg *a, struct sink *s)
 {
 	size_t len, size = a->call->arch->epoll_size;
@@ -324,13 +268,6 @@ void arg_emit_epoll_event(const struct arg *a, struct sink *s)
 		call_emit_unreadable(arg_name(a), arg_word(a), s);
 	else
 		emit_one_epoll(p, size, s);
-}
-
-void arg_capture_epoll_events(const struct arg *a, struct call *c,
-			      enum call_phase phase, const struct mem *m)
-{
-	if (phase == AT_SYSCALL_EXIT && !c->failed && c->ret > 0)
-		capture_bytes(c, phase, arg_word(a), (uint64_t)c->ret * c->arch->epoll_size, m);
 }
 
 void arg_emit_epoll_events(const struct arg *a, struct sink *s)

@@ -13,7 +13,6 @@
 #include "xlat/tables.h"
 
 #define ARGV_MAX 32		/* strings worth copying */
-#define ENVP_MAX 1024		/* pointers worth counting */
 #define CLONE_ARGS_MAX 256
 #define SET_TID_MAX 32		/* the kernel's limit, MAX_PID_NS_LEVEL */
 
@@ -22,7 +21,7 @@ static bool vector_at(const struct arg *a, size_t i, uint64_t *p)
 {
 	size_t len, word = a->call->arch->word;
 	const uint8_t *b = call_bytes(a->call, AT_SYSCALL_ENTER,
-				      arg_value(a) + i * word, word, &len);
+				      arg_word(a) + i * word, word, &len);
 
 	if (!b || len < word)
 		return false;
@@ -37,7 +36,7 @@ void arg_capture_argv(const struct arg *a, struct call *c,
 
 	if (phase != AT_SYSCALL_ENTER)
 		return;
-	capture_bytes(c, phase, arg_value(a), (ARGV_MAX + 1) * c->arch->word, m);
+	capture_bytes(c, phase, arg_word(a), (ARGV_MAX + 1) * c->arch->word, m);
 	for (size_t i = 0; i < ARGV_MAX && vector_at(a, i, &p) && p; i++)
 		capture_string(c, phase, p, m);
 }
@@ -48,7 +47,7 @@ void arg_emit_argv(const struct arg *a, struct sink *s)
 	size_t i;
 
 	if (!vector_at(a, 0, &p)) {
-		call_emit_unreadable(arg_name(a), arg_value(a), s);
+		call_emit_unreadable(arg_name(a), arg_word(a), s);
 		return;
 	}
 	sink_begin(s, arg_name(a), SINK_ARRAY);
@@ -62,22 +61,13 @@ void arg_emit_argv(const struct arg *a, struct sink *s)
 	sink_end(s);
 }
 
-/* Capture the pointers only, for their number: environments may hold secrets. */
-void arg_capture_envp(const struct arg *a, struct call *c,
-		      enum call_phase phase, const struct mem *m)
-{
-	if (phase == AT_SYSCALL_ENTER)
-		capture_bytes(c, phase, arg_value(a),
-			      (ENVP_MAX + 1) * c->arch->word, m);
-}
-
 void arg_emit_envp(const struct arg *a, struct sink *s)
 {
 	uint64_t p = 0;
 	size_t n = 0;
 	bool known = vector_at(a, 0, &p);
 
-	sink_addr(s, arg_name(a), arg_value(a));
+	sink_addr(s, arg_name(a), arg_word(a));
 	while (n < ENVP_MAX && vector_at(a, n, &p) && p)
 		n++;
 	if (known)
@@ -115,9 +105,9 @@ void arg_capture_clone_args(const struct arg *a, struct call *c,
 
 	if (phase != AT_SYSCALL_ENTER)
 		return;
-	capture_bytes(c, phase, arg_value(a),
+	capture_bytes(c, phase, arg_word(a),
 		      size < CLONE_ARGS_MAX ? size : CLONE_ARGS_MAX, m);
-	p = call_bytes(c, phase, arg_value(a), CLONE_ARGS_MAX, &len);
+	p = call_bytes(c, phase, arg_word(a), CLONE_ARGS_MAX, &len);
 	tids = p ? layout_get(&layout_clone_args, CLONE_ARGS_SET_TID_SIZE, p, len) : 0;
 	if (tids)
 		capture_bytes(c, phase, layout_get(&layout_clone_args, CLONE_ARGS_SET_TID, p, len),
@@ -131,9 +121,9 @@ void arg_emit_clone_args(const struct arg *a, struct sink *s)
 		.arch = a->call->arch, .names = a->names,
 	};
 
-	w.bytes = call_bytes(a->call, AT_SYSCALL_ENTER, arg_value(a), CLONE_ARGS_MAX, &w.len);
+	w.bytes = call_bytes(a->call, AT_SYSCALL_ENTER, arg_word(a), CLONE_ARGS_MAX, &w.len);
 	if (!w.bytes) {
-		call_emit_unreadable(arg_name(a), arg_value(a), s);
+		call_emit_unreadable(arg_name(a), arg_word(a), s);
 		return;
 	}
 	sink_begin(s, arg_name(a), SINK_OBJECT);

@@ -13,6 +13,73 @@
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
+/* What is passed on, and to which function. */
+struct offering {
+	void (*hook)(void *ctx, const struct open_need *need);
+	void *ctx;
+};
+
+static void offer(const struct offering *o, const char *name, uint32_t since)
+{
+	struct open_need need = { since, name };
+
+	if (since > KVER(2, 6, 31))
+		o->hook(o->ctx, &need);
+}
+
+static void offer_value(const struct offering *o, const struct xlat *x, uint64_t v)
+{
+	const struct xlat_entry *e;
+	size_t at = 0;
+
+	if (x->kind != XLAT_FLAGS) {
+		e = xlat_find(x, v);
+		if (e)
+			offer(o, e->name, e->since);
+		return;
+	}
+	while ((e = xlat_next_flag(x, &v, &at)))
+		offer(o, e->name, e->since);
+}
+
+void open_need_each(const uint8_t *attr, size_t len, uint64_t flags,
+		    void (*hook)(void *ctx, const struct open_need *need), void *ctx)
+{
+	struct walk w = { .layout = &layout_perf_event_attr, .bytes = attr, .len = len };
+	uint64_t type = layout_get(w.layout, ATTR_TYPE, attr, len);
+	const struct offering o = { hook, ctx };
+	const struct field *f;
+	size_t at = 0;
+
+	while ((f = layout_next(&w, &at))) {
+		const struct xlat *x = f->kind == FIELD_CONFIG ? attr_config_values(type) : f->xlat;
+		uint64_t v = field_get(f, attr, len);
+
+		/* an older kernel accepts a longer attr if the members that it lacks are 0 */
+		if ((v || f->kind == FIELD_CONFIG) && x && f->kind != FIELD_SIZE)
+			offer_value(&o, x, v);
+		if (v && f->kind != FIELD_SIZE && f->kind != FIELD_RESERVED)
+			offer(&o, f->name, f->since);
+	}
+	offer_value(&o, &xlat_perf_event_open_flags, flags);
+}
+
+static void keep_newest(void *ctx, const struct open_need *need)
+{
+	struct open_need *newest = ctx;
+
+	if (need->since > newest->since)
+		*newest = *need;
+}
+
+struct open_need open_need(const uint8_t *attr, size_t len, uint64_t flags)
+{
+	struct open_need newest = { 0 };
+
+	open_need_each(attr, len, flags, keep_newest, &newest);
+	return newest;
+}
+
 /*
  * Privilege checks are left to the running kernel.  So are limits, which are the same in
  * both kernels: checks behind them do not decide.
@@ -62,21 +129,15 @@ static void add_newer(const struct as_kernel *k, const char *name, uint32_t sinc
 	buf_addf(out, since & 255 ? ".%u)" : ")", since & 255);
 }
 
-static void add_newer_value(const struct as_kernel *k, const struct xlat *x, uint64_t v,
-			    struct buf *out)
+/* Append what of the value, or of the flags, is newer. */
+static void add_newer_of(const struct as_kernel *k, const struct xlat *x, uint64_t v,
+			 struct buf *out)
 {
-	const struct xlat_entry *e = xlat_find(x, v);
+	const struct xlat_entry *e = x->kind == XLAT_ENUM ? xlat_find(x, v) : NULL;
 
 	if (e)
 		add_newer(k, e->name, xlat_since(e, k->release), out);
-}
-
-static void add_newer_flags(const struct as_kernel *k, const struct xlat *x, uint64_t v,
-			    struct buf *out)
-{
-	const struct xlat_entry *e;
-
-	for (size_t at = 0; (e = xlat_next_flag(x, &v, &at));)
+	for (size_t at = 0; x->kind == XLAT_FLAGS && (e = xlat_next_flag(x, &v, &at));)
 		add_newer(k, e->name, xlat_since(e, k->release), out);
 }
 
@@ -103,18 +164,14 @@ static void newer_than(const struct as_kernel *k, const struct rule_ask *ask,
 
 		if (v && members && f->kind != FIELD_RESERVED)
 			add_newer(k, f->name, f->since, out);
-		if (!f->xlat || members || !is_about(d, f->name))
-			continue;
-		if (f->xlat->kind == XLAT_ENUM)
-			add_newer_value(k, f->xlat, v, out);
-		else if (f->xlat->kind == XLAT_FLAGS)
-			add_newer_flags(k, f->xlat, v, out);
+		if (f->xlat && !members && is_about(d, f->name))
+			add_newer_of(k, f->xlat, v, out);
 	}
 	if (d->id == RULE_SOFTWARE_CONFIG || d->id == RULE_SOFTWARE_NONE)
-		add_newer_value(k, &xlat_perf_sw_ids,
-				layout_get(l, ATTR_CONFIG, ask->attr, ask->len), out);
+		add_newer_of(k, &xlat_perf_sw_ids,
+			     layout_get(l, ATTR_CONFIG, ask->attr, ask->len), out);
 	if (is_about(d, "flags"))
-		add_newer_flags(k, &xlat_perf_event_open_flags, ask->flags, out);
+		add_newer_of(k, &xlat_perf_event_open_flags, ask->flags, out);
 }
 
 static struct as_refusal as_kernel_refusal(int error, const char *because)
@@ -153,25 +210,13 @@ static struct as_refusal refuses_open(const struct as_kernel *k, const struct ru
 	return r;
 }
 
-static struct as_refusal refuses_ioctl(const struct as_kernel *k, const struct call *c,
-				       const uint8_t *attr, size_t len)
-{
-	const struct ioctl_desc *d = ioctl_find((uint32_t)c->args[1], c->arch->word);
-	const struct walk w = { .layout = &layout_perf_event_attr, .bytes = attr, .len = len };
-
-	if (d && d->since > k->release)
-		return as_kernel_refusal(ENOTTY, "it does not know this ioctl");
-	for (const struct taker_desc *t = taker_descs; d && attr && t->meaning; t++)
-		if (t->request == d->request && t->since > k->release &&
-		    cond_holds(&w, &t->events))
-			return as_kernel_refusal(EINVAL, t->meaning);
-	return (struct as_refusal){ 0 };
-}
-
 struct as_refusal as_kernel_refuses(const struct as_kernel *k, const struct call *c,
 				    const uint8_t *attr, size_t len,
 				    const struct rule_target *target)
 {
+	const struct ioctl_desc *d = NULL;
+	const struct walk w = { .layout = &layout_perf_event_attr, .bytes = attr, .len = len };
+
 	if (c->desc->id == CALL_PERF_EVENT_OPEN) {
 		const struct rule_facts facts = { k->today, *target };
 
@@ -181,7 +226,13 @@ struct as_refusal as_kernel_refuses(const struct as_kernel *k, const struct call
 		});
 	}
 	if (c->desc->id == CALL_IOCTL)
-		return refuses_ioctl(k, c, attr, len);
+		d = ioctl_find((uint32_t)c->args[1], c->arch->word);
+	if (d && d->since > k->release)
+		return as_kernel_refusal(ENOTTY, "it does not know this ioctl");
+	for (const struct taker_desc *t = taker_descs; d && attr && t->meaning; t++)
+		if (t->request == d->request && t->since > k->release &&
+		    cond_holds(&w, &t->events))
+			return as_kernel_refusal(EINVAL, t->meaning);
 	return (struct as_refusal){ 0 };
 }
 

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/abi/attr_fields.h"
 #include "core/abi/call.h"
 #include "core/abi/layout_emit.h"
 #include "core/abi/strings.h"
@@ -24,19 +23,6 @@ size_t attr_wanted(uint32_t size)
 	return size < ATTR_HEAD ? ATTR_HEAD : size;
 }
 
-/* Copy the strings that members of the captured attr point to. */
-static void capture_strings(struct call *c, enum call_phase phase,
-			    const struct walk *w, const struct mem *m)
-{
-	const struct field *f;
-	size_t at = 0;
-
-	while ((f = layout_next(w, &at)))
-		if (f->kind == FIELD_STRING)
-			capture_string(c, phase,
-				       field_get(f, w->bytes, w->len), m);
-}
-
 void attr_capture(struct call *c, enum call_phase phase, uint64_t addr,
 		  const struct mem *m, const struct names *n)
 {
@@ -45,7 +31,8 @@ void attr_capture(struct call *c, enum call_phase phase, uint64_t addr,
 	struct walk w = {
 		.layout = &layout_perf_event_attr, .bytes = bytes, .names = n,
 	};
-	size_t want, len = addr ? m->read(m, addr, bytes, usual) : 0;
+	const struct field *f;
+	size_t at = 0, want, len = addr ? m->read(m, addr, bytes, usual) : 0;
 
 	if (len < ATTR_HEAD) {
 		/* its first bytes may still be readable */
@@ -57,7 +44,9 @@ void attr_capture(struct call *c, enum call_phase phase, uint64_t addr,
 		len += m->read(m, addr + len, bytes + len, want - len);
 	w.len = len = len < want ? len : want;
 	call_add_capture(c, phase, addr, (uint32_t)want, bytes, (uint32_t)len);
-	capture_strings(c, phase, &w, m);
+	while ((f = layout_next(&w, &at)))
+		if (f->kind == FIELD_STRING)
+			capture_string(c, phase, field_get(f, bytes, len), m);
 }
 
 void attr_emit(const struct call *c, enum call_phase phase, const char *key,

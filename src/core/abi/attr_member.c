@@ -33,20 +33,6 @@ bool attr_member_unknown(struct text_cursor *c, const char *name, size_t len)
 	return *n.best;
 }
 
-static unsigned int width_bits(const struct field *f)
-{
-	return f->nbits ? f->nbits : 8u * f->width;
-}
-
-static bool member_fits(const struct field *f, unsigned int bits, uint64_t v)
-{
-	int64_t sign = bits == 64 ? 0 : (int64_t)v >> (bits - 1);
-
-	/* a negative number fits if its sign bit does */
-	return bits == 64 || v <= (1ULL << bits) - 1 ||
-	       (f->nbits == 0 && sign == -1);
-}
-
 /*
  * Set a number.  Of the members of a union at most one may be nonzero; zeros for the
  * others have no effect.
@@ -55,9 +41,11 @@ static bool member_set_number(struct text_cursor *c, const struct field *f, uint
 			      struct attr_text *out)
 {
 	uint64_t before = field_get(f, out->bytes, ATTR_TEXT_MAX);
-	unsigned int bits = width_bits(f);
+	unsigned int bits = f->nbits ? f->nbits : 8u * f->width;
+	int64_t sign = bits == 64 ? 0 : (int64_t)v >> (bits - 1);
 
-	if (!member_fits(f, bits, v))
+	/* a negative number fits if its sign bit does */
+	if (bits < 64 && v > (1ULL << bits) - 1 && (f->nbits || sign != -1))
 		return text_cursor_fail(c, "%s has %u bit%s; 0x%llx requires more",
 					f->name, bits, bits == 1 ? "" : "s", (unsigned long long)v);
 	if (bits < 64)
@@ -108,29 +96,6 @@ static bool member_add_string(struct text_cursor *c, const struct field *f,
 	return member_set_number(c, f, addr, out);
 }
 
-/* Read a number that is a whole word, such as "144"; return false without one. */
-static bool member_take_number(struct text_cursor *c, uint64_t *v)
-{
-	const char *from = c->at;
-
-	for (*v = 0; c->at < c->end && *c->at >= '0' && *c->at <= '9'; c->at++)
-		if (*v < ATTR_TEXT_MAX)
-			*v = *v * 10 + (uint64_t)(*c->at - '0');
-	return c->at > from;
-}
-
-static bool member_take(struct text_cursor *c, const char *what)
-{
-	size_t n = strlen(what);
-
-	while (c->at < c->end && *c->at == ' ')
-		c->at++;
-	if ((size_t)(c->end - c->at) < n || memcmp(c->at, what, n))
-		return false;
-	c->at += n;
-	return true;
-}
-
 /* Read "{offset=144, bytes=0x0102}". */
 static bool take_run(struct text_cursor *c, struct attr_text *out)
 {
@@ -138,8 +103,8 @@ static bool take_run(struct text_cursor *c, struct attr_text *out)
 	uint64_t offset;
 	size_t n;
 
-	if (!member_take(c, "{offset=") || !member_take_number(c, &offset) ||
-	    !member_take(c, ", bytes="))
+	if (!text_take(c, "{offset=") || !scan_number(&c->at, c->end, SCAN_DECIMAL, &offset) ||
+	    !text_take(c, ", bytes="))
 		return text_cursor_fail(c, "expected {offset=..., bytes=...} at '%.*s'",
 					text_cursor_some(c), c->at);
 	if (offset < attr->size || offset >= ATTR_TEXT_MAX)
@@ -151,18 +116,18 @@ static bool take_run(struct text_cursor *c, struct attr_text *out)
 	hex.end = c->at;
 	if (!bytes_read(&hex, out->bytes + offset, ATTR_TEXT_MAX - offset, &n))
 		return text_cursor_fail(c, "unknown: %s", hex.why);
-	return member_take(c, "}") || text_cursor_fail(c, "unknown: expected a closing brace");
+	return text_take(c, "}") || text_cursor_fail(c, "unknown: expected a closing brace");
 }
 
 bool attr_member_tail(struct text_cursor *c, struct attr_text *out)
 {
-	if (!member_take(c, "["))
+	if (!text_take(c, "["))
 		return text_cursor_fail(c, "unknown: expected a list in brackets");
 	do {
 		if (!take_run(c, out))
 			return false;
-	} while (member_take(c, ","));
-	return member_take(c, "]") || text_cursor_fail(c, "unknown: expected a closing bracket");
+	} while (text_take(c, ","));
+	return text_take(c, "]") || text_cursor_fail(c, "unknown: expected a closing bracket");
 }
 
 bool attr_member_set(struct text_cursor *c, const char *name, size_t len,
@@ -250,7 +215,7 @@ struct expression {
 /* Skip blanks and return the next character, NUL at the end. */
 static char value_next(struct text_cursor *c)
 {
-	c->at = scan_blanks(c->at, c->end);
+	text_skip_blanks(c);
 	return c->at < c->end ? *c->at : 0;
 }
 
@@ -268,37 +233,11 @@ static bool value_number(struct text_cursor *c, const char *word, size_t len, ui
 	       text_cursor_fail(c, "'%.*s' is not a number", (int)len, word);
 }
 
-/* Return the constant of that name; names without prefix must be of the own table. */
-static const struct xlat_entry *value_constant(const struct xlat *own, const char *name)
-{
-	const struct xlat_entry *e = xlat_by_name(own, name);
-
-	for (size_t i = 0; !e && xlat_tables[i]; i++) {
-		e = xlat_by_name(xlat_tables[i], name);
-		if (e && strcmp(e->name, name))
-			e = NULL;
-	}
-	return e;
-}
-
-/* Store the error of an unknown name, with the nearest constant: of the own table if one is. */
-static bool value_unknown(struct expression *x, const char *word, size_t len)
-{
-	int some = len < 60 ? (int)len : 60;
-	struct nearest n;
-
-	nearest_start(&n, word, len);
-	xlat_offer(x->xlat, true, &n);
-	for (size_t i = 0, own = *n.best; !own && xlat_tables[i]; i++)
-		xlat_offer(xlat_tables[i], false, &n);
-	return text_cursor_fail(x->c, x->xlat ? "unknown constant '%.*s'%s" :
-				"'%.*s' is neither a number nor a constant%s",
-				some, word, nearest_hint(&n));
-}
-
+/* Read the name of a constant; names without prefix must be of the own table. */
 static bool value_of_name(struct expression *x, const char *word, size_t len, uint64_t *v)
 {
 	const struct xlat_entry *e;
+	struct nearest n;
 	char name[80];
 
 	if (len < sizeof(name)) {
@@ -312,13 +251,25 @@ static bool value_of_name(struct expression *x, const char *word, size_t len, ui
 			*v = 1;
 			return true;
 		}
-		e = value_constant(x->xlat, name);
+		e = xlat_by_name(x->xlat, name);
+		for (size_t i = 0; !e && xlat_tables[i]; i++) {
+			e = xlat_by_name(xlat_tables[i], name);
+			if (e && strcmp(e->name, name))
+				e = NULL;
+		}
 		if (e) {
 			*v = e->value;
 			return true;
 		}
 	}
-	return value_unknown(x, word, len);
+	/* the nearest constant: of the own table if one is */
+	nearest_start(&n, word, len);
+	xlat_offer(x->xlat, true, &n);
+	for (size_t i = 0, own = *n.best; !own && xlat_tables[i]; i++)
+		xlat_offer(xlat_tables[i], false, &n);
+	return text_cursor_fail(x->c, x->xlat ? "unknown constant '%.*s'%s" :
+				"'%.*s' is neither a number nor a constant%s",
+				len < 60 ? (int)len : 60, word, nearest_hint(&n));
 }
 
 /* Read "sizeof(...)"; whatever its operand, it is the size of an attr. */

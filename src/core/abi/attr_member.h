@@ -2,9 +2,9 @@
 /* Setting members of struct perf_event_attr by name. */
 #pragma once
 
-#include "core/abi/attr_fields.h"
 #include "core/abi/attr_text.h"
 #include "core/abi/bytes_text.h"
+#include "core/abi/layout.h"
 #include "core/abi/xlat.h"
 
 struct nearest;

@@ -16,11 +16,6 @@ void text_cursor_note(struct text_cursor *c, const char *fmt, ...)
 	va_end(ap);
 }
 
-static bool is_blank(char ch)
-{
-	return ch == ' ' || (ch >= '\t' && ch <= '\r');
-}
-
 static int bytes_digit(char ch)
 {
 	if (ch >= '0' && ch <= '9')
@@ -31,7 +26,7 @@ static int bytes_digit(char ch)
 
 static void skip(struct text_cursor *c, const char *set)
 {
-	while (c->at < c->end && (is_blank(*c->at) || (*c->at && strchr(set, *c->at))))
+	while (c->at < c->end && (scan_is_blank(*c->at) || (*c->at && strchr(set, *c->at))))
 		c->at++;
 }
 
@@ -58,7 +53,7 @@ static bool bytes_put(struct text_cursor *c, uint8_t *out, size_t max, size_t *l
 static char first(const char *text, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
-		if (!is_blank(text[i]))
+		if (!scan_is_blank(text[i]))
 			return text[i];
 	return 0;
 }
@@ -92,7 +87,7 @@ bool bytes_like(const char *text, size_t len)
 	if (ch == '"' || ch == '\\' || list_inside(text, len, &list))
 		return true;
 	for (size_t i = 0; i < len; i++)
-		if (!is_blank(text[i]) && bytes_digit(text[i]) < 0 &&
+		if (!scan_is_blank(text[i]) && bytes_digit(text[i]) < 0 &&
 		    !(text[i] && strchr("xX,", text[i])))
 			return false;
 	return true;
@@ -112,7 +107,7 @@ static bool read_list(struct text_cursor *c, uint8_t *out, size_t max, size_t *l
 			v = v > 255 ? v : v * base + (unsigned int)d;
 			hex = false;
 		}
-		if (hex || (c->at < c->end && !is_blank(*c->at) && *c->at != ','))
+		if (hex || (c->at < c->end && !scan_is_blank(*c->at) && *c->at != ','))
 			return text_cursor_fail(c, "not a list of bytes at '%.*s'",
 						text_cursor_some(c), c->at);
 		if (!bytes_put(c, out, max, len, v))
@@ -188,7 +183,7 @@ static bool read_escaped(struct text_cursor *c, char quote, uint8_t *out, size_t
 	while (c->at < c->end && (!quote || *c->at != quote)) {
 		unsigned int byte = (unsigned char)*c->at++;
 
-		if (!quote && is_blank((char)byte))
+		if (!quote && scan_is_blank((char)byte))
 			continue;
 		if (byte == '\\' && !read_escape(c, &byte))
 			return false;
@@ -210,22 +205,6 @@ bool bytes_read_literal(struct text_cursor *c, uint8_t *out, size_t max, size_t 
 	return true;
 }
 
-/* Read adjacent string literals as one, as C does. */
-static bool read_literals(struct text_cursor *c, uint8_t *out, size_t max, size_t *len)
-{
-	size_t n;
-
-	while (c->at < c->end && *c->at == '"') {
-		if (!bytes_read_literal(c, out + *len, max - *len, &n))
-			return false;
-		*len += n;
-		skip(c, ";");
-	}
-	return c->at == c->end ||
-	       text_cursor_fail(c, "more behind the string, at '%.*s'",
-				text_cursor_some(c), c->at);
-}
-
 bool bytes_read(struct text_cursor *c, uint8_t *out, size_t max, size_t *len)
 {
 	size_t n = (size_t)(c->end - c->at);
@@ -234,8 +213,15 @@ bool bytes_read(struct text_cursor *c, uint8_t *out, size_t max, size_t *len)
 	if (list_inside(c->at, n, c) || memchr(c->at, ',', n))
 		return read_list(c, out, max, len);
 	skip(c, "");
-	if (c->at < c->end && *c->at == '"')
-		return read_literals(c, out, max, len);
+	if (c->at < c->end && *c->at == '"') {
+		/* adjacent literals are one, as in C */
+		for (; c->at < c->end && *c->at == '"'; *len += n, skip(c, ";"))
+			if (!bytes_read_literal(c, out + *len, max - *len, &n))
+				return false;
+		return c->at == c->end ||
+		       text_cursor_fail(c, "more behind the string, at '%.*s'",
+					text_cursor_some(c), c->at);
+	}
 	if (c->at < c->end && *c->at == '\\')
 		return read_escaped(c, 0, out, max, len);
 	return read_digits(c, out, max, len);

@@ -5,6 +5,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+
+#include "core/lib/scan_text.h"
 
 /* A position in a text, and the first error. */
 struct text_cursor {
@@ -23,6 +26,41 @@ void text_cursor_note(struct text_cursor *c, const char *fmt, ...)
 static inline int text_cursor_some(const struct text_cursor *c)
 {
 	return c->end - c->at < 20 ? (int)(c->end - c->at) : 20;
+}
+
+/* Return whether the text goes on with what. */
+static inline bool text_ahead(const struct text_cursor *c, const char *what)
+{
+	size_t n = strlen(what);
+
+	return (size_t)(c->end - c->at) >= n && !memcmp(c->at, what, n);
+}
+
+static inline const char *text_find(const char *at, const char *end, const char *what)
+{
+	return memmem(at, (size_t)(end - at), what, strlen(what));
+}
+
+static inline void text_skip_blanks(struct text_cursor *c)
+{
+	c->at = scan_blanks(c->at, c->end);
+}
+
+/* Skip blanks, and what if it follows them; return whether it did. */
+static inline bool text_take(struct text_cursor *c, const char *what)
+{
+	bool follows;
+
+	text_skip_blanks(c);
+	follows = text_ahead(c, what);
+	c->at += follows ? strlen(what) : 0;
+	return follows;
+}
+
+/* Return the length of the word that follows. */
+static inline size_t text_word_at(const struct text_cursor *c)
+{
+	return scan_word(c->at, c->end);
 }
 
 /* Return whether the text consists of bytes in one of the forms of bytes_read(). */

@@ -49,35 +49,41 @@ void call_args(const struct call *c, enum call_phase phase,
 	}
 }
 
-static enum call_result result_of(const struct call *c)
+enum call_result call_result_kind(const struct call *c)
 {
+	enum call_result kind = RESULT_NUMBER;
+	int cmd;
+
 	switch (c->desc->id) {
 	case CALL_BPF:
-		return (uint32_t)c->args[0] == ABI_BPF_LINK_CREATE ? RESULT_FD : RESULT_NUMBER;
+		if ((uint32_t)c->args[0] == ABI_BPF_LINK_CREATE)
+			kind = RESULT_FD;
+		break;
 	case CALL_PERF_EVENT_OPEN:
 	case CALL_DUP:
 	case CALL_DUP2:
 	case CALL_DUP3:
 	case CALL_EPOLL_CREATE:
 	case CALL_EPOLL_CREATE1:
-		return RESULT_FD;
+		kind = RESULT_FD;
+		break;
 	case CALL_MMAP:
 	case CALL_MMAP2:
 	case CALL_MREMAP:
 	case CALL_SHMAT:
-		return RESULT_ADDR;
+		kind = RESULT_ADDR;
+		break;
 	case CALL_FCNTL:
 	case CALL_FCNTL64:
-		return fcntl_result(call_int(c, 1));
+		cmd = call_int(c, 1);
+		if (cmd == ABI_F_DUPFD || cmd == ABI_F_DUPFD_CLOEXEC)
+			kind = RESULT_FD;
+		else if (cmd == ABI_F_GETFL || cmd == ABI_F_GETFD)
+			kind = RESULT_FLAGS;
+		break;
 	default:
-		return RESULT_NUMBER;
+		break;
 	}
-}
-
-enum call_result call_result_kind(const struct call *c)
-{
-	enum call_result kind = result_of(c);
-
 	/* an injected descriptor refers to no file */
 	return kind == RESULT_FD && (c->no_event || c->inject.injected) ? RESULT_NUMBER : kind;
 }

@@ -96,20 +96,18 @@ static void flags(struct listing *l, const struct xlat *x)
 	change_offer(l, CHANGE_DROP, 0, 1);
 }
 
-/* bp_type is a set of accesses, although its table is an enum. */
-static unsigned int enum_distance(const struct field *f, uint64_t a, uint64_t b)
-{
-	if (f->xlat == &xlat_hw_breakpoint_type)
-		return (unsigned int)__builtin_popcountll((unsigned long long)(a ^ b));
-	return change_distance(a, b);
-}
-
 static void enumeration(struct listing *l, const struct xlat *x, enum change_how how)
 {
-	for (size_t i = 0; i < x->n; i++)
-		if (known(l, &x->entries[i]) && !(x->entries[i].traits & XLAT_ALIAS))
-			change_offer(l, how, x->entries[i].value,
-				     enum_distance(l->field, x->entries[i].value, l->value));
+	for (size_t i = 0; i < x->n; i++) {
+		uint64_t v = x->entries[i].value;
+
+		if (!known(l, &x->entries[i]) || x->entries[i].traits & XLAT_ALIAS)
+			continue;
+		/* bp_type is a set of accesses, although its table is an enum */
+		change_offer(l, how, v, l->field->xlat == &xlat_hw_breakpoint_type ?
+			     (unsigned int)__builtin_popcountll(v ^ l->value) :
+			     change_distance(v, l->value));
+	}
 }
 
 /* List the limits of members that have one; the others may be zero. */
@@ -160,27 +158,6 @@ static void registers(struct listing *l)
 			all |= 1ULL << e->value;
 	}
 	change_offer(l, CHANGE_FIX, all & ~a->regs_refused & ~a->regs_extended, 2);
-}
-
-/* List addresses for a breakpoint: nearby, or at least in the program. */
-static void address(struct listing *l)
-{
-	uint64_t len = change_get(l, ATTR_BP_LEN);
-
-	if (l->field - layout->fields != ATTR_BP_ADDR)
-		return;
-	if (len && !(len & (len - 1)))
-		change_offer(l, CHANGE_FIX, l->value & ~(len - 1), 0);
-	change_offer(l, CHANGE_EVENT, SOME_ADDRESS, 1);
-}
-
-static void string(struct listing *l)
-{
-	if (l->field - layout->fields == ATTR_UPROBE_PATH && l->stock->path)
-		change_add(l, &(struct change){
-			.field = l->field, .value = (uintptr_t)l->stock->path,
-			.string = l->stock->path, .how = CHANGE_EVENT,
-		});
 }
 
 /* List other events of the same PMU. */
@@ -237,6 +214,8 @@ static void size(struct listing *l)
 
 static void change_member(struct listing *l)
 {
+	uint64_t len;
+
 	switch (l->field->kind) {
 	case FIELD_BOOL:
 		/* the kernel does not refuse an event for being disabled */
@@ -257,10 +236,20 @@ static void change_member(struct listing *l)
 		registers(l);
 		break;
 	case FIELD_ADDR:
-		address(l);
+		if (l->field - layout->fields != ATTR_BP_ADDR)
+			break;
+		/* for a breakpoint: nearby, or at least in the program */
+		len = change_get(l, ATTR_BP_LEN);
+		if (len && !(len & (len - 1)))
+			change_offer(l, CHANGE_FIX, l->value & ~(len - 1), 0);
+		change_offer(l, CHANGE_EVENT, SOME_ADDRESS, 1);
 		break;
 	case FIELD_STRING:
-		string(l);
+		if (l->field - layout->fields == ATTR_UPROBE_PATH && l->stock->path)
+			change_add(l, &(struct change){
+				.field = l->field, .value = (uintptr_t)l->stock->path,
+				.string = l->stock->path, .how = CHANGE_EVENT,
+			});
 		break;
 	case FIELD_CONFIG:
 		config(l);
@@ -275,16 +264,6 @@ static void change_member(struct listing *l)
 		change_number(l);
 		break;
 	}
-}
-
-/* List values that members share with their group leader. */
-static void like_leader(struct listing *l)
-{
-	const struct rule_group *g = &l->ask->facts->target.group;
-	bool alike = l->field->kind == FIELD_ENUM || l->field->kind == FIELD_UINT;
-
-	if (l->ask->group_fd != -1 && g->attr && alike)
-		change_offer(l, CHANGE_FIX, field_get(l->field, g->attr, g->len), 0);
 }
 
 /* Arguments ------------------------------------------------------------------------ */
@@ -317,15 +296,6 @@ static void change_arguments(struct listing *l)
 		offer_arg(l, ARG_NR_FLAGS, CHANGE_FIX, a->flags & l->value, 1);
 }
 
-/* List changes of an attr that is not readable up to its size. */
-static void unreadable(struct listing *l)
-{
-	uint64_t want = change_get(l, ATTR_SIZE);
-
-	if (l->ask->len < 8 || (l->ask->len < want && want <= CHANGE_ATTR_MAX))
-		offer_arg(l, ARG_NR_ATTR, CHANGE_FIX, 1, 0);
-}
-
 void change_list(const struct rule_ask *ask, const struct names *names,
 		 const struct change_stock *stock, struct change_list *out)
 {
@@ -336,7 +306,9 @@ void change_list(const struct rule_ask *ask, const struct names *names,
 	struct walk w = {
 		.layout = layout, .bytes = ask->attr, .len = ask->len, .names = names,
 	};
+	const struct rule_group *g = &ask->facts->target.group;
 	size_t at = 0;
+	uint64_t want;
 
 	*out = (struct change_list){ .n = 0 };
 	while (ask->attr && (l.field = layout_next(&w, &at))) {
@@ -344,10 +316,16 @@ void change_list(const struct rule_ask *ask, const struct names *names,
 		if ((size_t)l.field->offset + l.field->width > ask->len)
 			continue;
 		l.value = field_get(l.field, ask->attr, ask->len);
-		like_leader(&l);
+		/* members that share their value with those of the group leader */
+		if (ask->group_fd != -1 && g->attr &&
+		    (l.field->kind == FIELD_ENUM || l.field->kind == FIELD_UINT))
+			change_offer(&l, CHANGE_FIX, field_get(l.field, g->attr, g->len), 0);
 		change_member(&l);
 	}
-	unreadable(&l);
+	/* an attr that is not readable up to its size */
+	want = change_get(&l, ATTR_SIZE);
+	if (ask->len < 8 || (ask->len < want && want <= CHANGE_ATTR_MAX))
+		offer_arg(&l, ARG_NR_ATTR, CHANGE_FIX, 1, 0);
 	change_arguments(&l);
 }
 
@@ -385,15 +363,6 @@ static void change_put(struct change_call *to, unsigned int index, uint64_t v)
 	field_set(&layout->fields[index], v, to->attr);
 }
 
-/* Replace the attr by that of the first software event. */
-static void put_kind(struct change_call *to, uint64_t type)
-{
-	change_put(to, ATTR_TYPE, type);
-	change_put(to, ATTR_BP_TYPE, 0);
-	for (size_t i = 0; i < ATTR_CONFIGS; i++)
-		change_put(to, attr_configs[i], 0);
-}
-
 /* Extend the attr with zeros. */
 static void put_size(struct change_call *to, uint64_t v)
 {
@@ -405,27 +374,21 @@ static void put_size(struct change_call *to, uint64_t v)
 	to->ask.len = v;
 }
 
-/* Replace unreadable bytes by zeros, or a wholly unreadable attr by the simplest event. */
-static void change_put_attr(struct change_call *to)
-{
-	struct change_call simple;
-	uint64_t size = layout_get(layout, ATTR_SIZE, to->ask.attr, to->ask.len);
-
-	if (to->ask.len >= 8) {
-		put_size(to, size);
-		return;
-	}
-	change_simplest(&simple, to->ask.facts);
-	memcpy(to->attr, simple.attr, sizeof(to->attr));
-	to->ask.attr = to->attr;
-	to->ask.len = simple.ask.len;
-}
-
 static void apply_arg(struct change_call *to, const struct change *c)
 {
+	struct change_call simple;
+
 	switch (c->arg) {
 	case ARG_NR_ATTR:
-		change_put_attr(to);
+		/* unreadable bytes are zero, or the event is the simplest */
+		if (to->ask.len >= 8) {
+			put_size(to, layout_get(layout, ATTR_SIZE, to->ask.attr, to->ask.len));
+			break;
+		}
+		change_simplest(&simple, to->ask.facts);
+		memcpy(to->attr, simple.attr, sizeof(to->attr));
+		to->ask.attr = to->attr;
+		to->ask.len = simple.ask.len;
 		break;
 	case ARG_NR_PID:
 		to->ask.pid = (int32_t)c->value;
@@ -452,14 +415,19 @@ void change_make(struct change_call *to, const struct rule_ask *from,
 	for (size_t i = 0; i < n; i++) {
 		const struct field *f = set[i]->field;
 
-		if (!f)
+		if (!f) {
 			apply_arg(to, set[i]);
-		else if (f->kind == FIELD_PMU)
-			put_kind(to, set[i]->value);
-		else if (f->kind == FIELD_SIZE)
+		} else if (f->kind == FIELD_PMU) {
+			/* the attr of the first software event */
+			change_put(to, ATTR_TYPE, set[i]->value);
+			change_put(to, ATTR_BP_TYPE, 0);
+			for (size_t k = 0; k < ATTR_CONFIGS; k++)
+				change_put(to, attr_configs[k], 0);
+		} else if (f->kind == FIELD_SIZE) {
 			put_size(to, set[i]->value);
-		else if ((size_t)f->offset + f->width <= to->ask.len)
+		} else if ((size_t)f->offset + f->width <= to->ask.len) {
 			field_set(f, set[i]->value, to->attr);
+		}
 	}
 }
 

@@ -3,6 +3,10 @@
 
 #include <string.h>
 
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
 uint64_t load_uint(const void *bytes, size_t width)
 {
 	uint64_t v = 0;
@@ -104,12 +108,6 @@ bool cond_holds(const struct walk *w, const struct cond *c)
 	}
 }
 
-static bool field_same_place(const struct field *a, const struct field *b)
-{
-	return a->offset == b->offset && a->width == b->width &&
-	       a->bit == b->bit && a->nbits == b->nbits;
-}
-
 const struct field *layout_next(const struct walk *w, size_t *at)
 {
 	while (*at < w->layout->n) {
@@ -119,7 +117,8 @@ const struct field *layout_next(const struct walk *w, size_t *at)
 		for (; *at < w->layout->n; ++*at) {
 			const struct field *f = &w->layout->fields[*at];
 
-			if (!field_same_place(f, first))
+			if (f->offset != first->offset || f->width != first->width ||
+			    f->bit != first->bit || f->nbits != first->nbits)
 				break;
 			if (!picked && (f->when.op == COND_NONE || cond_holds(w, &f->when)))
 				picked = f;
@@ -128,4 +127,26 @@ const struct field *layout_next(const struct walk *w, size_t *at)
 			return picked;
 	}
 	return NULL;
+}
+
+const struct field *attr_member(const char *name, size_t len)
+{
+	const struct layout *l = &layout_perf_event_attr;
+
+	for (size_t i = 0; i < l->n; i++)
+		if (strlen(l->fields[i].name) == len && !memcmp(l->fields[i].name, name, len))
+			return &l->fields[i];
+	return NULL;
+}
+
+void attr_get_configs(const uint8_t *attr, size_t len, uint64_t *configs)
+{
+	for (size_t i = 0; i < ATTR_CONFIGS; i++)
+		configs[i] = layout_get(&layout_perf_event_attr, attr_configs[i], attr, len);
+}
+
+const struct xlat *attr_config_values(uint64_t type)
+{
+	return type == PERF_TYPE_HARDWARE ? &xlat_perf_hw_id :
+	       type == PERF_TYPE_SOFTWARE ? &xlat_perf_sw_ids : NULL;
 }

@@ -72,3 +72,17 @@ bool cond_holds(const struct walk *w, const struct cond *c);
  * Start with *at = 0; NULL at the end.
  */
 const struct field *layout_next(const struct walk *w, size_t *at);
+
+/* Members of perf_event_attr ------------------------------------------------------------ */
+
+/* The kernel refuses an attr larger than a page; 4 KiB is the smallest page. */
+enum { ATTR_MAX_SIZE = 4096 };
+
+/* Return the member of that name, or NULL. */
+const struct field *attr_member(const char *name, size_t len);
+
+/* Copy config, config1 and so on to ATTR_CONFIGS words: 0 for what len does not hold. */
+void attr_get_configs(const uint8_t *attr, size_t len, uint64_t *configs);
+
+/* Return the constants that a config of that type may be, or NULL. */
+const struct xlat *attr_config_values(uint64_t type);

@@ -4,10 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/abi/attr_fields.h"
 #include "core/abi/bpf.h"
 #include "core/abi/strings.h"
+#include "xlat/constants.h"
 #include "xlat/layouts.h"
+#include "xlat/tables.h"
 
 /* Unknown bytes are shown in runs of at most RUN_MAX, separated by RUN_GAP zeros. */
 #define RUN_MAX 64
@@ -91,6 +92,114 @@ static void field_emit_pids(const struct walk *w, const struct field *f, uint64_
 	sink_end(s);
 }
 
+/* Note the name of the PMU, if names can be asked for it. */
+static void note_pmu(const struct walk *w, uint32_t type, struct sink *s)
+{
+	const char *pmu;
+
+	if (!w->names || !w->names->pmu)
+		return;
+	pmu = w->names->pmu(w->names, type);
+	sink_note(s, "pmu", pmu ? pmu : "no PMU of this number in sysfs");
+}
+
+/* Write the type of an attr: a generic one by its constant, a PMU by its name in sysfs. */
+static void field_emit_type(const struct walk *w, const struct field *f, uint32_t type,
+			    struct sink *s)
+{
+	if (xlat_name(f->xlat, type)) {
+		sink_enum(s, f->name, f->xlat, type);
+		return;
+	}
+	sink_uint(s, f->name, type);
+	note_pmu(w, type, s);
+}
+
+/* Write the config of a generic event; its upper half may name the PMU (since 5.13). */
+static void emit_generic(const struct walk *w, const struct field *f, bool cache,
+			 uint64_t config, struct sink *s)
+{
+	uint32_t type = (uint32_t)(config >> PERF_PMU_TYPE_SHIFT);
+	struct sink_part parts[5];
+	size_t n = 0;
+
+	if (!type && !cache) {
+		sink_enum(s, f->name, &xlat_perf_hw_id, config);
+		return;
+	}
+	if (type)
+		parts[n++] = (struct sink_part){ NULL, type, PERF_PMU_TYPE_SHIFT };
+	if (!cache) {
+		parts[n++] = (struct sink_part){ &xlat_perf_hw_id, config & PERF_HW_EVENT_MASK, 0 };
+	} else {
+		if (config >> 24 & 0xff)
+			parts[n++] = (struct sink_part){ NULL, config >> 24 & 0xff, 24 };
+		parts[n++] = (struct sink_part){ &xlat_perf_hw_cache_op_result_id,
+						 config >> 16 & 0xff, 16 };
+		parts[n++] = (struct sink_part){ &xlat_perf_hw_cache_op_id,
+						 config >> 8 & 0xff, 8 };
+		parts[n++] = (struct sink_part){ &xlat_perf_hw_cache_id, config & 0xff, 0 };
+	}
+	sink_packed(s, f->name, config, parts, n);
+	if (type)
+		note_pmu(w, type, s);
+}
+
+/* Write the config as the type of w's attr defines it (perf_event_open(2)). */
+static void field_emit_config(const struct walk *w, const struct field *f, uint64_t config,
+			      struct sink *s)
+{
+	uint32_t type = (uint32_t)layout_get(w->layout, ATTR_TYPE, w->bytes, w->len);
+	uint64_t configs[ATTR_CONFIGS];
+	const char *event = NULL;
+
+	switch (type) {
+	case PERF_TYPE_HARDWARE:
+	case PERF_TYPE_HW_CACHE:
+		emit_generic(w, f, type == PERF_TYPE_HW_CACHE, config, s);
+		break;
+	case PERF_TYPE_SOFTWARE:
+		sink_enum(s, f->name, &xlat_perf_sw_ids, config);
+		break;
+	case PERF_TYPE_TRACEPOINT:
+		sink_uint(s, f->name, config);
+		if (w->names && w->names->tracepoint)
+			event = w->names->tracepoint(w->names, config);
+		break;
+	case PERF_TYPE_BREAKPOINT:
+		sink_hex(s, f->name, config);
+		break;
+	default:
+		sink_hex(s, f->name, config);
+		attr_get_configs(w->bytes, w->len, configs);
+		/* by format/ in sysfs: "cpu/event=0x3c/" */
+		if (w->names && w->names->terms)
+			event = w->names->terms(w->names, type, configs, ATTR_CONFIGS);
+	}
+	if (event)
+		sink_note(s, "event", event);
+}
+
+/* Write the size of an attr: its PERF_ATTR_SIZE_ constant, or what is wrong with it. */
+static void field_emit_size(const struct field *f, uint64_t size, struct sink *s)
+{
+	if (xlat_name(f->xlat, size)) {
+		sink_enum(s, f->name, f->xlat, size);
+		return;
+	}
+	sink_uint(s, f->name, size);
+	if (!size)
+		sink_note(s, "words", "PERF_ATTR_SIZE_VER0 assumed");
+	else if (size < PERF_ATTR_SIZE_VER0)
+		sink_note(s, "words", "too small: 64 is the least");
+	else if (size > ATTR_MAX_SIZE)
+		sink_note(s, "words", "too large: more than a page");
+	else if (size > layout_perf_event_attr.size)
+		sink_note(s, "words", "larger than any known version");
+	else
+		sink_note(s, "words", "between two versions");
+}
+
 static void field_emit(const struct walk *w, const struct field *f, uint64_t v,
 		       struct sink *s)
 {
@@ -145,13 +254,13 @@ static void field_emit(const struct walk *w, const struct field *f, uint64_t v,
 			emit_signal(f->name, (int)v, s);
 		break;
 	case FIELD_PMU:
-		attr_emit_type(w, f, (uint32_t)v, s);
+		field_emit_type(w, f, (uint32_t)v, s);
 		break;
 	case FIELD_CONFIG:
-		attr_emit_config(w, f, v, s);
+		field_emit_config(w, f, v, s);
 		break;
 	case FIELD_SIZE:
-		attr_emit_size(f, v, s);
+		field_emit_size(f, v, s);
 		break;
 	}
 }
@@ -190,13 +299,6 @@ static void note_ignored(const struct walk *w, const struct field *of, uint64_t 
 			   ops[c->op], (unsigned long long)c->value);
 }
 
-/* Return whether members of that kind are written in decimal. */
-static bool is_number(enum field_kind kind)
-{
-	return kind == FIELD_UINT || kind == FIELD_BOOL || kind == FIELD_WORDS ||
-	       kind == FIELD_SIZE || kind == FIELD_PMU;
-}
-
 /* "was PERF_SAMPLE_IP|PERF_SAMPLE_TID" */
 static void note_was(const struct walk *w, const struct field *f, struct sink *s)
 {
@@ -205,6 +307,7 @@ static void note_was(const struct walk *w, const struct field *f, struct sink *s
 	const struct xlat_entry *e;
 	struct text_line names;
 	size_t at = 0;
+	bool decimal;
 
 	if (f->kind == FIELD_CONFIG)
 		x = attr_config_values(layout_get(w->layout, ATTR_TYPE, w->before,
@@ -222,16 +325,11 @@ static void note_was(const struct walk *w, const struct field *f, struct sink *s
 	} else if (f->kind == FIELD_SINT || f->kind == FIELD_ENUM) {
 		text_line_join(&names, "", "%lld", (long long)sign_extend(v, f));
 	} else {
-		text_line_join(&names, "", is_number(f->kind) ? "%llu" : "0x%llx",
-			       (unsigned long long)v);
+		decimal = f->kind == FIELD_UINT || f->kind == FIELD_BOOL ||
+			  f->kind == FIELD_WORDS || f->kind == FIELD_SIZE || f->kind == FIELD_PMU;
+		text_line_join(&names, "", decimal ? "%llu" : "0x%llx", (unsigned long long)v);
 	}
 	sink_notef(s, "was", "was %s", names.text);
-}
-
-/* Return whether the member differs from w->before. */
-static bool changed(const struct walk *w, const struct field *f, uint64_t v)
-{
-	return w->before && field_get(f, w->before, w->before_len) != v;
 }
 
 void layout_emit(const struct walk *w, struct sink *s)
@@ -241,7 +339,7 @@ void layout_emit(const struct walk *w, struct sink *s)
 
 	while ((f = layout_next(w, &at))) {
 		uint64_t v = field_get(f, w->bytes, w->len);
-		bool marked = changed(w, f, v);
+		bool marked = w->before && field_get(f, w->before, w->before_len) != v;
 
 		if (!v && !f->always && !marked &&
 		    !(s->full && f->kind != FIELD_RESERVED))
@@ -252,19 +350,6 @@ void layout_emit(const struct walk *w, struct sink *s)
 		if (v && !cond_holds(w, &f->needs))
 			note_ignored(w, f, v, s);
 	}
-}
-
-/* Write one run of unknown bytes in hexadecimal. */
-static void emit_run(const uint8_t *bytes, size_t from, size_t to, struct sink *s)
-{
-	char hex[2 * RUN_MAX + 3] = "0x";
-
-	sink_begin(s, NULL, SINK_OBJECT);
-	sink_uint(s, "offset", from);
-	for (size_t i = from; i < to; i++)
-		snprintf(hex + 2 + 2 * (i - from), 3, "%02x", bytes[i]);
-	sink_symbol(s, "bytes", hex);
-	sink_end(s);
 }
 
 /*
@@ -284,6 +369,7 @@ static bool find_run(const uint8_t *bytes, size_t len, size_t *at, size_t *end)
 
 void layout_emit_tail(const struct walk *w, struct sink *s)
 {
+	char hex[2 * RUN_MAX + 3] = "0x";
 	size_t at = w->layout->size, end;
 
 	if (w->len <= at)
@@ -295,7 +381,13 @@ void layout_emit_tail(const struct walk *w, struct sink *s)
 		return;
 	}
 	sink_begin(s, "unknown", SINK_ARRAY);
-	for (; find_run(w->bytes, w->len, &at, &end); at = end)
-		emit_run(w->bytes, at, end, s);
+	for (; find_run(w->bytes, w->len, &at, &end); at = end) {
+		sink_begin(s, NULL, SINK_OBJECT);
+		sink_uint(s, "offset", at);
+		for (size_t i = at; i < end; i++)
+			snprintf(hex + 2 + 2 * (i - at), 3, "%02x", w->bytes[i]);
+		sink_symbol(s, "bytes", hex);
+		sink_end(s);
+	}
 	sink_end(s);
 }

@@ -15,51 +15,26 @@
 
 enum { BUILD_ID_MAX = 20 };
 
-static void emit_build_id(struct record *r)
+static void emit_mmap2(struct record *r)
 {
+	const struct layout *l = &layout_perf_record_mmap2_build_id;
 	const uint8_t *id;
 	uint64_t size;
 
-	if (!record_fields(r, &layout_perf_record_mmap2_build_id, 0))
-		return;
-	id = r->bytes + r->at;
-	if (!record_take(r, BUILD_ID_MAX))
-		return;
-	size = layout_get(&layout_perf_record_mmap2_build_id,
-			  PERF_RECORD_MMAP2_BUILD_ID_BUILD_ID_SIZE, r->bytes,
-			  r->at);
-	record_digest(r, "build_id", id, size < BUILD_ID_MAX ? size : BUILD_ID_MAX,
-		      size > BUILD_ID_MAX);
-}
-
-static void emit_mmap2(struct record *r)
-{
-	if (r->misc & PERF_RECORD_MISC_MMAP_BUILD_ID && !r->format->no_build_id)
-		emit_build_id(r);
-	else
+	if (r->misc & PERF_RECORD_MISC_MMAP_BUILD_ID && !r->format->no_build_id) {
+		if (!record_fields(r, l, 0))
+			return;
+		id = r->bytes + r->at;
+		if (!record_take(r, BUILD_ID_MAX))
+			return;
+		size = layout_get(l, PERF_RECORD_MMAP2_BUILD_ID_BUILD_ID_SIZE, r->bytes, r->at);
+		record_digest(r, "build_id", id, size < BUILD_ID_MAX ? size : BUILD_ID_MAX,
+			      size > BUILD_ID_MAX);
+	} else {
 		record_fields(r, &layout_perf_record_mmap2_inode, 0);
+	}
 	if (!r->wants && record_fields(r, &layout_perf_record_mmap2, 0))
 		record_string(r, "filename");
-}
-
-static void emit_filename(struct record *r)
-{
-	record_string(r, "filename");
-}
-
-static void emit_comm(struct record *r)
-{
-	record_string(r, "comm");
-}
-
-static void emit_name(struct record *r)
-{
-	record_string(r, "name");
-}
-
-static void body_emit_path(struct record *r)
-{
-	record_string(r, "path");
 }
 
 static void emit_values(struct record *r)
@@ -130,54 +105,41 @@ static void emit_callchain(struct record *r)
 	record_slot(r, &callchain);
 }
 
-static void emit_sample(struct record *r)
-{
-	record_slots(r, sample_slots);
-}
-
 struct body {
 	const struct layout *layout;	/* the fixed part, or NULL */
-	void (*more)(struct record *r);	/* emit what follows it; or NULL */
+	const char *string;		/* key of a string that follows it; or NULL */
+	void (*more)(struct record *r);	/* write what else follows it; or NULL */
 	const struct xlat *misc;	/* flags of misc; or NULL */
 };
 
 static const struct body bodies[] = {
-	[PERF_RECORD_MMAP] = { &layout_perf_record_mmap, emit_filename,
-			       &xlat_perf_record_misc_mmap },
-	[PERF_RECORD_LOST] = { &layout_perf_record_lost, NULL, NULL },
-	[PERF_RECORD_COMM] = { &layout_perf_record_comm, emit_comm,
-			       &xlat_perf_record_misc_comm },
-	[PERF_RECORD_EXIT] = { &layout_perf_record_task, NULL, NULL },
-	[PERF_RECORD_THROTTLE] = { &layout_perf_record_throttle, NULL, NULL },
-	[PERF_RECORD_UNTHROTTLE] = { &layout_perf_record_throttle, NULL, NULL },
-	[PERF_RECORD_FORK] = { &layout_perf_record_task, NULL,
-			       &xlat_perf_record_misc_fork },
-	[PERF_RECORD_READ] = { &layout_perf_record_read, emit_values, NULL },
-	[PERF_RECORD_SAMPLE] = { NULL, emit_sample,
-				 &xlat_perf_record_misc_sample },
-	[PERF_RECORD_MMAP2] = { &layout_perf_record_mmap, emit_mmap2,
-				&xlat_perf_record_misc_mmap },
-	[PERF_RECORD_AUX] = { &layout_perf_record_aux, NULL, NULL },
-	[PERF_RECORD_ITRACE_START] = { &layout_perf_record_itrace_start,
-				       NULL, NULL },
-	[PERF_RECORD_LOST_SAMPLES] = { &layout_perf_record_lost_samples,
-				       NULL, NULL },
-	[PERF_RECORD_SWITCH] = { NULL, NULL, &xlat_perf_record_misc_switch },
+	[PERF_RECORD_MMAP] = { &layout_perf_record_mmap, "filename",
+			       .misc = &xlat_perf_record_misc_mmap },
+	[PERF_RECORD_LOST] = { &layout_perf_record_lost },
+	[PERF_RECORD_COMM] = { &layout_perf_record_comm, "comm",
+			       .misc = &xlat_perf_record_misc_comm },
+	[PERF_RECORD_EXIT] = { &layout_perf_record_task },
+	[PERF_RECORD_THROTTLE] = { &layout_perf_record_throttle },
+	[PERF_RECORD_UNTHROTTLE] = { &layout_perf_record_throttle },
+	[PERF_RECORD_FORK] = { &layout_perf_record_task, .misc = &xlat_perf_record_misc_fork },
+	[PERF_RECORD_READ] = { &layout_perf_record_read, .more = emit_values },
+	[PERF_RECORD_SAMPLE] = { .misc = &xlat_perf_record_misc_sample },
+	[PERF_RECORD_MMAP2] = { &layout_perf_record_mmap, .more = emit_mmap2,
+				.misc = &xlat_perf_record_misc_mmap },
+	[PERF_RECORD_AUX] = { &layout_perf_record_aux },
+	[PERF_RECORD_ITRACE_START] = { &layout_perf_record_itrace_start },
+	[PERF_RECORD_LOST_SAMPLES] = { &layout_perf_record_lost_samples },
+	[PERF_RECORD_SWITCH] = { .misc = &xlat_perf_record_misc_switch },
 	[PERF_RECORD_SWITCH_CPU_WIDE] = { &layout_perf_record_switch_cpu_wide,
-					  NULL, &xlat_perf_record_misc_switch },
-	[PERF_RECORD_NAMESPACES] = { &layout_perf_record_namespaces,
-				     emit_namespaces, NULL },
-	[PERF_RECORD_KSYMBOL] = { &layout_perf_record_ksymbol, emit_name,
-				  NULL },
-	[PERF_RECORD_BPF_EVENT] = { &layout_perf_record_bpf_event, emit_tag,
-				    NULL },
-	[PERF_RECORD_CGROUP] = { &layout_perf_record_cgroup, body_emit_path, NULL },
-	[PERF_RECORD_TEXT_POKE] = { &layout_perf_record_text_poke,
-				    emit_text_poke, NULL },
-	[PERF_RECORD_AUX_OUTPUT_HW_ID] = {
-		&layout_perf_record_aux_output_hw_id, NULL, NULL },
-	[PERF_RECORD_CALLCHAIN_DEFERRED] = {
-		&layout_perf_record_callchain_deferred, emit_callchain, NULL },
+					  .misc = &xlat_perf_record_misc_switch },
+	[PERF_RECORD_NAMESPACES] = { &layout_perf_record_namespaces, .more = emit_namespaces },
+	[PERF_RECORD_KSYMBOL] = { &layout_perf_record_ksymbol, "name" },
+	[PERF_RECORD_BPF_EVENT] = { &layout_perf_record_bpf_event, .more = emit_tag },
+	[PERF_RECORD_CGROUP] = { &layout_perf_record_cgroup, "path" },
+	[PERF_RECORD_TEXT_POKE] = { &layout_perf_record_text_poke, .more = emit_text_poke },
+	[PERF_RECORD_AUX_OUTPUT_HW_ID] = { &layout_perf_record_aux_output_hw_id },
+	[PERF_RECORD_CALLCHAIN_DEFERRED] = { &layout_perf_record_callchain_deferred,
+					     .more = emit_callchain },
 };
 
 static const struct body *body_of(uint32_t type)
@@ -197,19 +159,6 @@ const struct layout *record_layout(uint32_t type)
 	return body_of(type)->layout;
 }
 
-static size_t ksymbol_end(const struct layout *l, const uint8_t *bytes, size_t len)
-{
-	const uint8_t *name = bytes + l->size, *nul = memchr(name, 0, len - l->size);
-
-	return nul ? l->size + (((size_t)(nul - name) + 8) & ~(size_t)7) : SIZE_MAX;
-}
-
-static size_t text_poke_end(const struct layout *l, const uint8_t *bytes)
-{
-	return (l->size + layout_get(l, PERF_RECORD_TEXT_POKE_OLD_LEN, bytes, l->size) +
-		layout_get(l, PERF_RECORD_TEXT_POKE_NEW_LEN, bytes, l->size) + 7) & ~(size_t)7;
-}
-
 /*
  * Return the end of the body of a KSYMBOL, BPF_EVENT or TEXT_POKE record, of which the first
  * len bytes are present.  Return SIZE_MAX for other records, whose header has the exact size,
@@ -218,30 +167,23 @@ static size_t text_poke_end(const struct layout *l, const uint8_t *bytes)
 static size_t record_body_end(uint32_t type, const uint8_t *bytes, size_t len)
 {
 	const struct layout *l = record_layout(type);
+	const uint8_t *nul;
 
 	if (!l || len < l->size)
 		return SIZE_MAX;
 	switch (type) {
 	case PERF_RECORD_KSYMBOL:
-		return ksymbol_end(l, bytes, len);
+		nul = memchr(bytes + l->size, 0, len - l->size);
+		return nul ? ((size_t)(nul - bytes) + 8) & ~(size_t)7 : SIZE_MAX;
 	case PERF_RECORD_BPF_EVENT:
 		return l->size + BPF_TAG_SIZE;
 	case PERF_RECORD_TEXT_POKE:
-		return text_poke_end(l, bytes);
+		return (l->size + layout_get(l, PERF_RECORD_TEXT_POKE_OLD_LEN, bytes, l->size) +
+			layout_get(l, PERF_RECORD_TEXT_POKE_NEW_LEN, bytes, l->size) + 7) &
+		       ~(size_t)7;
 	default:
 		return SIZE_MAX;
 	}
-}
-
-/* Write the part between the header and the sample_id, by the record's type. */
-static void record_body(struct record *r)
-{
-	const struct body *b = body_of(r->type);
-
-	if (b->layout && !record_members(r, b->layout, 0))
-		return;
-	if (b->more)
-		b->more(r);
 }
 
 /* The record as a whole --------------------------------------------------------------- */
@@ -249,28 +191,24 @@ static void record_body(struct record *r)
 /* Types from here on are the perf tool's, never the kernel's. */
 #define USER_TYPE_START 64
 
-static uint64_t record_attr_get(unsigned int field, const uint8_t *attr, size_t len)
-{
-	return layout_get(&layout_perf_event_attr, field, attr, len);
-}
-
 void record_format_of(struct record_format *f, const uint8_t *attr, size_t len,
 		      const struct arch *arch)
 {
-	size_t size = record_attr_get(ATTR_SIZE, attr, len);
+	const struct layout *l = &layout_perf_event_attr;
+	size_t size = layout_get(l, ATTR_SIZE, attr, len);
 
 	if (!size)
 		size = PERF_ATTR_SIZE_VER0;
 	if (len > size)
 		len = size;
 	*f = (struct record_format){
-		.sample_type = record_attr_get(ATTR_SAMPLE_TYPE, attr, len),
-		.read_format = record_attr_get(ATTR_READ_FORMAT, attr, len),
-		.branch_sample_type = record_attr_get(ATTR_BRANCH_SAMPLE_TYPE, attr, len),
-		.sample_regs_user = record_attr_get(ATTR_SAMPLE_REGS_USER, attr, len),
-		.sample_regs_intr = record_attr_get(ATTR_SAMPLE_REGS_INTR, attr, len),
-		.sample_id_all = record_attr_get(ATTR_SAMPLE_ID_ALL, attr, len),
-		.no_build_id = len && !record_attr_get(ATTR_BUILD_ID, attr, len),
+		.sample_type = layout_get(l, ATTR_SAMPLE_TYPE, attr, len),
+		.read_format = layout_get(l, ATTR_READ_FORMAT, attr, len),
+		.branch_sample_type = layout_get(l, ATTR_BRANCH_SAMPLE_TYPE, attr, len),
+		.sample_regs_user = layout_get(l, ATTR_SAMPLE_REGS_USER, attr, len),
+		.sample_regs_intr = layout_get(l, ATTR_SAMPLE_REGS_INTR, attr, len),
+		.sample_id_all = layout_get(l, ATTR_SAMPLE_ID_ALL, attr, len),
+		.no_build_id = len && !layout_get(l, ATTR_BUILD_ID, attr, len),
 		.arch = arch,
 	};
 }
@@ -364,41 +302,29 @@ bool record_identify(const uint8_t *bytes, size_t len,
 	return true;
 }
 
-/*
- * Write the CPU mode, then the flags.  Mode 0 has no meaning in records without a
- * CPU mode.
- */
-static void emit_misc(struct record *r)
+static void emit_header(struct record *r, size_t len)
 {
+	const struct field *fields = layout_perf_event_header.fields;
 	const struct xlat *own = record_misc_flags(r->type);
 	uint64_t mode = r->misc & PERF_RECORD_MISC_CPUMODE_MASK;
 	uint64_t rest = r->misc & ~(uint64_t)PERF_RECORD_MISC_CPUMODE_MASK;
 	struct sink_part parts[18];
-	size_t n = 0, at = 0;
 	const struct xlat_entry *e;
+	size_t n = 0, at = 0;
 
+	sink_enum(r->s, fields[PERF_EVENT_HEADER_TYPE].name,
+		  &xlat_perf_event_type, r->type);
+	/* mode 0 has no meaning in records without a CPU mode */
 	if (mode || r->type == PERF_RECORD_SAMPLE)
-		parts[n++] = (struct sink_part){ &xlat_perf_record_misc_cpumode,
-						 mode, 0 };
-	while (own && (e = xlat_next_flag(own, &rest, &at)))
+		parts[n++] = (struct sink_part){ &xlat_perf_record_misc_cpumode, mode, 0 };
+	while ((e = xlat_next_flag(own, &rest, &at)))
 		parts[n++] = (struct sink_part){ own, e->value, 0 };
 	at = 0;
 	while ((e = xlat_next_flag(&xlat_perf_record_misc, &rest, &at)))
 		parts[n++] = (struct sink_part){ &xlat_perf_record_misc, e->value, 0 };
 	if (rest || !n)
 		parts[n++] = (struct sink_part){ NULL, rest, 0 };
-	sink_packed(r->s, layout_perf_event_header
-			  .fields[PERF_EVENT_HEADER_MISC].name,
-		    r->misc, parts, n);
-}
-
-static void emit_header(struct record *r, size_t len)
-{
-	const struct field *fields = layout_perf_event_header.fields;
-
-	sink_enum(r->s, fields[PERF_EVENT_HEADER_TYPE].name,
-		  &xlat_perf_event_type, r->type);
-	emit_misc(r);
+	sink_packed(r->s, fields[PERF_EVENT_HEADER_MISC].name, r->misc, parts, n);
 	sink_uint(r->s, fields[PERF_EVENT_HEADER_SIZE].name, r->size);
 	if (r->size < RECORD_HEADER)
 		sink_note(r->s, "bounds", "less than a header");
@@ -440,34 +366,12 @@ static void emit_trailer(struct record *r, size_t trailer)
 		r->wants += trailer;
 }
 
-/*
- * Write the bytes after the sample_id.  perf_event_ksymbol_output(), perf_event_bpf_output()
- * and perf_event_text_poke_output() in the kernel add the size of the sample_id to the same
- * header for one event after another, so that the record of each later event is longer.
- */
-static void emit_surplus(struct record *r, size_t at)
-{
-	size_t n = r->size - at;
-
-	sink_bytes(r->s, "surplus", r->bytes + at, n, false);
-	sink_notef(r->s, "bounds", "%zu bytes too long: the kernel counted the sample_id of other events",
-		   n);
-}
-
-/* Read the task from the sample_id, as symbols before it depend on it. */
-static int32_t trailer_pid(const struct record *r, size_t len)
-{
-	struct record_id id;
-
-	if (!record_identify(r->bytes, len, r->format, &id) || !id.has_tid)
-		return -1;
-	return id.pid;
-}
-
 static size_t emit_all(struct record *r, size_t len)
 {
 	size_t trailer = trailer_size(r->type, r->format);
+	const struct body *b = body_of(r->type);
 	bool whole = len >= r->size;
+	struct record_id id;
 	size_t after;
 
 	emit_header(r, len);
@@ -481,13 +385,30 @@ static size_t emit_all(struct record *r, size_t len)
 	after = r->end + trailer;
 	if (r->end > len)
 		r->end = len;
-	r->pid = trailer_pid(r, len);
-	record_body(r);
+	/* symbols before the sample_id depend on the task in it */
+	if (record_identify(r->bytes, len, r->format, &id) && id.has_tid)
+		r->pid = id.pid;
+	if (!b->layout || record_members(r, b->layout, 0)) {
+		if (b->string)
+			record_string(r, b->string);
+		else if (b->more)
+			b->more(r);
+		else if (r->type == PERF_RECORD_SAMPLE)
+			record_slots(r, sample_slots);
+	}
 	record_emit_rest(r);
 	if (trailer && whole)
 		emit_trailer(r, trailer);
-	if (after < r->size && whole)
-		emit_surplus(r, after);
+	/*
+	 * perf_event_ksymbol_output(), perf_event_bpf_output() and perf_event_text_poke_output() in
+	 * the kernel add the size of the sample_id to the same header for one event after another,
+	 * so that the record of each later event is longer.
+	 */
+	if (after < r->size && whole) {
+		sink_bytes(r->s, "surplus", r->bytes + after, r->size - after, false);
+		sink_notef(r->s, "bounds", "%zu bytes too long: the kernel counted the sample_id "
+			   "of other events", r->size - after);
+	}
 	return whole && r->wants ? r->wants : r->at;
 }
 

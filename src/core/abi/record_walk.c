@@ -32,9 +32,8 @@ void record_note_symbol(const struct record *r, uint64_t ip, unsigned int cpumod
 			bool after_call)
 {
 	const struct record_hooks *h = r->hooks;
-	const char *name;
+	const char *name = h->symbol ? h->symbol(h->ctx, r->pid, ip, cpumode, after_call) : NULL;
 
-	name = h->symbol ? h->symbol(h->ctx, r->pid, ip, cpumode, after_call) : NULL;
 	if (name)
 		sink_note(r->s, "symbol", name);
 }
@@ -46,14 +45,6 @@ const char *record_event(const struct record *r, uint64_t id)
 	if (h->event)
 		return h->event(h->ctx, id);
 	return r->names && r->names->event ? r->names->event(r->names, id) : NULL;
-}
-
-static void note_event(const struct record *r, uint64_t id)
-{
-	const char *name = record_event(r, id);
-
-	if (name)
-		sink_note(r->s, "event", name);
 }
 
 /* Write the notes of a member. */
@@ -80,6 +71,7 @@ static void say_more(struct record *r, const struct layout *l,
 		     unsigned int field, uint64_t v)
 {
 	size_t i, n = sizeof(mores) / sizeof(mores[0]);
+	const char *name;
 
 	for (i = 0; i < n; i++)
 		if (mores[i].layout == l && mores[i].field == field)
@@ -89,9 +81,12 @@ static void say_more(struct record *r, const struct layout *l,
 	switch (mores[i].more) {
 	case MORE_EVENT:
 		/* the identifier at the start is the same number */
-		if (l != &layout_perf_sample_id ||
-		    !(r->format->sample_type & PERF_SAMPLE_IDENTIFIER))
-			note_event(r, v);
+		if (l == &layout_perf_sample_id &&
+		    r->format->sample_type & PERF_SAMPLE_IDENTIFIER)
+			break;
+		name = record_event(r, v);
+		if (name)
+			sink_note(r->s, "event", name);
 		break;
 	case MORE_CODE:
 		record_note_symbol(r, v, r->misc & PERF_RECORD_MISC_CPUMODE_MASK, false);
@@ -131,15 +126,6 @@ bool record_members(struct record *r, const struct layout *l, size_t base)
 	return true;
 }
 
-/* Return whether all bytes from at up to end are zero. */
-static bool all_zero(const uint8_t *bytes, size_t at, size_t end)
-{
-	while (at < end)
-		if (bytes[at++])
-			return false;
-	return true;
-}
-
 void record_string(struct record *r, const char *key)
 {
 	size_t at = r->at, left = r->end - at, len, padded;
@@ -153,8 +139,9 @@ void record_string(struct record *r, const char *key)
 	r->s->max_string = max;
 	/* the NUL and padding up to a multiple of eight */
 	padded = (len + 8) & ~(size_t)7;
-	if (nul && padded <= left && !all_zero(p, len, padded))
-		padded = len + 1;
+	for (size_t i = len; nul && padded <= left && i < padded; i++)
+		if (p[i])
+			padded = len + 1;
 	if (!record_take(r, padded))
 		r->at = r->end;
 }
@@ -176,17 +163,28 @@ bool record_slot(struct record *r, const struct slot *slot)
 	const uint8_t *p = r->bytes + r->at;
 	size_t need;
 
-	if (slot->layout)
+	if (slot->layout && !slot->key)
 		return record_fields(r, slot->layout, r->at);
 	r->slot = slot;
-	need = slot->need(r, r->at);
+	need = slot->layout ? slot->layout->size : slot->need(r, r->at);
 	if (!record_take(r, need))
 		return false;
 	if (r->swap && slot->swap)
 		slot->swap(r, r->swap + (p - r->bytes), need);
 	else if (r->swap)
 		swap_words(r->swap + (p - r->bytes), need, 8);
-	slot->emit(r, slot->key, p, need);
+	if (slot->layout) {
+		struct walk w = {
+			.layout = slot->layout, .bytes = p, .len = need,
+			.arch = r->format->arch, .names = r->names,
+		};
+
+		sink_begin(r->s, slot->key, SINK_OBJECT);
+		layout_emit(&w, r->s);
+		sink_end(r->s);
+	} else {
+		slot->emit(r, slot->key, p, need);
+	}
 	return true;
 }
 

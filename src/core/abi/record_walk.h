@@ -58,9 +58,9 @@ const char *record_event(const struct record *r, uint64_t id);
 /* A part of a sample or of a sample_id. */
 struct slot {
 	uint64_t bits;			/* present with any of these in sample_type */
-	const struct layout *layout;	/* of a part of fixed size; or: */
-	const char *key;
-	/* return its size at a position; SIZE_MAX: more than the record has */
+	const struct layout *layout;	/* of a part of fixed size, or NULL */
+	const char *key;		/* NULL: the members are not in an object of their own */
+	/* without a layout: return its size at a position; SIZE_MAX: more than the record has */
 	size_t (*need)(const struct record *r, size_t at);
 	/* write its len bytes, as returned by need */
 	void (*emit)(struct record *r, const char *key, const uint8_t *p, size_t len);

@@ -32,16 +32,6 @@ static struct rule_input input_of(const struct rule_ask *ask)
 	return in;
 }
 
-static int rules_judge_one(const struct rule_input *in, const struct rule_desc *d)
-{
-	uint32_t release = in->machine->release;
-
-	if (!rule_in_release(d->since, release) ||
-	    (d->until && (!release || release >= d->until)))
-		return RULE_PASSES;
-	return predicates[d->id] ? predicates[d->id](in) : RULE_UNFORESEEN;
-}
-
 int rules_error(const struct rule_verdict *v, enum rule_id id)
 {
 	return v->says[id] > 0 ? v->says[id] : rule_descs[id].error;
@@ -56,16 +46,21 @@ void rules_assumption_text(struct buf *out)
 void rules_judge(const struct rule_ask *ask, struct rule_verdict *v)
 {
 	struct rule_input in = input_of(ask);
+	uint32_t release = in.machine->release;
 
 	*v = (struct rule_verdict){ .rule = NULL };
 	for (size_t i = 0; i < RULE_COUNT; i++) {
-		v->says[i] = rules_judge_one(&in, &rule_descs[i]);
+		const struct rule_desc *d = &rule_descs[i];
+
+		if (rule_in_release(d->since, release) &&
+		    (!d->until || (release && release < d->until)))
+			v->says[i] = predicates[d->id] ? predicates[d->id](&in) : RULE_UNFORESEEN;
 		v->assumed[i] = v->says[i] == RULE_ASSUMED;
 		if (v->assumed[i])
 			v->says[i] = RULE_REFUSES;
 		if (v->rule || (v->says[i] <= 0 && v->says[i] != RULE_REFUSES))
 			continue;
-		v->rule = &rule_descs[i];
+		v->rule = d;
 		v->error = rules_error(v, (enum rule_id)i);
 		/* the other rules require the attr, which the kernel could not read */
 		if (i <= RULE_ATTR_FAULT)

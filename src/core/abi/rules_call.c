@@ -4,14 +4,151 @@
 
 #include "core/abi/rules_internal.h"
 
-/* Before the event is made ------------------------------------------------------ */
+PREDICATE(flags_unknown, rule_unknown_bits(in, in->ask->flags, &xlat_perf_event_open_flags))
 
-int rule_security_open(const struct rule_input *in)
+/* The patch cannot be detected; kernels without it treat 3 like 2. */
+PREDICATE(paranoid_all, rule_paranoid(in, 2) == FACT_NO ? RULE_PASSES : RULE_UNKNOWN)
+
+PREDICATE(attr_head_fault,
+	  refuses_if(in->ask->len < layout_perf_event_attr.fields[ATTR_SIZE].offset + 4u))
+PREDICATE(size_range,
+	  refuses_if(in->size < PERF_ATTR_SIZE_VER0 || in->size > in->machine->page_size))
+PREDICATE(attr_fault, refuses_if(in->ask->len < in->size))
+
+int rule_size_tail(const struct rule_input *in)
 {
-	/* the decision of a security module is not known */
-	return in->machine->security == FACT_NO ? RULE_PASSES : RULE_UNKNOWN;
+	size_t at = rule_attr_size(in);
+
+	for (; at < in->len; at++)
+		if (in->ask->attr[at])
+			return in->machine->attr_size ? RULE_REFUSES : refuses_unnamed(in);
+	return RULE_PASSES;
 }
 
+int rule_type_range(const struct rule_input *in)
+{
+	const struct xlat_entry *e = xlat_find(&xlat_perf_type_id, rule_get(in, ATTR_TYPE));
+
+	return refuses_if(!e || e->since > in->machine->release);
+}
+
+bool rules_reserved(const struct field *f, uint32_t release)
+{
+	const struct layout *l = &layout_perf_event_attr;
+
+	if (f->kind == FIELD_RESERVED || !release || f->since <= release)
+		return f->kind == FIELD_RESERVED;
+	/* a member newer than the release may share its place with an older one */
+	for (size_t i = 0; i < l->n; i++) {
+		const struct field *o = &l->fields[i];
+
+		if (o->since <= release && o->kind != FIELD_RESERVED &&
+		    o->offset == f->offset && o->bit == f->bit)
+			return false;
+	}
+	return true;
+}
+
+int rule_reserved_bits(const struct rule_input *in)
+{
+	const struct layout *l = &layout_perf_event_attr;
+	uint32_t release = in->machine->release;
+	/*
+	 * Before 5.4 unknown flags were refused, but padding behind them was not checked: a newer
+	 * member there was accepted without effect.
+	 */
+	bool only_flags = release && release < KVER(5, 4, 0) && release >= KVER(2, 6, 33);
+
+	for (size_t i = 0; i < l->n; i++) {
+		const struct field *f = &l->fields[i];
+
+		if (!rule_get(in, (unsigned int)i) || f->size > rule_attr_size(in) ||
+		    (only_flags && f->offset != l->fields[ATTR_DISABLED].offset))
+			continue;
+		if (rules_reserved(f, release))
+			return f->kind == FIELD_RESERVED ? refuses_unnamed(in) : RULE_REFUSES;
+	}
+	return RULE_PASSES;
+}
+
+PREDICATE(sample_type_bits,
+	  rule_unknown_bits(in, rule_get(in, ATTR_SAMPLE_TYPE), &xlat_perf_event_sample_format))
+PREDICATE(read_format_bits,
+	  rule_unknown_bits(in, rule_get(in, ATTR_READ_FORMAT), &xlat_perf_event_read_format))
+
+/* Branches --------------------------------------------------------------------- */
+
+PREDICATE(branch_bits,
+	  rule_samples(in, PERF_SAMPLE_BRANCH_STACK) ?
+	  rule_unknown_bits(in, rule_get(in, ATTR_BRANCH_SAMPLE_TYPE),
+			    &xlat_perf_branch_sample_type) : RULE_PASSES)
+PREDICATE(branch_kind,
+	  refuses_if(rule_samples(in, PERF_SAMPLE_BRANCH_STACK) &&
+		     !(rule_get(in, ATTR_BRANCH_SAMPLE_TYPE) & ~(uint64_t)PERF_SAMPLE_BRANCH_PLM_ALL)))
+
+int rule_branch_privilege(const struct rule_input *in)
+{
+	uint64_t v = rule_get(in, ATTR_BRANCH_SAMPLE_TYPE);
+	bool beyond = v & (PERF_SAMPLE_BRANCH_KERNEL | PERF_SAMPLE_BRANCH_HV);
+
+	/* without a level: those that the event does not exclude */
+	if (!(v & PERF_SAMPLE_BRANCH_PLM_ALL))
+		beyond = !rule_get(in, ATTR_EXCLUDE_KERNEL) || !rule_get(in, ATTR_EXCLUDE_HV);
+	return refuses_where(rule_samples(in, PERF_SAMPLE_BRANCH_STACK) && beyond,
+			     rule_paranoid(in, 1));
+}
+
+/* Registers and stack ------------------------------------------------------------ */
+
+static int wrong_regs(const struct rule_input *in, uint64_t flag, unsigned int index)
+{
+	const struct arch *arch = in->machine->arch;
+	uint64_t mask = rule_get(in, index);
+
+	if (!rule_samples(in, flag))
+		return RULE_PASSES;
+	if (!mask || mask & arch->regs_refused)
+		return RULE_REFUSES;
+	/* clear the named bits, as entries of bits tables have no masks */
+	for (size_t at = 0; xlat_next_flag(arch->regs, &mask, &at);)
+		;
+	return refuses_if(mask);
+}
+
+PREDICATE(user_regs, wrong_regs(in, PERF_SAMPLE_REGS_USER, ATTR_SAMPLE_REGS_USER))
+PREDICATE(intr_regs, wrong_regs(in, PERF_SAMPLE_REGS_INTR, ATTR_SAMPLE_REGS_INTR))
+
+/* All described architectures can; of others it is not known. */
+PREDICATE(user_stack_arch,
+	  rule_samples(in, PERF_SAMPLE_STACK_USER) && !in->machine->arch->regs ? RULE_UNKNOWN :
+	  RULE_PASSES)
+
+int rule_user_stack_size(const struct rule_input *in)
+{
+	uint64_t size = rule_get(in, ATTR_SAMPLE_STACK_USER);
+
+	return refuses_if(rule_samples(in, PERF_SAMPLE_STACK_USER) &&
+			  (size % 8 || size > RULE_STACK_MAX));
+}
+
+/* What goes together ------------------------------------------------------------- */
+
+PREDICATE(sample_cgroup,
+	  rule_samples(in, PERF_SAMPLE_CGROUP) ? refuses_unless(in->machine->cgroups) : RULE_PASSES)
+PREDICATE(weights,
+	  refuses_if(rule_samples(in, PERF_SAMPLE_WEIGHT) && rule_samples(in,
+	  PERF_SAMPLE_WEIGHT_STRUCT)))
+PREDICATE(inherit_thread,
+	  refuses_if(rule_get(in, ATTR_INHERIT_THREAD) && !rule_get(in, ATTR_INHERIT)))
+PREDICATE(remove_and_enable,
+	  refuses_if(rule_get(in, ATTR_REMOVE_ON_EXEC) && rule_get(in, ATTR_ENABLE_ON_EXEC)))
+PREDICATE(sigtrap_exec,
+	  refuses_if(rule_get(in, ATTR_SIGTRAP) && !rule_get(in, ATTR_REMOVE_ON_EXEC)))
+
+/* Before the event is made ------------------------------------------------------ */
+
+/* The decision of a security module is not known. */
+PREDICATE(security_open, in->machine->security == FACT_NO ? RULE_PASSES : RULE_UNKNOWN)
 PREDICATE(kernel_privilege, refuses_where(!rule_get(in, ATTR_EXCLUDE_KERNEL), rule_paranoid(in, 1)))
 
 int rule_if_updated(const struct rule_input *in, const uint32_t *updates)
@@ -61,11 +198,8 @@ PREDICATE(period_sign,
 PREDICATE(phys_addr_privilege,
 	  refuses_where(rule_samples(in, PERF_SAMPLE_PHYS_ADDR), rule_paranoid(in, 1)))
 
-int rule_lockdown(const struct rule_input *in)
-{
-	return refuses_where(rule_samples(in, PERF_SAMPLE_REGS_INTR), in->machine->lockdown);
-}
-
+PREDICATE(lockdown,
+	  refuses_where(rule_samples(in, PERF_SAMPLE_REGS_INTR), in->machine->lockdown))
 PREDICATE(cgroup_target, refuses_if(in->cgroup && (in->ask->pid == -1 || in->ask->cpu == -1)))
 PREDICATE(no_descriptor, refuses_unless(in->target->descriptor))
 PREDICATE(group_not_event,
@@ -84,28 +218,19 @@ int rule_group_gone(const struct rule_input *in)
 }
 
 /* Before 2.6.37, pid -1 with cpu -1 was looked up like any other pid. */
-static bool no_cpu_either(const struct rule_input *in)
+int rule_no_task(const struct rule_input *in)
 {
 	uint32_t release = in->machine->release;
 
-	return release && release < KVER(2, 6, 37) && in->ask->pid == -1 && in->ask->cpu == -1;
-}
-
-int rule_no_task(const struct rule_input *in)
-{
-	if (no_cpu_either(in))
+	if (release && release < KVER(2, 6, 37) && in->ask->pid == -1 && in->ask->cpu == -1)
 		return RULE_REFUSES;
 	return in->task ? refuses_unless(in->target->task.exists) : RULE_PASSES;
 }
 
-int rule_cpu_range(const struct rule_input *in)
-{
-	/* negative numbers are beyond any */
-	return refuses_where(!in->task || in->ask->cpu != -1, in->ask->cpu < 0 ? FACT_YES :
-			     rule_above(in, UNREAD_CPUS, in->machine->cpus,
-					(uint64_t)in->ask->cpu + 1));
-}
-
+/* Negative numbers are beyond any. */
+PREDICATE(cpu_range,
+	  refuses_where(!in->task || in->ask->cpu != -1, in->ask->cpu < 0 ? FACT_YES :
+			rule_above(in, UNREAD_CPUS, in->machine->cpus, (uint64_t)in->ask->cpu + 1)))
 PREDICATE(sigtrap_target, refuses_if(rule_get(in, ATTR_SIGTRAP) && !in->task))
 PREDICATE(inherit_group,
 	  refuses_if(rule_get(in, ATTR_INHERIT) && rule_get(in, ATTR_READ_FORMAT) &
@@ -181,14 +306,11 @@ int rule_task_privilege(const struct rule_input *in)
 
 PREDICATE(cpu_privilege, refuses_where(!in->task, rule_paranoid(in, 0)))
 PREDICATE(task_exiting, in->task ? refuses_unless(in->target->task.living) : RULE_PASSES)
-
-int rule_cpu_offline(const struct rule_input *in)
-{
-	/* CPUs that do not exist are refused by another rule */
-	return in->task || in->ask->cpu < 0 || (!(in->machine->unread & UNREAD_CPUS) &&
-						(uint32_t)in->ask->cpu >= in->machine->cpus) ?
-	       RULE_PASSES : refuses_unless(in->target->cpu_online);
-}
+/* CPUs that do not exist are refused by another rule. */
+PREDICATE(cpu_offline,
+	  in->task || in->ask->cpu < 0 || (!(in->machine->unread & UNREAD_CPUS) &&
+					   (uint32_t)in->ask->cpu >= in->machine->cpus) ?
+	  RULE_PASSES : refuses_unless(in->target->cpu_online))
 
 /* The group and the ring ------------------------------------------------------------ */
 
@@ -235,13 +357,9 @@ static bool clocks_differ(const struct rule_input *in)
 PREDICATE(group_inherit,
 	  refuses_difference(in, in->grouped && in->task, rule_differs(in, ATTR_INHERIT)))
 
-int rule_group_cgroup(const struct rule_input *in)
-{
-	/* a leader with a cgroup may have members without one */
-	return in->grouped && in->cgroup ? refuses_unless(group(in)->same_cgroup) :
-					   RULE_PASSES;
-}
-
+/* A leader with a cgroup may have members without one. */
+PREDICATE(group_cgroup,
+	  in->grouped && in->cgroup ? refuses_unless(group(in)->same_cgroup) : RULE_PASSES)
 PREDICATE(group_member, in->grouped ? refuses_unless(group(in)->leads) : RULE_PASSES)
 PREDICATE(group_clock, refuses_difference(in, in->grouped, clocks_differ(in)))
 PREDICATE(group_cpu, refuses_another_cpu(in, in->grouped))
@@ -271,13 +389,8 @@ int rule_group_pmu(const struct rule_input *in)
 /* Output --------------------------------------------------------------------------- */
 
 PREDICATE(output_cpu, refuses_another_cpu(in, in->output))
-
-int rule_output_task(const struct rule_input *in)
-{
-	if (!in->output || in->ask->cpu != -1)
-		return RULE_PASSES;
-	return refuses_unless(group(in)->same_task);
-}
+PREDICATE(output_task,
+	  in->output && in->ask->cpu == -1 ? refuses_unless(group(in)->same_task) : RULE_PASSES)
 
 PREDICATE(output_clock, refuses_difference(in, in->output, clocks_differ(in)))
 PREDICATE(output_backward,

@@ -21,15 +21,10 @@ uint32_t rule_attr_size(const struct rule_input *in)
 					rules_attr_size(in->machine->release);
 }
 
-bool rule_newer(const struct rule_input *in)
-{
-	/* updates of that series are taken for known */
-	return in->machine->release >> 8 > xlat_release >> 8;
-}
-
 int refuses_unnamed(const struct rule_input *in)
 {
-	return rule_newer(in) ? RULE_ASSUMED : RULE_REFUSES;
+	/* updates of the newest series are taken for known */
+	return in->machine->release >> 8 > xlat_release >> 8 ? RULE_ASSUMED : RULE_REFUSES;
 }
 
 int rule_unknown_bits(const struct rule_input *in, uint64_t v, const struct xlat *x)

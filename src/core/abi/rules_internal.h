@@ -136,8 +136,5 @@ int rule_unknown_bits(const struct rule_input *in, uint64_t v, const struct xlat
  */
 int rule_if_updated(const struct rule_input *in, const uint32_t *updates);
 
-/* Return whether the kernel is newer than the tables. */
-bool rule_newer(const struct rule_input *in);
-
 /* Return the size of the kernel's struct perf_event_attr. */
 uint32_t rule_attr_size(const struct rule_input *in);

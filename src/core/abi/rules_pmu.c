@@ -101,23 +101,13 @@ PREDICATE(function_stack,
 	  refuses_where(rule_get(in, ATTR_SAMPLE_PERIOD) && rule_samples(in,
 	  PERF_SAMPLE_STACK_USER), is_function(in)))
 
-/* Return whether the kernel lets every user open the tracepoint on a task. */
-static enum fact everybodys(const struct rule_input *in)
-{
-	const char *name = in->target->tracepoint_name;
-
-	if (!in->task)
-		return FACT_NO;
-	if (!name)
-		return FACT_UNKNOWN;
-	return !strncmp(name, "syscalls:sys_", 13) || !strncmp(name, "raw_syscalls:sys_", 17) ?
-	       FACT_YES : FACT_NO;
-}
-
 int rule_raw_privilege(const struct rule_input *in)
 {
-	enum fact mine = everybodys(in), others = mine == FACT_YES ? FACT_NO :
-			 mine == FACT_NO ? FACT_YES : FACT_UNKNOWN;
+	const char *name = in->target->tracepoint_name;
+	/* every user may open those of system calls on a task */
+	enum fact others = !in->task ? FACT_YES : !name ? FACT_UNKNOWN :
+			   fact_of(strncmp(name, "syscalls:sys_", 13) &&
+				   strncmp(name, "raw_syscalls:sys_", 17));
 
 	return refuses_where(rule_is_type(in, PERF_TYPE_TRACEPOINT) &&
 			     rule_samples(in, PERF_SAMPLE_RAW),
@@ -261,11 +251,6 @@ static bool rule_is_arm_pmu(const struct rule_input *in)
 	return in->pmu && in->pmu->desc && !strncmp(in->pmu->desc->name, "armv8_", 6);
 }
 
-static bool rule_is_generic_arm_pmu(const struct rule_input *in)
-{
-	return rule_is_arm_pmu(in) && !strncmp(in->pmu->name, "armv8_pmuv3", 11);
-}
-
 PREDICATE(arm_user_access,
 	  refuses_if(rule_is_arm_pmu(in) && !in->task && rule_get(in, ATTR_CONFIG1) & USER_ACCESS))
 
@@ -326,7 +311,7 @@ int rule_arm_event(const struct rule_input *in)
 	uint64_t config = rule_get(in, ATTR_CONFIG) & 0xffffffff, event;
 	bool varies;
 
-	if (!rule_is_generic_arm_pmu(in) ||
+	if (!rule_is_arm_pmu(in) || strncmp(in->pmu->name, "armv8_pmuv3", 11) ||
 	    (type != PERF_TYPE_HARDWARE && type != PERF_TYPE_HW_CACHE))
 		return RULE_PASSES;
 	if (!in->pmu->nconfigs)

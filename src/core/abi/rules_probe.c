@@ -30,22 +30,12 @@ static bool is_data(const struct rule_input *in)
 	return is_supported(in) && !is_exec(in);
 }
 
-static bool rule_power_of_two(uint64_t v)
-{
-	return v && !(v & (v - 1));
-}
-
 PREDICATE(breakpoint_branch,
 	  refuses_if(is_breakpoint(in) && rule_samples(in, PERF_SAMPLE_BRANCH_STACK)))
 
-int rule_breakpoint_none(const struct rule_input *in)
-{
-	uint64_t type = rule_get(in, ATTR_BP_TYPE);
-
-	return refuses_if(is_breakpoint(in) &&
-			  (type == HW_BREAKPOINT_EMPTY || type == HW_BREAKPOINT_INVALID));
-}
-
+PREDICATE(breakpoint_none,
+	  refuses_if(is_breakpoint(in) && (rule_get(in, ATTR_BP_TYPE) == HW_BREAKPOINT_EMPTY ||
+					   rule_get(in, ATTR_BP_TYPE) == HW_BREAKPOINT_INVALID)))
 PREDICATE(breakpoint_slots,
 	  is_breakpoint(in) ? refuses_unless(in->target->breakpoint) : RULE_PASSES)
 
@@ -97,7 +87,7 @@ int rule_breakpoint_len(const struct rule_input *in)
 		return RULE_PASSES;
 	if (breakpoints(in)->any_length)
 		return refuses_if(!len || len > 8);
-	return refuses_if(is_data(in) && !rule_power_of_two(len));
+	return refuses_if(is_data(in) && (!len || len & (len - 1)));
 }
 
 static bool is_wide(const struct rule_input *in)
@@ -172,22 +162,15 @@ PREDICATE(uprobe_open, is_uprobe(in) ? in->target->path.error : RULE_PASSES)
 PREDICATE(uprobe_file, is_uprobe(in) ? refuses_unless(in->target->path.regular) : RULE_PASSES)
 PREDICATE(uprobe_pages, is_uprobe(in) ? refuses_unless(in->target->path.pages) : RULE_PASSES)
 
-int rule_uprobe_offset(const struct rule_input *in)
-{
-	/* the kernel compares them as signed numbers */
-	return refuses_if(is_uprobe(in) && (int64_t)rule_get(in, ATTR_CONFIG2) >
-						   (int64_t)in->target->path.size);
-}
-
+/* The kernel compares them as signed numbers. */
+PREDICATE(uprobe_offset,
+	  refuses_if(is_uprobe(in) &&
+		     (int64_t)rule_get(in, ATTR_CONFIG2) > (int64_t)in->target->path.size))
 PREDICATE(uprobe_counter, refuses_if(is_uprobe(in) && rule_get(in, ATTR_CONFIG) >> 32 & 1))
-
 /* __uprobe_register() of kernel/events/uprobes.c: a multiple of UPROBE_SWBP_INSN_SIZE. */
-int rule_uprobe_align(const struct rule_input *in)
-{
-	uint8_t align = in->machine->arch->probe_align;
-
-	return refuses_if(is_uprobe(in) && align && rule_get(in, ATTR_CONFIG2) % align);
-}
+PREDICATE(uprobe_align,
+	  refuses_if(is_uprobe(in) && in->machine->arch->probe_align &&
+		     rule_get(in, ATTR_CONFIG2) % in->machine->arch->probe_align))
 
 /*
  * The instruction is looked at where a task to be measured has mapped the file: install_breakpoint()

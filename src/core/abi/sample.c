@@ -12,7 +12,7 @@
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
-static size_t word_need(const struct record *r, size_t at)
+static size_t weight_need(const struct record *r, size_t at)
 {
 	(void)r;
 	(void)at;
@@ -83,15 +83,6 @@ static unsigned int context_mode(uint64_t marker)
 	return PERF_RECORD_MISC_CPUMODE_UNKNOWN;
 }
 
-/*
- * Return whether v is a marker, known or not: all are multiples of 32.  Other values above
- * PERF_CONTEXT_MAX are what the kernel found where it expected a return address.
- */
-static bool is_marker(uint64_t v)
-{
-	return v >= PERF_CONTEXT_MAX && !(v % 32);
-}
-
 /* Write an address or a marker by name; one of the markers is followed by a cookie. */
 void callchain_emit(struct record *r, const char *key, const uint8_t *p, size_t len)
 {
@@ -107,7 +98,12 @@ void callchain_emit(struct record *r, const char *key, const uint8_t *p, size_t 
 			sink_hex(s, NULL, v);
 			sink_note(s, "words", "cookie");
 			cookie = false;
-		} else if (is_marker(v)) {
+		} else if (v >= PERF_CONTEXT_MAX && !(v % 32)) {
+			/*
+			 * A marker, known or not: all are multiples of 32.  Other values above
+			 * PERF_CONTEXT_MAX are what the kernel found where it expected a return
+			 * address.
+			 */
 			sink_enum(s, NULL, &xlat_perf_callchain_context, v);
 			mode = context_mode(v);
 			after_call = false;
@@ -175,41 +171,19 @@ static void aux_swap(struct record *r, uint8_t *p, size_t len)
 	swap_words(p, 8, 8);
 }
 
-static void emit_word(struct record *r, const char *key, const struct layout *l,
-		      const uint8_t *p)
-{
-	struct walk w = {
-		.layout = l, .bytes = p, .len = l->size,
-		.arch = r->format->arch, .names = r->names,
-	};
-
-	sink_begin(r->s, key, SINK_OBJECT);
-	layout_emit(&w, r->s);
-	sink_end(r->s);
-}
-
 static void weight_emit(struct record *r, const char *key, const uint8_t *p, size_t len)
 {
+	bool parts = r->format->sample_type & PERF_SAMPLE_WEIGHT_STRUCT;
 	struct walk w = {
-		.layout = &layout_perf_sample_full_weight, .bytes = p, .len = len,
+		.layout = parts ? &layout_perf_sample_weight : &layout_perf_sample_full_weight,
+		.bytes = p, .len = len,
 	};
 
-	if (r->format->sample_type & PERF_SAMPLE_WEIGHT_STRUCT)
-		emit_word(r, key, &layout_perf_sample_weight, p);
-	else
-		layout_emit(&w, r->s);
-}
-
-static void data_src_emit(struct record *r, const char *key, const uint8_t *p, size_t len)
-{
-	(void)len;
-	emit_word(r, key, &layout_perf_mem_data_src, p);
-}
-
-static void transaction_emit(struct record *r, const char *key, const uint8_t *p, size_t len)
-{
-	(void)len;
-	emit_word(r, key, &layout_perf_txn, p);
+	if (parts)
+		sink_begin(r->s, key, SINK_OBJECT);
+	layout_emit(&w, r->s);
+	if (parts)
+		sink_end(r->s);
 }
 
 /* from, to, and a word of flags */
@@ -330,32 +304,24 @@ static size_t regs_intr_need(const struct record *r, size_t at)
 	return regs_need(r, at, r->format->sample_regs_intr);
 }
 
-/* Write one register, keyed by its name or its bit number. */
-static void emit_reg(const struct record *r, unsigned int bit, uint64_t v)
-{
-	const struct xlat *regs = r->format->arch ? r->format->arch->regs : NULL;
-	const char *name = xlat_name(regs, bit);
-	char unnamed[16];
-
-	if (regs && name) {
-		name += strlen(regs->prefix);
-	} else {
-		snprintf(unnamed, sizeof(unnamed), "bit%u", bit);
-		name = unnamed;
-	}
-	sink_hex(r->s, name, v);
-}
-
 static void sample_emit_regs(struct record *r, const char *key, uint64_t mask,
 			     const uint8_t *p, size_t len)
 {
+	const struct xlat *regs = r->format->arch ? r->format->arch->regs : NULL;
 	struct sink *s = r->s;
+	const char *name;
+	char unnamed[16];
 
 	sink_begin(s, key, SINK_OBJECT);
 	sink_enum(s, "abi", &xlat_perf_sample_regs_abi, load_uint(p, 8));
 	for (size_t at = 8; at < len; at += 8) {
-		emit_reg(r, (unsigned int)__builtin_ctzll(mask),
-			 load_uint(p + at, 8));
+		unsigned int bit = (unsigned int)__builtin_ctzll(mask);
+
+		/* keyed by its name or its bit number */
+		name = xlat_name(regs, bit);
+		if (!name)
+			snprintf(unnamed, sizeof(unnamed), "bit%u", bit);
+		sink_hex(s, name ? name + strlen(regs->prefix) : unnamed, load_uint(p + at, 8));
 		mask &= mask - 1;
 	}
 	sink_end(s);
@@ -422,9 +388,8 @@ static void stack_emit(struct record *r, const char *key, const uint8_t *p, size
 	{ .bits = PERF_SAMPLE_##bit, .key = #name, .need = part##_need, \
 	  .emit = part##_emit, .swap = how }
 /* eight bytes that are more than one member */
-#define WORD(bit, name) \
-	{ .bits = PERF_SAMPLE_##bit, .key = #name, .need = word_need, \
-	  .emit = name##_emit }
+#define WORD(bit, name, members) \
+	{ .bits = PERF_SAMPLE_##bit, .layout = &layout_perf_##members, .key = #name }
 
 const struct slot sample_slots[] = {
 	FIXED(IDENTIFIER, identifier),
@@ -442,9 +407,9 @@ const struct slot sample_slots[] = {
 	VARYING(BRANCH_STACK, branch_stack, branches, branches_swap),
 	VARYING(REGS_USER, regs_user, regs_user, NULL),
 	VARYING(STACK_USER, stack_user, stack, stack_swap),
-	WORD(WEIGHT_TYPE, weight),
-	WORD(DATA_SRC, data_src),
-	WORD(TRANSACTION, transaction),
+	VARYING(WEIGHT_TYPE, weight, weight, NULL),
+	WORD(DATA_SRC, data_src, mem_data_src),
+	WORD(TRANSACTION, transaction, txn),
 	VARYING(REGS_INTR, regs_intr, regs_intr, NULL),
 	FIXED(PHYS_ADDR, phys_addr),
 	FIXED(CGROUP, cgroup),

@@ -87,18 +87,6 @@ static void emit_child(const siginfo_t *i, struct sink *s)
 	sink_sint(s, "si_stime", i->si_stime);
 }
 
-/* The call that a seccomp filter refused, by its number in that ABI. */
-static void emit_refused_call(const siginfo_t *i, struct sink *s)
-{
-	const struct arch *arch = arch_find(i->si_arch, (uint32_t)i->si_syscall);
-
-	sink_addr(s, "si_call_addr", (uintptr_t)i->si_call_addr);
-	sink_sint(s, "si_syscall", i->si_syscall);
-	sink_hex(s, "si_arch", i->si_arch);
-	if (arch)
-		sink_note(s, "arch", arch->name);
-}
-
 static bool is_poll_code(const siginfo_t *i)
 {
 	return codes_of(i) == &xlat_si_code_poll && xlat_name(&xlat_si_code_poll, (uint64_t)i->si_code);
@@ -106,6 +94,8 @@ static bool is_poll_code(const siginfo_t *i)
 
 static void emit_rest(const siginfo_t *i, struct sink *s)
 {
+	const struct arch *arch;
+
 	if (i->si_code <= 0) {
 		emit_sender(i, s);
 		if (i->si_code == SI_QUEUE)
@@ -123,7 +113,13 @@ static void emit_rest(const siginfo_t *i, struct sink *s)
 	} else if (i->si_signo == SIGCHLD) {
 		emit_child(i, s);
 	} else if (i->si_signo == SIGSYS) {
-		emit_refused_call(i, s);
+		/* the call that a seccomp filter refused, by its number in that ABI */
+		arch = arch_find(i->si_arch, (uint32_t)i->si_syscall);
+		sink_addr(s, "si_call_addr", (uintptr_t)i->si_call_addr);
+		sink_sint(s, "si_syscall", i->si_syscall);
+		sink_hex(s, "si_arch", i->si_arch);
+		if (arch)
+			sink_note(s, "arch", arch->name);
 	} else if (is_poll_code(i)) {
 		sink_sint(s, "si_band", i->si_band);
 		sink_fd(s, "si_fd", i->si_fd, NULL);
@@ -171,13 +167,6 @@ void swap_siginfo(siginfo_t *i)
 	}
 }
 
-/* Return whether the kernel turns the result into a restart; a target never sees it. */
-static bool is_restart(int64_t error)
-{
-	return error == ABI_ERESTARTSYS || error == ABI_ERESTARTNOINTR ||
-	       error == ABI_ERESTARTNOHAND || error == ABI_ERESTART_RESTARTBLOCK;
-}
-
 void error_name_text(int64_t error, struct buf *out)
 {
 	const char *name = error > 0 && error <= ERRNO_MAX ? error_name((int)error) : NULL;
@@ -190,6 +179,10 @@ void error_name_text(int64_t error, struct buf *out)
 
 void error_text(int64_t error, struct buf *out)
 {
-	buf_adds(out, is_restart(error) ? "? " : "-1 ");
+	/* a target never sees the results that the kernel turns into a restart */
+	bool restart = error == ABI_ERESTARTSYS || error == ABI_ERESTARTNOINTR ||
+		       error == ABI_ERESTARTNOHAND || error == ABI_ERESTART_RESTARTBLOCK;
+
+	buf_adds(out, restart ? "? " : "-1 ");
 	error_name_text(error, out);
 }

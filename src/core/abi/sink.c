@@ -20,19 +20,8 @@ void sink_notef(struct sink *s, const char *key, const char *fmt, ...)
 
 static void null_begin(struct sink *s, const char *key, enum sink_shape shape) { }
 static void null_end(struct sink *s) { }
-static void null_value(struct sink *s, const char *key, const struct value *v)
-{
-	(void)s;
-	(void)key;
-	(void)v;
-}
-
-static void null_note(struct sink *s, const char *key, const char *text)
-{
-	(void)s;
-	(void)key;
-	(void)text;
-}
+static void null_value(struct sink *s, const char *key, const struct value *v) { }
+static void null_note(struct sink *s, const char *key, const char *text) { }
 
 const struct sink_ops sink_null_ops = {
 	.begin = null_begin, .end = null_end, .value = null_value, .note = null_note,

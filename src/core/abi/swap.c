@@ -23,23 +23,16 @@ void swap_words(uint8_t *bytes, size_t len, size_t width)
 		store_uint(bytes, width, swap_load(bytes, width));
 }
 
-static uint64_t reversed(uint64_t v, unsigned int bits)
-{
-	uint64_t out = 0;
-
-	for (; bits; bits--, v >>= 1)
-		out = out << 1 | (v & 1);
-	return out;
-}
-
 /*
  * Return the integer that has the bit-fields of the n members at their places in this byte
  * order.  Reserved bits are moved one by one: most new members are single bits.
  */
 static uint64_t move_bits(const struct field *f, size_t n, uint64_t v)
 {
-	uint64_t out = reversed(v, 8u * f->width);
+	uint64_t out = 0;
 
+	for (unsigned int bit = 0; bit < 8u * f->width; bit++)
+		out = out << 1 | (v >> bit & 1);
 	for (; n; n--, f++) {
 		unsigned int to = field_shift(f, BIG_ENDIAN_HERE);
 		uint64_t mask = f->nbits == 64 ? ~0ULL : (1ULL << f->nbits) - 1;

@@ -55,38 +55,6 @@ static struct when *when_node(enum when_op op, struct when *a, struct when *b)
 
 /* Reading ---------------------------------------------------------------------- */
 
-static void when_skip_blanks(struct text_cursor *c)
-{
-	c->at = scan_blanks(c->at, c->end);
-}
-
-/* Skip the word if it is next. */
-static bool when_take(struct text_cursor *c, const char *word)
-{
-	size_t len = strlen(word);
-
-	when_skip_blanks(c);
-	if ((size_t)(c->end - c->at) < len || memcmp(c->at, word, len))
-		return false;
-	c->at += len;
-	return true;
-}
-
-static const struct arg_desc *find_arg(const struct call_desc *d, const char *name)
-{
-	for (size_t i = 0; i < d->nargs; i++)
-		if (!strcmp(d->args[i].name, name))
-			return &d->args[i];
-	return NULL;
-}
-
-static bool signed_arg(enum arg_kind kind)
-{
-	return kind == ARG_SINT || kind == ARG_FD || kind == ARG_PID || kind == ARG_CPU ||
-	       kind == ARG_EVENT_PID || kind == ARG_GROUP_FD || kind == ARG_MSEC || kind == ARG_DIRFD ||
-	       kind == ARG_LOFF;
-}
-
 /* Return the text up to && or || or an unmatched bracket, without trailing blanks. */
 static struct text_cursor slice_value(struct text_cursor *c)
 {
@@ -106,42 +74,32 @@ static struct text_cursor slice_value(struct text_cursor *c)
 	return part;
 }
 
-/* Read the name of an ioctl, which is in no table of constants. */
-static bool ioctl_value(const struct text_cursor *part, uint64_t *v)
-{
-	const struct ioctl_desc *d = ioctl_by_name(part->at, (size_t)(part->end - part->at));
-
-	if (d)
-		*v = d->request;
-	return d;
-}
-
-/* Store an error if the value is almost the name of an ioctl. */
-static bool ioctl_unknown(struct text_cursor *c, const struct text_cursor *part)
-{
-	size_t len = (size_t)(part->end - part->at);
-	struct nearest n;
-
-	nearest_start(&n, part->at, len);
-	ioctl_offer(&n);
-	if (*n.best)
-		text_cursor_note(c, "unknown ioctl '%.*s'%s", len < 60 ? (int)len : 60, part->at,
-				 nearest_hint(&n));
-	return *n.best;
-}
-
 static bool read_value(struct reader *r, struct when *w, const struct arg_desc *arg)
 {
+	const struct ioctl_desc *d;
 	struct text_cursor part;
+	struct nearest n;
+	size_t len;
 
-	when_skip_blanks(r->c);
+	text_skip_blanks(r->c);
 	part = slice_value(r->c);
-	if (part.at == part.end)
+	len = (size_t)(part.end - part.at);
+	if (!len)
 		return text_cursor_fail(r->c, "expected a value behind '%s'", w->name);
-	if (arg && arg->kind == ARG_IOCTL_REQUEST && ioctl_value(&part, &w->value))
-		return true;
-	if (arg && arg->kind == ARG_IOCTL_REQUEST && ioctl_unknown(r->c, &part))
-		return false;
+	if (arg && arg->kind == ARG_IOCTL_REQUEST) {
+		/* names of ioctls are in no table of constants */
+		d = ioctl_by_name(part.at, len);
+		if (d) {
+			w->value = d->request;
+			return true;
+		}
+		nearest_start(&n, part.at, len);
+		ioctl_offer(&n);
+		if (*n.best)
+			return text_cursor_fail(r->c, "unknown ioctl '%.*s'%s",
+						len < 60 ? (int)len : 60, part.at,
+						nearest_hint(&n));
+	}
 	if (!value_read(&part, arg ? arg->xlat : w->field->xlat, &w->value))
 		return text_cursor_fail(r->c, "%s", part.why);
 	return true;
@@ -158,10 +116,10 @@ static enum when_op take_op(struct text_cursor *c)
 	};
 
 	for (size_t i = 0; i < sizeof(ops) / sizeof(*ops); i++)
-		if (when_take(c, ops[i].text))
+		if (text_take(c, ops[i].text))
 			return ops[i].op;
 	/* a single &: && joins comparisons */
-	if (when_take(c, "&")) {
+	if (text_take(c, "&")) {
 		if (c->at == c->end || *c->at != '&')
 			return WHEN_BITS;
 		c->at--;
@@ -193,7 +151,7 @@ static struct when *comparison(struct reader *r)
 	const char *start;
 	size_t len;
 
-	when_skip_blanks(r->c);
+	text_skip_blanks(r->c);
 	start = r->c->at;
 	len = scan_word(start, r->c->end);
 	r->c->at += len;
@@ -201,7 +159,7 @@ static struct when *comparison(struct reader *r)
 		memcpy(w->name, start, len);
 		w->field = attr_member(start, len);
 		for (size_t i = 0; !w->field && !arg && i < r->ncalls; i++)
-			arg = find_arg(r->calls[i], w->name);
+			arg = call_arg(r->calls[i], start, len);
 	}
 	if (!w->field && !arg) {
 		unknown_name(r, start, len);
@@ -227,12 +185,12 @@ static struct when *one(struct reader *r)
 		return NULL;
 	}
 	r->depth++;
-	if (when_take(r->c, "!")) {
+	if (text_take(r->c, "!")) {
 		w = one(r);
 		w = w ? when_node(WHEN_NOT, w, NULL) : NULL;
-	} else if (when_take(r->c, "(")) {
+	} else if (text_take(r->c, "(")) {
 		w = any_of(r);
-		if (w && !when_take(r->c, ")")) {
+		if (w && !text_take(r->c, ")")) {
 			text_cursor_fail(r->c, "expected ')'");
 			when_free(w);
 			w = NULL;
@@ -250,7 +208,7 @@ static struct when *chain(struct reader *r, const char *word, enum when_op op,
 {
 	struct when *w = next(r), *more;
 
-	while (w && when_take(r->c, word)) {
+	while (w && text_take(r->c, word)) {
 		more = next(r);
 		if (!more) {
 			when_free(w);
@@ -277,7 +235,7 @@ struct when *when_read(struct text_cursor *c, const struct call_desc *const *cal
 	struct reader r = { .c = c, .calls = calls, .ncalls = n };
 	struct when *w = any_of(&r);
 
-	when_skip_blanks(c);
+	text_skip_blanks(c);
 	if (w && c->at != c->end) {
 		text_cursor_fail(c, "'%.*s' is neither a comparison nor && or ||",
 				 text_cursor_some(c), c->at);
@@ -303,11 +261,14 @@ static bool operand(const struct when *w, const struct call *c, const uint8_t *a
 		*is_signed = w->field->kind == FIELD_SINT;
 		return attr;
 	}
-	arg = find_arg(c->desc, w->name);
+	arg = call_arg(c->desc, w->name, strlen(w->name));
 	if (!arg)
 		return false;
 	i = (unsigned int)(arg - c->desc->args);
-	*is_signed = signed_arg(arg->kind);
+	*is_signed = arg->kind == ARG_SINT || arg->kind == ARG_FD || arg->kind == ARG_PID ||
+		     arg->kind == ARG_CPU || arg->kind == ARG_EVENT_PID ||
+		     arg->kind == ARG_GROUP_FD || arg->kind == ARG_MSEC ||
+		     arg->kind == ARG_DIRFD || arg->kind == ARG_LOFF;
 	*v = *is_signed ? (uint64_t)(int64_t)call_int(c, i) :
 	     arg->kind == ARG_IOCTL_REQUEST ? (uint32_t)c->args[i] : c->args[i];
 	return true;

@@ -208,6 +208,14 @@ const struct call_desc *call_by_name(const char *name)
 	return NULL;
 }
 
+const struct arg_desc *call_arg(const struct call_desc *d, const char *name, size_t len)
+{
+	for (size_t i = 0; i < d->nargs; i++)
+		if (strlen(d->args[i].name) == len && !memcmp(d->args[i].name, name, len))
+			return &d->args[i];
+	return NULL;
+}
+
 const char *call_class_name(enum call_class class)
 {
 	static const char *const names[] = {

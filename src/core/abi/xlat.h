@@ -139,6 +139,9 @@ void ioctl_offer(struct nearest *n);
 /* Return the call of that name, or NULL. */
 const struct call_desc *call_by_name(const char *name);
 
+/* Return the call's argument of that name, or NULL. */
+const struct arg_desc *call_arg(const struct call_desc *d, const char *name, size_t len);
+
 /* Return the word of a class in -e trace=%WORD, "open" or "ioctl"; NULL if it is none. */
 const char *call_class_name(enum call_class class);
 

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "core/abi/arch.h"
-#include "core/abi/attr_fields.h"
 #include "core/abi/attr_member.h"
 #include "core/lib/die.h"
 #include "core/lib/scan_text.h"

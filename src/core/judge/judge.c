@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "core/abi/attr_member.h"
 #include "core/abi/layout_emit.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
@@ -67,15 +66,6 @@ static void judge_caller(const struct judge_case *c, bool all, struct rule_verdi
 	rules_judge(&as, v);
 }
 
-/* Return whether no rule before the decisive one, nor that one, depends on an unknown fact. */
-static bool judge_certain(const struct rule_verdict *v)
-{
-	for (size_t i = 0; i < RULE_COUNT && &rule_descs[i] != v->rule; i++)
-		if (v->says[i] == RULE_UNKNOWN)
-			return false;
-	return !rules_assumed(v);
-}
-
 void judge_open(const struct judge_case *c, struct judgement *out)
 {
 	struct rule_verdict none;
@@ -95,7 +85,11 @@ void judge_open(const struct judge_case *c, struct judgement *out)
 		if (out->rule)
 			judge_suspect(out, out->rule->id);
 	}
-	out->certain = out->sure && judge_certain(&out->rules);
+	/* no rule up to the decisive one depends on an unknown fact */
+	out->certain = out->sure && !rules_assumed(&out->rules);
+	for (size_t i = 0; i < RULE_COUNT && &rule_descs[i] != out->rules.rule; i++)
+		if (out->rules.says[i] == RULE_UNKNOWN)
+			out->certain = false;
 }
 
 void judge_elsewhere(struct judge_machine *m, uint32_t release, const struct arch *arch,
@@ -151,33 +145,24 @@ void judge_attempt(const struct attempt *a, uint32_t release, const struct arch 
 	judge_open(&c, out);
 }
 
-/* Pass a pointer with the length that can be read: its address never differs. */
-static void emit_pointer(const struct call *c, unsigned int arg, size_t len, struct sink *sink)
-{
-	sink_addr(sink, c->desc->args[arg].name, c->args[arg]);
-	if (c->args[arg])
-		sink_notef(sink, "readable", "%zu bytes of it can be read", len);
-}
-
 void judge_emit(const struct walk *w, const struct call *c, const char *name, size_t len,
 		struct sink *sink)
 {
 	const struct field *f = attr_member(name, len);
-	const struct call_desc *d = c->desc;
+	const struct arg_desc *a = f ? NULL : call_arg(c->desc, name, len);
+	unsigned int i = a ? (unsigned int)(a - c->desc->args) : 0;
 
 	if (f) {
 		layout_emit_member(w, (unsigned int)(f - w->layout->fields), sink);
-		return;
-	}
-	for (unsigned int i = 0; i < d->nargs; i++) {
-		if (strlen(d->args[i].name) != len || memcmp(d->args[i].name, name, len))
-			continue;
-		if (d->args[i].xlat)
-			sink_flags(sink, d->args[i].name, d->args[i].xlat, c->args[i]);
-		else if (d->args[i].kind == ARG_ATTR)
-			emit_pointer(c, i, w->len, sink);
-		else
-			sink_sint(sink, d->args[i].name, call_int(c, i));
+	} else if (a && a->xlat) {
+		sink_flags(sink, a->name, a->xlat, c->args[i]);
+	} else if (a && a->kind != ARG_ATTR) {
+		sink_sint(sink, a->name, call_int(c, i));
+	} else if (a) {
+		/* a pointer with the length that can be read: its address never differs */
+		sink_addr(sink, a->name, c->args[i]);
+		if (c->args[i])
+			sink_notef(sink, "readable", "%zu bytes of it can be read", w->len);
 	}
 }
 

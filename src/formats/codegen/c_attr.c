@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "core/abi/attr.h"
-#include "core/abi/attr_fields.h"
 #include "core/abi/layout.h"
 #include "core/lib/die.h"
 #include "xlat/constants.h"

@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "core/abi/attr.h"
-#include "core/abi/attr_fields.h"
 #include "core/abi/attr_member.h"
 #include "core/abi/attr_text.h"
 #include "core/abi/ioctl.h"
 #include "core/abi/layout.h"
+#include "core/abi/layout_emit.h"
 #include "core/abi/record.h"
 #include "core/abi/strings.h"
 #include "core/abi/swap.h"
@@ -429,8 +429,8 @@ static void show_config(struct decode_one *d, uint64_t type, uint64_t config)
 	event_name(attr, sizeof(attr), &d->machine.names, &name);
 	showing_begin(&d->out, false);
 	s = d->out.sink;
-	attr_emit_type(&w, &l->fields[ATTR_TYPE], (uint32_t)type, s);
-	attr_emit_config(&w, &l->fields[ATTR_CONFIG], config, s);
+	layout_emit_member(&w, ATTR_TYPE, s);
+	layout_emit_member(&w, ATTR_CONFIG, s);
 	if (s->full)
 		sink_hex(s, "raw", config);
 	sink_string(s, "event", buf_str(&name), name.len, false);
