@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
-#include "core/abi/layout.h"
 #include "core/host/proc_image.h"
 #include "core/host/sysfile.h"
 #include "core/lib/clock.h"
@@ -39,19 +38,6 @@ void measured_free(struct measured *m)
 	map_free(&m->openers);
 	free(m->spaces);
 	free(m);
-}
-
-static void measured_kernel(struct measured *m)
-{
-	if (m->kernel_reported)
-		return;
-	m->kernel_reported = true;
-	if (m->kernel_read || proc_image_read_kernel(&m->kernel)) {
-		proc_image_update_functions(&m->kernel);
-		measured_report(m, clock_ns(), &m->kernel);
-		proc_image_free(&m->kernel);
-	}
-	m->kernel_read = false;
 }
 
 /* only_names: no event runs before the next exec, which replaces all mappings. */
@@ -107,11 +93,25 @@ static void measured_attr(struct measured *m, const struct event *e)
 	proc_image_free(&p);
 }
 
-/* Warn if records of the events of several namespaces come together. */
-static void measured_use(struct measured *m, struct measured_space *space)
+static void measured_event(void *ctx, struct event *e)
 {
+	struct measured *m = ctx;
+	struct measured_space *space;
 	size_t others = 0;
+	bool only_names;
+	pid_t tid;
 
+	if (event_is_bare(e))
+		return;
+	if (!m->kernel_reported && (m->kernel_read || proc_image_read_kernel(&m->kernel))) {
+		proc_image_update_functions(&m->kernel);
+		measured_report(m, clock_ns(), &m->kernel);
+		proc_image_free(&m->kernel);
+		m->kernel_read = false;
+	}
+	m->kernel_reported = true;
+	measured_attr(m, e);
+	space = measured_space_of_event(m, e);
 	for (size_t i = 0; i < m->nspaces; i++)
 		others += m->spaces[i]->used && m->spaces[i] != space;
 	if (!space->used && others == 1)
@@ -119,21 +119,6 @@ static void measured_use(struct measured *m, struct measured_space *space)
 		     "tasks have there: perf cannot tell tasks with the same id apart in a "
 		     "perf.data file of them; use --perf-data in one of the namespaces");
 	space->used = true;
-}
-
-static void measured_event(void *ctx, struct event *e)
-{
-	struct measured *m = ctx;
-	struct measured_space *space;
-	bool only_names;
-	pid_t tid;
-
-	if (event_is_bare(e))
-		return;
-	measured_kernel(m);
-	measured_attr(m, e);
-	space = measured_space_of_event(m, e);
-	measured_use(m, space);
 	if (event_has_all_tasks(e)) {
 		if (!space->all)
 			measured_all(m, space);

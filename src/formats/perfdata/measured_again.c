@@ -16,6 +16,7 @@
 enum {
 	AGAIN_NS = 20000000,	/* between two reads of a process, at least */
 	SWEPT_LEAST = 256,	/* processes */
+	PIECE = 128,		/* mappings */
 	PAUSE_NS = 100000000,	/* at most: other code may be mapped where code was, names change */
 };
 
@@ -41,6 +42,54 @@ struct measured_task {
 	bool names_births;	/* no event records names */
 	char comm[sizeof(((struct proc_image_thread *)0)->comm)]; /* if it could not be read */
 };
+
+/* Namespaces and reports ----------------------------------------------------- */
+
+struct measured_space *measured_space_of(struct measured *m, const struct pidns *ns)
+{
+	for (size_t i = 0; i < m->nspaces; i++)
+		if (m->spaces[i]->ns.inode == ns->inode)
+			return m->spaces[i];
+	m->spaces = xrealloc(m->spaces, (m->nspaces + 1) * sizeof(struct measured_space *));
+	m->spaces[m->nspaces] = xcalloc(1, sizeof(struct measured_space));
+	m->spaces[m->nspaces]->ns = *ns;
+	return m->spaces[m->nspaces++];
+}
+
+struct measured_space *measured_space_of_event(struct measured *m, const struct event *e)
+{
+	struct measured_space *space = map_get(&m->openers, (uint64_t)e->opener);
+	struct pidns ns;
+
+	if (event_single_task(e) > 0 && !(event_attr(e, ATTR_SAMPLE_TYPE) & PERF_SAMPLE_TID))
+		return m->spaces[0];
+	if (!space) {
+		ns = proc_pidns(e->opener);
+		space = measured_space_of(m, &ns);
+		map_set(&m->openers, (uint64_t)e->opener, space);
+	}
+	return space;
+}
+
+void measured_report(struct measured *m, uint64_t ns, const struct proc_image *p)
+{
+	struct proc_image piece = *p;
+	size_t at = 0;
+
+	do {
+		piece.maps = p->maps ? p->maps + at : NULL;
+		piece.nmaps = p->nmaps - at < PIECE ? p->nmaps - at : PIECE;
+		session_feed(m->session, &(struct activity){
+			ACTIVITY_MEASURED, .measured = { piece, ns },
+		});
+		piece.nthreads = 0;
+		piece.nfunctions = 0;
+		piece.records.len = 0;
+		at += piece.nmaps;
+	} while (at < p->nmaps);
+}
+
+/* Processes ------------------------------------------------------------------ */
 
 static void measured_task_clear(struct measured_task *t)
 {
@@ -114,14 +163,6 @@ static unsigned int measured_lacks(struct measured *m, const struct ring *r)
 
 /* Reading -------------------------------------------------------------------- */
 
-/* Return what identifies the file of a mapping, which may be deleted and another have its path. */
-static uint64_t measured_file(const struct proc_image_map *m)
-{
-	uint64_t h = hash_word(hash_word(HASH_START, m->inode), (uint64_t)m->major << 32 | m->minor);
-
-	return m->inode ? h : hash_text(HASH_START, m->path);
-}
-
 /* Keep the mappings that are new; return whether any is where another was. */
 static bool keep_new_maps(struct measured_task *t, struct proc_image *p)
 {
@@ -130,7 +171,11 @@ static bool keep_new_maps(struct measured_task *t, struct proc_image *p)
 
 	for (size_t i = 0; i < p->nmaps; i++) {
 		struct proc_image_map *now = &p->maps[i];
-		uint64_t file = measured_file(now);
+		/* not the path: the file may be deleted, and another have its path */
+		uint64_t file = now->inode ?
+			hash_word(hash_word(HASH_START, now->inode),
+				  (uint64_t)now->major << 32 | now->minor) :
+			hash_text(HASH_START, now->path);
 		struct mapping *before = maps_find(&t->maps, now->start);
 		bool same = before && before->file == file &&
 			    before->pgoff - before->start == now->pgoff - now->start;
@@ -183,39 +228,16 @@ static bool keep_new_names(struct measured_task *t, struct proc_image *p, bool *
 }
 
 /*
- * Report what is new of a process that was read for a sample of that time, or 0: for none.  What was
- * not there before holds from its start on.  Return whether anything is new.
+ * Read a process and report what is new, for a sample of time_ns, or 0: for none.  What was not there
+ * before holds from its start on.  tid: as records have it
  */
-static bool measured_report_new(struct measured *m, uint64_t ns, uint64_t time_ns,
-				struct measured_task *t, struct proc_image *p)
-{
-	bool replaces = keep_new_maps(t, p);
-	bool changed = keep_new_names(t, p, &replaces) || p->nmaps;
-
-	if (replaces)
-		p->time_ns = time_ns;
-	if (changed)
-		measured_report(m, ns, p);
-	return changed;
-}
-
-/* Return whether the process runs another program, of whose exec the engine will tell. */
-static bool measured_has_execed(struct measured *m, struct measured_task *t, pid_t pid)
-{
-	uint64_t program = proc_program(pid), before = t->program;
-
-	if (!before)
-		t->program = program;
-	return before && program != before && model_involved(m->session->model, pid);
-}
-
-/* Read a process and report what is new.  tid: as records have it */
 static void measured_again(struct measured *m, struct measured_space *space, uint64_t ns,
 			   uint64_t time_ns, pid_t tid, struct measured_task *t)
 {
+	bool changed = false, replaces;
 	struct proc_image p;
+	uint64_t program;
 	pid_t pid;
-	bool changed = false;
 
 	t->here = proc_pid_from(&space->ns, tid, t->here);
 	pid = t->here ? proc_group_of(t->here, NULL) : 0;
@@ -224,8 +246,17 @@ static void measured_again(struct measured *m, struct measured_space *space, uin
 		t->last_ns = UINT64_MAX;
 		return;
 	}
-	if (!measured_has_execed(m, t, pid))
-		changed = measured_report_new(m, ns, time_ns, t, &p);
+	program = proc_program(pid);
+	t->program = t->program ? t->program : program;
+	/* of the exec of another program, the engine will tell */
+	if (program == t->program || !model_involved(m->session->model, pid)) {
+		replaces = keep_new_maps(t, &p);
+		changed = keep_new_names(t, &p, &replaces) || p.nmaps;
+		if (replaces)
+			p.time_ns = time_ns;
+		if (changed)
+			measured_report(m, ns, &p);
+	}
 	t->pause_ns = changed ? AGAIN_NS : 2 * t->pause_ns < PAUSE_NS ? 2 * t->pause_ns : PAUSE_NS;
 	t->last_ns = ns + t->pause_ns;
 	proc_image_free(&p);
@@ -272,33 +303,25 @@ static const char *measured_code(void *ctx, int32_t pid, uint64_t ip, unsigned i
 }
 
 /*
- * Give a thread that ended before it was read the name of its process, which it had at first.
- * Return whether it is one.
- */
-static bool measured_name_ended(const struct measured_task *t, pid_t pid, struct measured_name *n)
-{
-	const struct measured_name *leader = map_get(&t->names, (uint64_t)pid);
-
-	if (*n->thread.comm || !leader || !*leader->thread.comm)
-		return false;
-	memcpy(n->thread.comm, leader->thread.comm, sizeof(n->thread.comm));
-	return true;
-}
-
-/*
  * Report the name of the thread of a sample at the time of its first one: the record of its fork, with
- * which perf gives it its parent's name, is before that, but may be after another's.
+ * which perf gives it its parent's name, is before that, but may be after another's.  A thread that
+ * ended before it was read gets the name of its process, which it had at first.
  */
 static void measured_sampled(struct measured *m, uint64_t ns, const struct record_id *id,
 			     struct measured_task *t)
 {
 	struct measured_name *n = measured_name_of(t, id->tid);
-	const struct proc_image p = {
+	const struct measured_name *leader = map_get(&t->names, (uint64_t)id->pid);
+	struct proc_image p = {
 		.pid = id->pid, .here = t->here, .threads = &n->thread, .nthreads = 1,
-		.time_ns = measured_name_ended(t, id->pid, n) ? 0 : id->time,
+		.time_ns = id->time,
 	};
 	char comm[sizeof(n->thread.comm)];
 
+	if (!*n->thread.comm && leader && *leader->thread.comm) {
+		memcpy(n->thread.comm, leader->thread.comm, sizeof(n->thread.comm));
+		p.time_ns = 0;
+	}
 	if (n->sampled)
 		return;
 	n->sampled = true;
@@ -364,21 +387,6 @@ static void measured_renew(struct measured *m, struct measured_space *space, pid
 	measured_again(m, space, clock_ns(), 0, tid, t);
 	if (tid > 0 && t->names_births && !t->names.len)
 		snprintf(t->comm, sizeof(t->comm), "%s", comm);
-}
-
-/* Report the name of a process that could not be read, from its start on. */
-static void measured_name_unread(struct measured *m, pid_t tid, pid_t here,
-				 struct measured_task *t)
-{
-	struct proc_image_thread thread = { .tid = tid };
-
-	if (!*t->comm || t->names.len)
-		return;
-	memcpy(thread.comm, t->comm, sizeof(thread.comm));
-	*t->comm = '\0';
-	measured_report(m, clock_ns(), &(struct proc_image){
-		.pid = tid, .here = here, .threads = &thread, .nthreads = 1,
-	});
 }
 
 static struct measured_task *measured_task_here(const struct measured_space *space, pid_t here)
@@ -449,8 +457,16 @@ void measured_gone(struct measured *m, pid_t tid)
 {
 	for (size_t i = 0; i < m->nspaces; i++) {
 		struct measured_task *t = measured_task_here(m->spaces[i], tid);
+		struct proc_image_thread thread = { 0 };
 
-		if (t)
-			measured_name_unread(m, proc_pid_in(&m->spaces[i]->ns, tid), tid, t);
+		/* the name of a process that could not be read, from its start on */
+		if (!t || !*t->comm || t->names.len)
+			continue;
+		thread.tid = proc_pid_in(&m->spaces[i]->ns, tid);
+		memcpy(thread.comm, t->comm, sizeof(thread.comm));
+		*t->comm = '\0';
+		measured_report(m, clock_ns(), &(struct proc_image){
+			.pid = thread.tid, .here = tid, .threads = &thread, .nthreads = 1,
+		});
 	}
 }

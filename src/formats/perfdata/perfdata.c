@@ -9,7 +9,7 @@
 #include "core/abi/layout.h"
 #include "core/abi/swap.h"
 #include "core/lib/die.h"
-#include "formats/perfdata/perfdata_state.h"
+#include "formats/perfdata/perfdata_internal.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
@@ -88,6 +88,31 @@ static const char *perfdata_name_event(const struct names *n, uint64_t id)
 
 /* Events ---------------------------------------------------------------------- */
 
+/* Add an event; attr and the nids ids, of 8 bytes each, are as in the file and copied. */
+static void perfdata_add_event(struct perfdata *p, const uint8_t *attr, size_t len,
+			       const uint8_t *ids, size_t nids)
+{
+	struct perfdata_event *e;
+
+	/* grows in powers of two */
+	if (!(p->nevents & (p->nevents - 1)))
+		p->events = xrealloc(p->events, (p->nevents ? 2 * p->nevents : 1) *
+				     sizeof(*p->events));
+	e = &p->events[p->nevents++];
+	*e = (struct perfdata_event){
+		.attr = xmalloc(len), .attr_len = len,
+		.ids = xmalloc(nids ? nids * sizeof(*e->ids) : 1), .nids = nids,
+	};
+	memcpy(e->attr, attr, len);
+	if (p->swapped)
+		swap_layout(&layout_perf_event_attr, e->attr, 0, len);
+	for (size_t i = 0; i < nids; i++) {
+		e->ids[i] = perfdata_load(p, ids + 8 * i, 8);
+		if (!map_get(&p->by_id, e->ids[i]))
+			map_set(&p->by_id, e->ids[i], (void *)(uintptr_t)p->nevents);
+	}
+}
+
 /* Add an event from its attr_size bytes in the file: the attr and the section of its ids. */
 static bool add_stored(struct perfdata *p, uint64_t at, size_t attr_size)
 {
@@ -115,6 +140,97 @@ static bool add_stored(struct perfdata *p, uint64_t at, size_t attr_size)
 	ids = perffile_read(&p->file, offset, size);
 	perfdata_add_event(p, stored, len, ids, ids ? size / 8 : 0);
 	free(ids);
+	return true;
+}
+
+/* Records ---------------------------------------------------------------------- */
+
+/* Convert the record at bytes by a format, in a copy. */
+static const uint8_t *converted(struct perfdata *p, const uint8_t *bytes, size_t len,
+				const struct record_format *f)
+{
+	if (!p->record)
+		p->record = xmalloc(RECORD_MOST);
+	memcpy(p->record, bytes, len);
+	swap_record(p->record, len, f, NULL);
+	return p->record;
+}
+
+/*
+ * Find the event of a record by its id.  The offset of the id depends on the event's format;
+ * perf makes the formats of a session agree in it, so that the first one usually fits.
+ */
+static const struct perfdata_event *event_for(struct perfdata *p, const uint8_t *bytes,
+					      size_t len)
+{
+	const struct perfdata_event *e;
+	struct record_id id;
+
+	if (p->nevents <= 1)
+		return p->nevents ? &p->events[0] : NULL;
+	for (size_t i = 0; i < p->ntried; i++) {
+		const struct record_format *f = &p->tried[i]->format;
+		const uint8_t *record = p->swapped ? converted(p, bytes, len, f) : bytes;
+
+		if (!record_identify(record, len, f, &id) || !id.has_id)
+			continue;
+		e = perfdata_event_of(p, id.id);
+		if (e)
+			return e;
+	}
+	/* records that perf synthesized have id 0 and the first event's format */
+	return &p->events[0];
+}
+
+/* Set r->payload to the payload after a record, which its size does not include. */
+static bool payload(const struct perfdata *p, struct perfdata_record *r)
+{
+	r->payload = 0;
+	if (r->type == PERF_RECORD_AUXTRACE && r->len >= 16)
+		r->payload = perfdata_load(p, r->bytes + RECORD_HEAD, 8);
+	else if (r->type == PERF_RECORD_HEADER_TRACING_DATA && p->pipe && r->len >= 12)
+		r->payload = (perfdata_load(p, r->bytes + RECORD_HEAD, 4) + 7) & ~7ULL;
+	return r->payload <= p->data_end - r->offset - r->len;
+}
+
+bool perfdata_records(struct perfdata *p,
+		      void (*record)(void *ctx, const struct perfdata_record *r),
+		      void *ctx)
+{
+	static const struct record_format none;
+	const struct layout *l = &layout_perf_event_header;
+	struct perfdata_record r = { .offset = p->data };
+	uint8_t head[RECORD_HEAD];
+
+	for (; r.offset < p->data_end; r.offset += r.len + r.payload) {
+		uint64_t left = p->data_end - r.offset;
+
+		r.bytes = left < RECORD_HEAD ? NULL :
+			  perffile_at(&p->file, r.offset, RECORD_HEAD);
+		if (!r.bytes)
+			return perfdata_broken(p, "the last record, at byte %llu, is truncated",
+					       (unsigned long long)r.offset);
+		memcpy(head, r.bytes, RECORD_HEAD);
+		if (p->swapped)
+			swap_layout(l, head, 0, RECORD_HEAD);
+		r.type = (uint32_t)layout_get(l, PERF_EVENT_HEADER_TYPE, head, RECORD_HEAD);
+		r.len = layout_get(l, PERF_EVENT_HEADER_SIZE, head, RECORD_HEAD);
+		if (r.len < RECORD_HEAD || r.len > left)
+			return perfdata_broken(p, "the record at byte %llu should be %zu bytes "
+					       "long", (unsigned long long)r.offset, r.len);
+		r.bytes = perffile_at(&p->file, r.offset, r.len);
+		if (!r.bytes)
+			return perfdata_broken(p, "the record at byte %llu cannot be read",
+					       (unsigned long long)r.offset);
+		r.event = r.type < PERF_RECORD_HEADER_ATTR && p->ntried ?
+			  event_for(p, r.bytes, r.len) : NULL;
+		if (!payload(p, &r))
+			return perfdata_broken(p, "the bytes after the record at %llu are "
+					       "truncated", (unsigned long long)r.offset);
+		if (p->swapped)
+			r.bytes = converted(p, r.bytes, r.len, r.event ? &r.event->format : &none);
+		record(ctx, &r);
+	}
 	return true;
 }
 
@@ -238,25 +354,6 @@ static void swap_header(uint8_t *header)
 	swap_words(header + at, l->size - at, 4);
 }
 
-/* List the different record formats, to try on each record. */
-static void collect_formats(struct perfdata *p)
-{
-	for (size_t i = 0; i < p->nevents; i++) {
-		struct perfdata_event *e = &p->events[i];
-		size_t k = 0;
-
-		record_format_of(&e->format, e->attr, e->attr_len, p->arch);
-		e->format.no_build_id = false; /* perf inject adds build ids */
-		while (k < p->ntried && (p->tried[k]->format.sample_type !=
-					 e->format.sample_type ||
-					 p->tried[k]->format.sample_id_all !=
-					 e->format.sample_id_all))
-			k++;
-		if (k == p->ntried && k < FORMATS_TRIED)
-			p->tried[p->ntried++] = e;
-	}
-}
-
 static bool read_header(struct perfdata *p)
 {
 	const struct layout *l = &layout_perf_file_header;
@@ -297,6 +394,7 @@ static bool read_header(struct perfdata *p)
 struct perfdata *perfdata_open(FILE *f, const char *path, const struct names *host)
 {
 	struct perfdata *p = xcalloc(1, sizeof(*p));
+	size_t k;
 
 	p->names = (struct names){
 		.pmu = perfdata_name_pmu, .tracepoint = perfdata_name_tracepoint,
@@ -317,7 +415,19 @@ struct perfdata *perfdata_open(FILE *f, const char *path, const struct names *ho
 		perfdata_read_desc(p);
 	if (p->same_host && p->same_release)
 		p->host = host;
-	collect_formats(p);
+	/* list the different record formats, to try on each record */
+	for (size_t i = 0; i < p->nevents; i++) {
+		struct perfdata_event *e = &p->events[i];
+
+		record_format_of(&e->format, e->attr, e->attr_len, p->arch);
+		e->format.no_build_id = false; /* perf inject adds build ids */
+		for (k = 0; k < p->ntried; k++)
+			if (p->tried[k]->format.sample_type == e->format.sample_type &&
+			    p->tried[k]->format.sample_id_all == e->format.sample_id_all)
+				break;
+		if (k == p->ntried && k < FORMATS_TRIED)
+			p->tried[p->ntried++] = e;
+	}
 	return p;
 }
 

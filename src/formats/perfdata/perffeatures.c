@@ -1,13 +1,48 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The feature sections of perf.data files that contain names. */
+/* The feature sections of perf.data files that contain names, and what all readers use. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "core/abi/layout.h"
+#include "core/abi/swap.h"
 #include "core/lib/die.h"
-#include "formats/perfdata/perfdata_state.h"
+#include "formats/perfdata/perfdata_internal.h"
 #include "xlat/constants.h"
 #include "xlat/tables.h"
+
+struct perfdata_event *perfdata_event_of(const struct perfdata *p, uint64_t id)
+{
+	uintptr_t at = (uintptr_t)map_get(&p->by_id, id);
+
+	return at ? &p->events[at - 1] : NULL;
+}
+
+uint64_t perfdata_load(const struct perfdata *p, const void *bytes, size_t width)
+{
+	return p->swapped ? swap_load(bytes, width) : load_uint(bytes, width);
+}
+
+bool perfdata_broken(struct perfdata *p, const char *fmt, ...)
+{
+	struct buf why = { 0 };
+	va_list ap;
+
+	va_start(ap, fmt);
+	buf_vaddf(&why, fmt, ap);
+	va_end(ap);
+	if (!p->broken)
+		warn("%s: %s; the file is cut off or damaged", p->file.path, buf_str(&why));
+	p->broken = true;
+	buf_free(&why);
+	return false;
+}
+
+void perfdata_set_name(struct perfdata_event *e, const char *name, size_t len)
+{
+	free(e->name);
+	e->name = xstrndup(name, len);
+}
 
 /* The unread bytes of a section; cut: it is shorter than it states. */
 struct section {
@@ -98,22 +133,11 @@ static void read_pmus(struct perfdata *p, struct section *s)
 	}
 }
 
-static const struct arch *arch_called(const char *name, size_t len)
-{
-	char word[32] = "";
-
-	memcpy(word, name, len < sizeof(word) ? len : sizeof(word) - 1);
-	if (word[0] == 'i' && !strcmp(word + 2, "86"))
-		return arch_by_name("x86");
-	if (!strncmp(word, "armv", 4))
-		return arch_by_name("arm");
-	return arch_by_name(word);
-}
-
 void perfdata_read_feature(struct perfdata *p, uint64_t id, const uint8_t *bytes,
 			   size_t len)
 {
 	struct section s = { .of = p, .at = bytes, .end = bytes + len };
+	char arch[32] = "";
 	struct utsname u;
 	const char *text;
 	size_t n;
@@ -130,7 +154,9 @@ void perfdata_read_feature(struct perfdata *p, uint64_t id, const uint8_t *bytes
 		break;
 	case HEADER_ARCH:
 		text = feature_read_string(&s, &n);
-		p->arch = arch_called(text, n);
+		memcpy(arch, text, n < sizeof(arch) ? n : sizeof(arch) - 1);
+		p->arch = arch_by_name(arch[0] == 'i' && !strcmp(arch + 2, "86") ? "x86" :
+				       !strncmp(arch, "armv", 4) ? "arm" : arch);
 		break;
 	case HEADER_HOSTNAME:
 	case HEADER_OSRELEASE:

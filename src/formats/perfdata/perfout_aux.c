@@ -3,14 +3,9 @@
  * The content of AUX areas in a perf.data file: a record that describes the PMU
  * (tools/perf/util/intel-pt.h, arm-spe.h, ...), and pieces.
  */
-#include <stdio.h>
 #include <string.h>
 
-#include "core/abi/layout.h"
-#include "core/lib/die.h"
 #include "formats/perfdata/perfout_internal.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 /* Masks of perf_event_attr.config of intel_pt: bits of the MSR IA32_RTIT_CTL. */
 enum {
@@ -47,67 +42,44 @@ static uint64_t switches(const struct perfout_view *v)
 	return how;
 }
 
-/* The clock, in the order that the decoders of Intel's PMUs expect. */
-static void words_of_clock(const struct perfout_view *v, struct buf *b)
+/* Append what perf expects to know of the PMU of an event. */
+static void aux_add_words(const struct perfout_view *v, const struct perfout_event *e, uint32_t type,
+		      struct buf *b)
 {
-	buf_add_u64(b, v->time.shift);
-	buf_add_u64(b, v->time.mult);
-	buf_add_u64(b, v->time.zero);
-	buf_add_u64(b, v->time.valid);
-}
+	/* the crystal's ratio and the nominal one are not known: 0; so is the mode of snapshots */
+	const uint64_t pt_words[] = {
+		PT_TSC, PT_NORETCOMP, switches(v), 0, on_each_cpu(v, e),
+		PT_MTC, PT_MTC_FREQ, 0, 0, PT_CYC, 0,
+		0, /* length of the address filter, which follows */
+	};
 
-/* Append the words of intel_pt; the crystal's ratio and the nominal one are not known: 0. */
-static void words_of_pt(const struct perfout_view *v, const struct perfout_event *e, struct buf *b)
-{
-	buf_add_u64(b, perfout_attr_of(e, ATTR_TYPE));
-	words_of_clock(v, b);
-	buf_add_u64(b, PT_TSC);
-	buf_add_u64(b, PT_NORETCOMP);
-	buf_add_u64(b, switches(v));
-	buf_add_u64(b, 0); /* no snapshot */
-	buf_add_u64(b, on_each_cpu(v, e));
-	buf_add_u64(b, PT_MTC);
-	buf_add_u64(b, PT_MTC_FREQ);
-	buf_add_u64(b, 0);
-	buf_add_u64(b, 0);
-	buf_add_u64(b, PT_CYC);
-	buf_add_u64(b, 0);
-	buf_add_u64(b, 0); /* length of the address filter, which follows */
-}
-
-static void words_of_bts(const struct perfout_view *v, const struct perfout_event *e,
-			 struct buf *b)
-{
-	buf_add_u64(b, perfout_attr_of(e, ATTR_TYPE));
-	words_of_clock(v, b);
-	buf_add_u64(b, 0); /* no snapshot */
-}
-
-static void words_of_spe(const struct perfout_view *v, const struct perfout_event *e,
-			 struct buf *b)
-{
-	buf_add_u64(b, perfout_attr_of(e, ATTR_TYPE));
-	buf_add_u64(b, on_each_cpu(v, e));
-}
-
-static void words_of_ptt(const struct perfout_view *v, const struct perfout_event *e,
-			 struct buf *b)
-{
-	(void)v;
-	buf_add_u64(b, perfout_attr_of(e, ATTR_TYPE));
+	if (type != PERF_AUXTRACE_S390_CPUMSF)
+		buf_add_u64(b, perfout_attr_of(e, ATTR_TYPE));
+	if (type == PERF_AUXTRACE_INTEL_PT || type == PERF_AUXTRACE_INTEL_BTS) {
+		/* in the order that the decoders of Intel's PMUs expect */
+		buf_add_u64(b, v->clock.shift);
+		buf_add_u64(b, v->clock.mult);
+		buf_add_u64(b, v->clock.zero);
+		buf_add_u64(b, v->clock.valid);
+	}
+	if (type == PERF_AUXTRACE_INTEL_PT)
+		buf_add(b, pt_words, sizeof(pt_words));
+	else if (type == PERF_AUXTRACE_INTEL_BTS)
+		buf_add_u64(b, 0); /* no snapshot */
+	else if (type == PERF_AUXTRACE_ARM_SPE)
+		buf_add_u64(b, on_each_cpu(v, e));
 }
 
 /* PMUs by the start of their names.  cs_etm is not here: perf requires registers of each CPU. */
 static const struct kind {
 	const char *pmu;
 	uint32_t type;
-	void (*words)(const struct perfout_view *v, const struct perfout_event *e, struct buf *b);
 } kinds[] = {
-	{ "intel_pt", PERF_AUXTRACE_INTEL_PT, words_of_pt },
-	{ "intel_bts", PERF_AUXTRACE_INTEL_BTS, words_of_bts },
-	{ "arm_spe", PERF_AUXTRACE_ARM_SPE, words_of_spe },
-	{ "cpum_sf", PERF_AUXTRACE_S390_CPUMSF, NULL },
-	{ "hisi_ptt", PERF_AUXTRACE_HISI_PTT, words_of_ptt },
+	{ "intel_pt", PERF_AUXTRACE_INTEL_PT },
+	{ "intel_bts", PERF_AUXTRACE_INTEL_BTS },
+	{ "arm_spe", PERF_AUXTRACE_ARM_SPE },
+	{ "cpum_sf", PERF_AUXTRACE_S390_CPUMSF },
+	{ "hisi_ptt", PERF_AUXTRACE_HISI_PTT },
 };
 
 static const struct kind *kind_of(const struct perfout_view *v, const struct perfout_event *e)
@@ -119,29 +91,6 @@ static const struct kind *kind_of(const struct perfout_view *v, const struct per
 		if (!strncmp(pmu, kinds[i].pmu, strlen(kinds[i].pmu)))
 			return &kinds[i];
 	return NULL;
-}
-
-/* Write a record whose fixed part is in b, with len bytes after it, padded to 8. */
-static void perfout_write_own(struct perfout_view *v, uint32_t type, struct buf *b, const void *bytes,
-			 size_t len)
-{
-	const struct field *f = layout_perf_event_header.fields;
-
-	field_set(&f[PERF_EVENT_HEADER_TYPE], type, (uint8_t *)b->data);
-	field_set(&f[PERF_EVENT_HEADER_SIZE], b->len, (uint8_t *)b->data);
-	buf_add(b, bytes, len);
-	while (b->len % 8)
-		buf_addc(b, '\0');
-	perfout_own_record(v, (const uint8_t *)b->data, b->len);
-	buf_free(b);
-}
-
-static uint8_t *perfout_begin_own(struct buf *b, size_t size)
-{
-	buf_reserve(b, size);
-	memset(b->data, 0, size);
-	b->len = size;
-	return (uint8_t *)b->data;
 }
 
 void perfout_describe_aux(struct perfout_view *v)
@@ -156,55 +105,55 @@ void perfout_describe_aux(struct perfout_view *v)
 	if (!kind || v->aux_described)
 		return;
 	v->aux_described = true;
-	field_set(&l->fields[PERF_AUXTRACE_INFO_TYPE], kind->type, perfout_begin_own(&b, l->size));
-	if (kind->words)
-		kind->words(v, v->events[i - 1], &b);
-	perfout_write_own(v, PERF_RECORD_AUXTRACE_INFO, &b, NULL, 0);
+	field_set(&l->fields[PERF_AUXTRACE_INFO_TYPE], kind->type,
+		  perfout_begin_record(&b, PERF_RECORD_AUXTRACE_INFO, 0, l->size));
+	aux_add_words(v, v->events[i - 1], kind->type, &b);
+	perfout_end_record(&b);
+	perfout_record(v, NULL, (const uint8_t *)b.data, b.len);
+	buf_free(&b);
 }
 
-/* Return the index of the AUX area of a ring. */
-static uint32_t area_of(struct perfout_view *v, const struct ring *r)
-{
-	uintptr_t index = (uintptr_t)map_get(&v->aux_areas, r->number);
-
-	if (!index) {
-		index = v->aux_areas.len + 1;
-		map_set(&v->aux_areas, r->number, (void *)index);
-	}
-	return (uint32_t)index - 1;
-}
-
-void perfout_aux(struct perfout_view *v, uint64_t ns, const struct activity_aux *a)
+void perfout_aux(struct perfout_view *v, const struct activity_aux *a)
 {
 	const struct layout *l = &layout_perf_auxtrace;
 	const struct event *e = a->ring->event;
 	struct buf b = { 0 };
+	uintptr_t area; /* its index + 1 */
 	uint8_t *bytes;
 
-	v->aux_missed += a->missed;
+	v->missed_aux_bytes += a->missed;
 	if (!a->len || !e)
 		return;
 	perfout_member(v, e);
 	if (v->ids_decided)
 		perfout_describe_aux(v);
-	bytes = perfout_begin_own(&b, l->size);
+	area = (uintptr_t)map_get(&v->aux_areas, a->ring->number);
+	if (!area) {
+		area = v->aux_areas.len + 1;
+		map_set(&v->aux_areas, a->ring->number, (void *)area);
+	}
+	bytes = perfout_begin_record(&b, PERF_RECORD_AUXTRACE, 0, l->size);
 	field_set(&l->fields[PERF_AUXTRACE_SIZE], (a->len + 7) & ~7ULL, bytes);
 	field_set(&l->fields[PERF_AUXTRACE_OFFSET], a->position, bytes);
-	field_set(&l->fields[PERF_AUXTRACE_REFERENCE], ns, bytes);
-	field_set(&l->fields[PERF_AUXTRACE_IDX], area_of(v, a->ring), bytes);
+	field_set(&l->fields[PERF_AUXTRACE_REFERENCE], a->ns, bytes);
+	field_set(&l->fields[PERF_AUXTRACE_IDX], (uint32_t)area - 1, bytes);
 	field_set(&l->fields[PERF_AUXTRACE_TID],
 		  e->cpu >= 0 ? UINT32_MAX : (uint32_t)(e->pid ? e->pid : e->opener), bytes);
 	field_set(&l->fields[PERF_AUXTRACE_CPU], (uint32_t)e->cpu, bytes);
-	perfout_write_own(v, PERF_RECORD_AUXTRACE, &b, a->bytes, a->len);
+	perfout_set_size(&b);
+	buf_add(&b, a->bytes, a->len); /* behind the record */
+	perfout_pad(&b, 0, 8);
+	perfout_record(v, NULL, (const uint8_t *)b.data, b.len);
+	buf_free(&b);
 }
 
-void perfout_know_time(struct perfout_view *v, const struct activity_look *l)
+void perfout_note_clock(struct perfout_view *v, const struct activity_look *l)
 {
 	const struct layout *page = &layout_perf_event_mmap_page;
 
 	if (l->error || !l->page_len)
 		return;
-	v->time = (struct perfout_time){
+	v->clock = (struct perfout_clock){
 		layout_get(page, PERF_EVENT_MMAP_PAGE_TIME_SHIFT, l->page, l->page_len),
 		layout_get(page, PERF_EVENT_MMAP_PAGE_TIME_MULT, l->page, l->page_len),
 		layout_get(page, PERF_EVENT_MMAP_PAGE_TIME_ZERO, l->page, l->page_len),

@@ -3,11 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/abi/layout.h"
 #include "core/lib/die.h"
 #include "formats/perfdata/perfout_internal.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 /* Collecting --------------------------------------------------------------- */
 
@@ -36,11 +33,21 @@ static bool perfout_belongs(const struct perfout_view *v, const struct perfout_e
 	return !other || other->closed;
 }
 
-void perfout_know_program(struct perfout_view *v, pid_t tid, const char *exe)
+bool perfout_is_tracepoint(const struct perfout_event *e)
 {
-	/* also what a script of that name executes is perf */
-	if (perfout_names_perf(exe))
-		map_set(&v->perf_tasks, (uint64_t)tid, v);
+	return strchr(e->name, ':') && perfout_attr_of(e, ATTR_TYPE) == PERF_TYPE_TRACEPOINT;
+}
+
+void perfout_read_format(const struct perfout_view *v, struct perfout_event *e)
+{
+	const char *text = NULL;
+
+	if (e->format_text || !perfout_is_tracepoint(e))
+		return;
+	if (v->names->format)
+		text = v->names->format(v->names, perfout_attr_of(e, ATTR_CONFIG));
+	if (text)
+		e->format_text = xstrdup(text);
 }
 
 static struct perfout_event *perfout_new_event(struct perfout_view *v, const struct event *e,
@@ -54,9 +61,13 @@ static struct perfout_event *perfout_new_event(struct perfout_view *v, const str
 	p->number = e->number;
 	p->leader = leader;
 	p->lacks_task_and_time = p->left_out = event_is_bare(e);
-	p->of_perf = map_get(&v->perf_tasks, (uint64_t)e->opener);
+	p->opened_by_perf = map_get(&v->perf_tasks, (uint64_t)e->opener);
 	record_format_of(&p->format, p->attr, p->len, v->facts.arch);
-	perfout_add_tid(p, e);
+	/* if it measures one task only */
+	p->adds_tid = !p->left_out && !(p->format.sample_type & PERF_SAMPLE_TID) &&
+		      event_single_task(e) > 0;
+	if (p->adds_tid)
+		p->format.sample_type |= PERF_SAMPLE_TID;
 	perfout_name_event(v, p, e->opener);
 	if (v->live) /* in a dump, the format follows */
 		perfout_read_format(v, p);
@@ -76,25 +87,20 @@ void perfout_add_id(struct perfout_view *v, struct perfout_event *e, uint64_t id
 	e->ids[e->nids++] = id;
 }
 
-/* Return the leader of the event's group, or NULL: a leader leads itself. */
-static struct perfout_event *perfout_leader(struct perfout_view *v, const struct event *e)
-{
-	const struct perfout_member *m = NULL;
-
-	if (e->leader && e->leader != e && (!e->leader->leader || e->leader->leader == e->leader))
-		m = perfout_member(v, e->leader);
-	return m ? m->event : NULL;
-}
-
 struct perfout_member *perfout_member(struct perfout_view *v, const struct event *e)
 {
 	struct perfout_member *m = map_get(&v->members, e->number);
-	struct perfout_event *leader = NULL, *p = NULL;
+	const struct perfout_member *first = NULL; /* of its group */
+	struct perfout_event *leader, *p = NULL;
 
 	if (!m && !event_attr_known(e))
 		return NULL;
 	if (!m) {
-		leader = perfout_leader(v, e);
+		/* a leader leads itself */
+		if (e->leader && e->leader != e &&
+		    (!e->leader->leader || e->leader->leader == e->leader))
+			first = perfout_member(v, e->leader);
+		leader = first ? first->event : NULL;
 		for (size_t i = 0; i < v->nevents && !p; i++)
 			if (perfout_belongs(v, v->events[i], e, leader))
 				p = v->events[i];
@@ -118,43 +124,6 @@ uint64_t perfout_id(struct perfout_view *v, struct perfout_member *m)
 	return m->id;
 }
 
-static bool perfout_same_clock(const struct perfout_event *a, const struct perfout_event *b)
-{
-	uint64_t chosen = perfout_attr_of(a, ATTR_USE_CLOCKID);
-
-	return chosen == perfout_attr_of(b, ATTR_USE_CLOCKID) &&
-	       (!chosen || perfout_attr_of(a, ATTR_CLOCKID) == perfout_attr_of(b, ATTR_CLOCKID));
-}
-
-static const char *perfout_clock_name(const struct perfout_event *e)
-{
-	const char *name = xlat_name(&xlat_clockid, perfout_attr_of(e, ATTR_CLOCKID));
-
-	return !perfout_attr_of(e, ATTR_USE_CLOCKID) ? "perf's own clock" :
-	       name				     ? name :
-						       "another clock";
-}
-
-void perfout_warn_clocks(const struct perfout_view *v)
-{
-	const struct perfout_event *a = NULL;
-
-	for (size_t i = 0; i < v->nevents; i++) {
-		const struct perfout_event *b = v->events[i];
-
-		if (b->left_out || !b->has_timed_record)
-			continue;
-		if (a && !perfout_same_clock(a, b)) {
-			warn("the times of %s are of %s, but those of %s of %s: perf sorts all "
-			     "records by time, so names and mappings of samples are wrong; use one "
-			     "clock for all events", a->name, perfout_clock_name(a), b->name,
-			     perfout_clock_name(b));
-			return;
-		}
-		a = b;
-	}
-}
-
 void perfout_free_events(struct perfout_view *v)
 {
 	for (size_t i = 0; i < v->nevents; i++) {
@@ -172,7 +141,7 @@ void perfout_free_events(struct perfout_view *v)
 	map_free(&v->commands);
 	map_free(&v->threads);
 	map_free(&v->by_id);
-	map_free(&v->piped);
+	map_free(&v->ids_in_pipe);
 	map_free(&v->late_events);
 }
 
@@ -214,17 +183,6 @@ static int by_number(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* Leave out the events that perf could not show, if others are left. */
-static void perfout_drop_silent(struct perfout_view *v)
-{
-	size_t n = 0, all = v->nevents;
-
-	for (size_t i = 0; i < all; i++)
-		n += !v->events[i]->left_out;
-	for (size_t i = 0; i < all; i++)
-		v->events[i]->left_out &= n > 0;
-}
-
 const struct perfout_event *perfout_first_event(const struct perfout_view *v)
 {
 	for (size_t i = 0; i < v->nevents; i++)
@@ -236,26 +194,22 @@ const struct perfout_event *perfout_first_event(const struct perfout_view *v)
 void perfout_decide(struct perfout_view *v)
 {
 	const struct perfout_event *first;
-	size_t index = 0, n = 0;
+	size_t index = 0, shown = 0;
 
 	qsort(v->events, v->nevents, sizeof(*v->events), by_number);
-	perfout_drop_silent(v);
+	for (size_t i = 0; i < v->nevents; i++)
+		shown += !v->events[i]->left_out;
+	/* leave out the events that perf could not show, if others are left */
+	for (size_t i = 0; i < v->nevents; i++)
+		v->events[i]->left_out &= shown > 0;
 	first = perfout_first_event(v);
 	for (size_t i = 0; i < v->nevents; i++) {
-		n += !v->events[i]->left_out;
-		v->events[i]->index = v->events[i]->left_out ? 0 : index++;
-	}
-	for (size_t i = 0; i < v->nevents && n > 1; i++)
-		if (!v->events[i]->left_out && !agree(first, v->events[i]))
-			v->with_ids = true;
-	v->ids_decided = true;
-}
+		struct perfout_event *e = v->events[i];
 
-void perfout_undecide(struct perfout_view *v)
-{
-	for (size_t i = 0; i < v->nevents; i++)
-		v->events[i]->left_out = v->events[i]->lacks_task_and_time;
-	v->ids_decided = false;
+		e->index = e->left_out ? 0 : index++;
+		v->with_ids |= !e->left_out && e != first && !agree(first, e);
+	}
+	v->ids_decided = true;
 }
 
 bool perfout_fits(const struct perfout_view *v, const struct perfout_event *e)
@@ -263,6 +217,11 @@ bool perfout_fits(const struct perfout_view *v, const struct perfout_event *e)
 	const struct perfout_event *first = perfout_first_event(v);
 
 	return e == first || v->with_ids || agree(first, e);
+}
+
+bool perfout_is_written(const struct perfout_view *v, const struct perfout_event *e)
+{
+	return !e->left_out && perfout_fits(v, e);
 }
 
 bool perfout_adds_read_ids(const struct perfout_event *e)
@@ -298,21 +257,16 @@ static size_t least_size(const struct perfout_event *e)
 	return len <= PERF_ATTR_SIZE_VER7 ? len : (e->len + 7) & ~(size_t)7;
 }
 
-/* Return the size that the program passed: the kernel describes earlier events in its own. */
-static size_t passed_size(const struct perfout_event *e)
-{
-	uint64_t size = perfout_attr_of(e, ATTR_SIZE);
-
-	return size && size < e->len ? size : e->len;
-}
-
 size_t perfout_attr_size(const struct perfout_view *v)
 {
 	size_t most = PERF_ATTR_SIZE_VER0;
 
 	for (size_t i = 0; i < v->nevents; i++) {
 		const struct perfout_event *e = v->events[i];
-		size_t size = e->of_perf ? passed_size(e) : least_size(e);
+		uint64_t passed = perfout_attr_of(e, ATTR_SIZE);
+		size_t size = !e->opened_by_perf ? least_size(e) :
+			      /* the kernel describes earlier events in its own size */
+			      passed && passed < e->len ? passed : e->len;
 
 		if (!e->left_out && size > most)
 			most = size;
@@ -338,98 +292,46 @@ void perfout_attr(const struct perfout_view *v, const struct perfout_event *e, s
 	out->len += size;
 }
 
-void perfout_tables(const struct perfout_view *v, struct perfout_table *t)
-{
-	size_t size = perfout_attr_size(v);
-
-	t->entry = size + 16;
-	for (size_t i = 0; i < v->nevents; i++) {
-		const struct perfout_event *e = v->events[i];
-
-		if (e->left_out || (v->ids_decided && !perfout_fits(v, e)))
-			continue;
-		perfout_attr(v, e, size, &t->attrs);
-		buf_add_u64(&t->attrs, 0);
-		buf_add_u64(&t->attrs, e->nids * sizeof(*e->ids));
-		buf_add(&t->ids, e->ids, e->nids * sizeof(*e->ids));
-	}
-}
-
-/* Begin a record of that type. */
-static void begin_record(struct buf *b, uint32_t type)
-{
-	buf_reset(b);
-	buf_add_u32(b, type);
-	buf_add_u32(b, 0);
-}
-
-static void end_record(struct perfout_view *v, struct buf *b)
-{
-	while (b->len & 7)
-		buf_addc(b, '\0');
-	b->data[6] = (char)(b->len & 0xff);
-	b->data[7] = (char)(b->len >> 8);
-	perfout_add(v->out, b->data, b->len);
-}
-
-/*
- * Return whether the event is to be written to a pipe, perhaps again, which is another event for
- * perf: only to find the events of counts by their ids, and no tracepoint, whose format it reads once.
- */
-static bool pipes_event(const struct perfout_event *e)
-{
-	bool reads = e->format.sample_type & PERF_SAMPLE_READ && !perfout_is_tracepoint(e);
-
-	return !e->in_pipe || (e->ids_in_pipe < e->nids && (!e->ids_in_pipe || reads));
-}
-
-bool perfout_is_late_tracepoint(const struct perfout_view *v, const struct perfout_event *e)
-{
-	return v->formats_piped && !e->in_pipe && perfout_is_tracepoint(e);
-}
-
 bool perfout_pipe_event(struct perfout_view *v, struct perfout_event *e)
 {
 	/* perf of Debian 12 expects attrs of its own size in a pipe */
 	size_t least = least_size(e);
 	size_t size = least < PERF_ATTR_SIZE_VER7 ? PERF_ATTR_SIZE_VER7 : least;
 	size_t most = (RECORD_MOST - RECORD_HEAD - size) / sizeof(*e->ids);
+	/*
+	 * Written again, it is another event for perf: only to find the events of counts by their
+	 * ids, and no tracepoint, whose format perf reads once.
+	 */
+	bool again = e->format.sample_type & PERF_SAMPLE_READ && !perfout_is_tracepoint(e);
 	struct buf b = { 0 };
 	bool written = false;
 
-	while (!e->left_out && pipes_event(e)) {
-		const uint64_t *ids = e->ids ? e->ids + e->ids_in_pipe : NULL;
-		size_t n = e->nids - e->ids_in_pipe < most ? e->nids - e->ids_in_pipe : most;
+	while (!e->left_out && (!e->in_pipe || (e->nids_in_pipe < e->nids &&
+						(!e->nids_in_pipe || again)))) {
+		const uint64_t *ids = e->ids ? e->ids + e->nids_in_pipe : NULL;
+		size_t n = e->nids - e->nids_in_pipe < most ? e->nids - e->nids_in_pipe : most;
 
-		begin_record(&b, PERF_RECORD_HEADER_ATTR);
+		perfout_begin_record(&b, PERF_RECORD_HEADER_ATTR, 0, RECORD_HEAD);
 		perfout_attr(v, e, size, &b);
 		if (n)
 			buf_add(&b, ids, n * sizeof(*ids));
-		end_record(v, &b);
+		perfout_end_record(&b);
+		buf_add(&v->out->pending, b.data, b.len);
 		if (n) {
-			begin_record(&b, PERF_RECORD_EVENT_UPDATE);
+			perfout_begin_record(&b, PERF_RECORD_EVENT_UPDATE, 0, RECORD_HEAD);
 			buf_add_u64(&b, PERF_EVENT_UPDATE__NAME);
 			buf_add_u64(&b, ids[0]);
 			buf_add(&b, e->name, strlen(e->name) + 1);
-			end_record(v, &b);
+			perfout_end_record(&b);
+			buf_add(&v->out->pending, b.data, b.len);
 		}
 		for (size_t i = 0; i < n; i++)
-			map_set(&v->piped, ids[i], e);
-		e->ids_in_pipe += n;
+			map_set(&v->ids_in_pipe, ids[i], e);
+		e->nids_in_pipe += n;
 		written = e->in_pipe = true;
 	}
 	buf_free(&b);
 	return written;
-}
-
-uint64_t perfout_piped_id(const struct perfout_view *v, const struct perfout_event *e, uint64_t id)
-{
-	const struct perfout_event *own = map_get(&v->by_id, id);
-
-	if (!perfout_is_pipe(v->out) || map_get(&v->piped, id))
-		return id;
-	e = own ? own : e;
-	return e->ids_in_pipe ? e->ids[0] : id;
 }
 
 size_t perfout_id_at(const struct perfout_event *e, bool sample, size_t len)

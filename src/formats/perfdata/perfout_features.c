@@ -4,11 +4,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/abi/layout.h"
 #include "core/host/build_id.h"
 #include "formats/perfdata/perfout_internal.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 #define NS 1000000000ULL
 
@@ -21,35 +18,132 @@ enum {
 	CLOCK_DATA_VERSION = 1,
 };
 
-static void feature_pad(struct buf *b, size_t from, size_t align)
+/*
+ * The formats of tracepoints: the start of a file of trace-cmd
+ * (Documentation/trace-cmd/trace-cmd.dat.v6.5.txt of libtracecmd).
+ */
+
+static void add_terminated(struct buf *b, const char *text)
 {
-	while ((b->len - from) % align)
-		buf_addc(b, '\0');
+	buf_add(b, text, strlen(text) + 1);
 }
+
+/* Append a format with its length. */
+static void add_sized(struct buf *b, const char *text)
+{
+	buf_add_u64(b, strlen(text));
+	buf_add(b, text, strlen(text));
+}
+
+/* Return whether both are tracepoints of the same system, "system:name". */
+static bool same_system(const struct perfout_event *a, const struct perfout_event *b)
+{
+	size_t len = strcspn(a->name, ":");
+
+	return perfout_is_tracepoint(a) && perfout_is_tracepoint(b) &&
+	       strcspn(b->name, ":") == len && !memcmp(a->name, b->name, len);
+}
+
+static const char common_fields[] =
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
+	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
+	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n"
+	"\n\nprint fmt: \"\"\n";
+
+/* Append the formats of the events of one system, from the first one on. */
+static void perfout_add_system(const struct perfout_view *v, size_t first, struct buf *out)
+{
+	const struct perfout_event *e = v->events[first];
+	struct buf texts = { 0 };
+	uint32_t n = 0;
+
+	for (size_t i = first; i < v->nevents; i++) {
+		const char *name = v->events[i]->name, *known = v->events[i]->format_text;
+		struct buf text = { 0 };
+
+		if (!same_system(e, v->events[i]))
+			continue;
+		/* what all formats have in common: perf refuses a file without */
+		if (!known)
+			buf_addf(&text, "name: %.*s\nID: %llu\nformat:\n%s",
+				 (int)strcspn(strchr(name, ':') + 1, ":"), strchr(name, ':') + 1,
+				 (unsigned long long)perfout_attr_of(v->events[i], ATTR_CONFIG),
+				 common_fields);
+		add_sized(&texts, known ? known : buf_str(&text));
+		buf_free(&text);
+		n++;
+	}
+	buf_add(out, e->name, strcspn(e->name, ":"));
+	buf_addc(out, '\0');
+	buf_add_u32(out, n);
+	buf_add(out, texts.data, texts.len);
+	buf_free(&texts);
+}
+
+/* Append the systems, each at its first event; return how many they are. */
+static uint32_t perfout_add_systems(const struct perfout_view *v, struct buf *out)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < v->nevents; i++)
+		perfout_read_format(v, v->events[i]);
+	for (size_t i = 0; i < v->nevents; i++) {
+		size_t k = 0;
+
+		while (k < i && !same_system(v->events[k], v->events[i]))
+			k++;
+		if (k < i || !perfout_is_tracepoint(v->events[i]))
+			continue;
+		perfout_add_system(v, i, out);
+		n++;
+	}
+	return n;
+}
+
+/* Append the formats of the tracepoints among the events, as trace-cmd and perf have them. */
+static void perfout_tracing(const struct perfout_view *v, struct buf *out)
+{
+	unsigned int word = v->facts.arch->word, head = 8 + word;
+	struct buf systems = { 0 }, page = { 0 };
+	uint32_t n = perfout_add_systems(v, &systems);
+
+	if (n) {
+		buf_add(out, "\x17\x08\x44tracing", 10);
+		add_terminated(out, "0.6");
+		buf_addc(out, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+		buf_addc(out, (char)word);
+		buf_add_u32(out, v->facts.page_size);
+		/*
+		 * the formats of a page of ftrace's buffer and of an entry there: a perf.data file
+		 * has neither, but perf refuses empty ones
+		 */
+		buf_addf(&page,
+			 "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
+			 "\tfield: local_t commit;\toffset:8;\tsize:%u;\tsigned:1;\n"
+			 "\tfield: char data;\toffset:%u;\tsize:%u;\tsigned:0;\n",
+			 word, head, v->facts.page_size - head);
+		add_terminated(out, "header_page");
+		add_sized(out, buf_str(&page));
+		add_terminated(out, "header_event");
+		add_sized(out, "\ttype_len : 5 bits\n");
+		buf_add_u32(out, 0); /* events of ftrace */
+		buf_add_u32(out, n);
+		buf_add(out, systems.data, systems.len);
+		buf_add_u32(out, 0); /* kallsyms */
+		buf_add_u32(out, 0); /* formats of printk */
+		buf_add_u64(out, 0); /* names of tasks */
+	}
+	buf_free(&systems);
+	buf_free(&page);
+}
+
+/* Sections ------------------------------------------------------------------------- */
 
 static void feature_add_text(struct buf *b, const char *text)
 {
 	if (text)
 		perf_features_string(b, text);
-}
-
-static void feature_add_command(const struct perfout_view *v, struct buf *b)
-{
-	char *const *words = v->facts.command;
-	uint32_t n = 0;
-
-	while (words && words[n])
-		n++;
-	if (!n)
-		return;
-	buf_add_u32(b, n);
-	for (uint32_t i = 0; i < n; i++)
-		perf_features_string(b, words[i]);
-}
-
-static bool is_written(const struct perfout_view *v, const struct perfout_event *e)
-{
-	return !e->left_out && perfout_fits(v, e);
 }
 
 static void feature_add_descriptions(const struct perfout_view *v, struct buf *b)
@@ -58,13 +152,13 @@ static void feature_add_descriptions(const struct perfout_view *v, struct buf *b
 	uint32_t n = 0;
 
 	for (size_t i = 0; i < v->nevents; i++)
-		n += is_written(v, v->events[i]);
+		n += perfout_is_written(v, v->events[i]);
 	buf_add_u32(b, n);
 	buf_add_u32(b, (uint32_t)size);
 	for (size_t i = 0; i < v->nevents; i++) {
 		const struct perfout_event *e = v->events[i];
 
-		if (!is_written(v, e))
+		if (!perfout_is_written(v, e))
 			continue;
 		perfout_attr(v, e, size, b);
 		buf_add_u32(b, (uint32_t)e->nids);
@@ -85,7 +179,7 @@ static void feature_add_groups(const struct perfout_view *v, struct buf *b)
 
 		while (i + n < v->nevents && v->events[i + n]->leader == leader)
 			n++;
-		if (n == 1 || !is_written(v, leader))
+		if (n == 1 || !perfout_is_written(v, leader))
 			continue;
 		groups++;
 		perf_features_string(&rows, "{anon_group}");
@@ -102,26 +196,23 @@ static void feature_add_groups(const struct perfout_view *v, struct buf *b)
 void perfout_add_build_id(struct perfout_view *v, const char *path, const uint8_t *id,
 			  size_t size)
 {
-	const struct field *f = layout_perf_event_header.fields;
-	bool kernel = !strcmp(path, BUILD_ID_KERNEL);
-	uint8_t head[RECORD_HEAD] = { 0 }, room[BUILD_ID_ROOM] = { 0 };
-	struct buf *b = &v->build_ids;
-	size_t at = b->len;
+	uint16_t mode = strcmp(path, BUILD_ID_KERNEL) ? PERF_RECORD_MISC_USER :
+							PERF_RECORD_MISC_KERNEL;
+	uint8_t room[BUILD_ID_ROOM] = { 0 };
+	struct buf b = { 0 };
 
 	if (strlen(path) > PATH_MAX)
 		return;
 	memcpy(room, id, size);
 	room[BUILD_ID_BYTES] = (uint8_t)size;
-	buf_add(b, head, sizeof(head));
-	buf_add_u32(b, (uint32_t)KERNEL_PID);
-	buf_add(b, room, sizeof(room));
-	buf_add(b, path, strlen(path) + 1);
-	feature_pad(b, at + RECORD_HEAD + 4 + BUILD_ID_ROOM, NAME_ALIGN);
-	feature_pad(b, at, 8); /* it is a record in a pipe */
-	field_set(&f[PERF_EVENT_HEADER_MISC],
-		  (kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER) | BUILD_ID_SIZED,
-		  (uint8_t *)b->data + at);
-	field_set(&f[PERF_EVENT_HEADER_SIZE], b->len - at, (uint8_t *)b->data + at);
+	perfout_begin_record(&b, 0, mode | BUILD_ID_SIZED, RECORD_HEAD);
+	buf_add_u32(&b, (uint32_t)KERNEL_PID);
+	buf_add(&b, room, sizeof(room));
+	buf_add(&b, path, strlen(path) + 1);
+	perfout_pad(&b, RECORD_HEAD + 4 + BUILD_ID_ROOM, NAME_ALIGN);
+	perfout_end_record(&b); /* it is a record in a pipe */
+	buf_add(&v->build_ids, b.data, b.len);
+	buf_free(&b);
 }
 
 /* Return whether the time of the clock, which attrs name, is known beside the time of day. */
@@ -161,9 +252,10 @@ static void feature_add_clock(const struct perfout_view *v, struct buf sections[
 	buf_add_u64(&sections[HEADER_CLOCK_DATA], ns);
 }
 
-void perfout_features(const struct perfout_view *v, struct buf sections[FEATURES])
+static void perfout_features(const struct perfout_view *v, struct buf sections[FEATURES])
 {
 	const struct session_facts *f = &v->facts;
+	uint32_t words = 0;
 
 	if (!v->nevents)
 		return;
@@ -177,12 +269,17 @@ void perfout_features(const struct perfout_view *v, struct buf sections[FEATURES
 		buf_add_u32(&sections[HEADER_NRCPUS], f->cpus);
 		buf_add_u32(&sections[HEADER_NRCPUS], f->cpus_online);
 	}
-	feature_add_command(v, &sections[HEADER_CMDLINE]);
+	while (f->command && f->command[words])
+		words++;
+	if (words)
+		buf_add_u32(&sections[HEADER_CMDLINE], words);
+	for (uint32_t i = 0; i < words; i++)
+		perf_features_string(&sections[HEADER_CMDLINE], f->command[i]);
 	feature_add_descriptions(v, &sections[HEADER_EVENT_DESC]);
 	feature_add_groups(v, &sections[HEADER_GROUP_DESC]);
-	if (v->first_ns) {
-		buf_add_u64(&sections[HEADER_SAMPLE_TIME], v->first_ns);
-		buf_add_u64(&sections[HEADER_SAMPLE_TIME], v->last_ns);
+	if (v->first_sample_ns) {
+		buf_add_u64(&sections[HEADER_SAMPLE_TIME], v->first_sample_ns);
+		buf_add_u64(&sections[HEADER_SAMPLE_TIME], v->last_sample_ns);
 	}
 	feature_add_clock(v, sections);
 	for (size_t i = 0; f->features && i < FEATURES; i++)
@@ -191,70 +288,61 @@ void perfout_features(const struct perfout_view *v, struct buf sections[FEATURES
 				f->features->sections[i].len);
 }
 
-/* Write a record of perf that has a body, which may be longer than its size says (payload). */
-static void pipe_record(struct perfout_view *v, uint32_t type, const struct buf *body,
-			const struct buf *payload)
-{
-	const struct field *f = layout_perf_event_header.fields;
-	uint8_t head[RECORD_HEAD] = { 0 };
-
-	if (RECORD_HEAD + body->len > RECORD_MOST)
-		return;
-	field_set(&f[PERF_EVENT_HEADER_TYPE], type, head);
-	field_set(&f[PERF_EVENT_HEADER_SIZE], RECORD_HEAD + body->len, head);
-	perfout_add(v->out, head, sizeof(head));
-	perfout_add(v->out, body->data, body->len);
-	if (payload)
-		perfout_add(v->out, payload->data, payload->len);
-}
-
-static void pipe_feature(struct perfout_view *v, uint64_t feature, const struct buf *section)
-{
-	struct buf body = { 0 };
-
-	buf_add_u64(&body, feature);
-	buf_add(&body, section->data, section->len);
-	feature_pad(&body, 0, 8);
-	pipe_record(v, PERF_RECORD_HEADER_FEATURE, &body, NULL);
-	buf_free(&body);
-}
-
 /* A pipe has these in records of their own. */
 static void pipe_tracing(struct perfout_view *v, struct buf *data)
 {
-	struct buf body = { 0 };
+	struct buf b = { 0 };
 
-	feature_pad(data, 0, 8);
-	buf_add_u32(&body, (uint32_t)data->len);
-	buf_add_u32(&body, 0);
-	pipe_record(v, PERF_RECORD_HEADER_TRACING_DATA, &body, data);
-	v->formats_piped = true;
-	buf_free(&body);
-}
-
-static void pipe_build_ids(struct perfout_view *v, struct buf *section)
-{
-	const struct layout *l = &layout_perf_event_header;
-	size_t size;
-
-	for (size_t at = 0; at < section->len; at += size) {
-		uint8_t *bytes = (uint8_t *)section->data + at;
-
-		size = layout_get(l, PERF_EVENT_HEADER_SIZE, bytes, RECORD_HEAD);
-		field_set(&l->fields[PERF_EVENT_HEADER_TYPE], PERF_RECORD_HEADER_BUILD_ID, bytes);
-		perfout_add(v->out, bytes, size);
-	}
+	perfout_pad(data, 0, 8);
+	perfout_begin_record(&b, PERF_RECORD_HEADER_TRACING_DATA, 0, RECORD_HEAD);
+	buf_add_u32(&b, (uint32_t)data->len);
+	buf_add_u32(&b, 0);
+	perfout_end_record(&b);
+	buf_add(&v->out->pending, b.data, b.len);
+	buf_add(&v->out->pending, data->data, data->len);
+	v->formats_in_pipe = true;
+	buf_free(&b);
 }
 
 void perfout_pipe_formats(struct perfout_view *v)
 {
 	struct buf data = { 0 };
 
-	if (!v->formats_piped)
+	if (!v->formats_in_pipe)
 		perfout_tracing(v, &data);
 	if (data.len)
 		pipe_tracing(v, &data);
 	buf_free(&data);
+}
+
+/* Write a section to a pipe. */
+static void pipe_feature(struct perfout_view *v, unsigned int feature, struct buf *section)
+{
+	const struct layout *l = &layout_perf_event_header;
+	struct buf b = { 0 };
+
+	if (feature == HEADER_TRACING_DATA) {
+		pipe_tracing(v, section);
+		return;
+	}
+	if (feature == HEADER_BUILD_ID) {
+		for (size_t at = 0; at < section->len;) {
+			uint8_t *bytes = (uint8_t *)section->data + at;
+
+			field_set(&l->fields[PERF_EVENT_HEADER_TYPE], PERF_RECORD_HEADER_BUILD_ID,
+				  bytes);
+			at += layout_get(l, PERF_EVENT_HEADER_SIZE, bytes, RECORD_HEAD);
+		}
+		buf_add(&v->out->pending, section->data, section->len);
+		return;
+	}
+	perfout_begin_record(&b, PERF_RECORD_HEADER_FEATURE, 0, RECORD_HEAD);
+	buf_add_u64(&b, feature);
+	buf_add(&b, section->data, section->len);
+	perfout_end_record(&b);
+	if (b.len <= RECORD_MOST)
+		buf_add(&v->out->pending, b.data, b.len);
+	buf_free(&b);
 }
 
 void perfout_pipe_features(struct perfout_view *v, bool end)
@@ -265,14 +353,8 @@ void perfout_pipe_features(struct perfout_view *v, bool end)
 	for (unsigned int i = 0; i < FEATURES; i++) {
 		bool late = i == HEADER_BUILD_ID || i == HEADER_SAMPLE_TIME;
 
-		if (sections[i].len && late == end && i != HEADER_EVENT_DESC) {
-			if (i == HEADER_TRACING_DATA)
-				pipe_tracing(v, &sections[i]);
-			else if (i == HEADER_BUILD_ID)
-				pipe_build_ids(v, &sections[i]);
-			else
-				pipe_feature(v, i, &sections[i]);
-		}
+		if (sections[i].len && late == end && i != HEADER_EVENT_DESC)
+			pipe_feature(v, i, &sections[i]);
 		buf_free(&sections[i]);
 	}
 }
@@ -280,11 +362,20 @@ void perfout_pipe_features(struct perfout_view *v, bool end)
 void perfout_flush(struct perfout_view *v, enum perfout_stage stage)
 {
 	struct buf features[FEATURES] = { { 0 } };
-	struct perfout_table t = { .entry = 0 };
+	size_t size = perfout_attr_size(v);
+	struct perfout_table t = { .entry = size + 16 };
 
-	if (!perfout_is_pipe(v->out)) {
+	if (!v->out->pipe)
 		perfout_features(v, features);
-		perfout_tables(v, &t);
+	for (size_t i = 0; i < v->nevents && !v->out->pipe; i++) {
+		const struct perfout_event *e = v->events[i];
+
+		if (!perfout_is_written(v, e))
+			continue;
+		perfout_attr(v, e, size, &t.attrs);
+		buf_add_u64(&t.attrs, 0);
+		buf_add_u64(&t.attrs, e->nids * sizeof(*e->ids));
+		buf_add(&t.ids, e->ids, e->nids * sizeof(*e->ids));
 	}
 	perfout_write(v->out, &t, features, stage);
 	buf_free(&t.attrs);

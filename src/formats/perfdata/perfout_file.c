@@ -8,12 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/abi/layout.h"
 #include "core/lib/create.h"
 #include "core/lib/die.h"
 #include "formats/perfdata/perfout_internal.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 enum {
 	PIPE_HEADER = 16,
@@ -23,15 +20,37 @@ enum {
 
 static const uint64_t magic = 0x32454c4946524550ULL; /* PERFILE2 */
 
-struct perfout {
-	const char *path;
-	int fd;
-	bool pipe, failed, cut_short;
-	bool drafted; /* the records that are in the file are a draft */
-	struct buf pending; /* records that are not in the file */
-	uint64_t data, data_end; /* those that are */
-	uint64_t tables, tables_end;
-};
+uint8_t *perfout_begin_record(struct buf *b, uint32_t type, uint16_t misc, size_t size)
+{
+	const struct field *f = layout_perf_event_header.fields;
+
+	buf_reset(b);
+	buf_reserve(b, size);
+	memset(b->data, 0, size);
+	b->len = size;
+	field_set(&f[PERF_EVENT_HEADER_TYPE], type, (uint8_t *)b->data);
+	field_set(&f[PERF_EVENT_HEADER_MISC], misc, (uint8_t *)b->data);
+	return (uint8_t *)b->data;
+}
+
+void perfout_pad(struct buf *b, size_t from, size_t align)
+{
+	while ((b->len - from) % align)
+		buf_addc(b, '\0');
+}
+
+void perfout_set_size(struct buf *b)
+{
+	const struct field *f = &layout_perf_event_header.fields[PERF_EVENT_HEADER_SIZE];
+
+	field_set(f, b->len, (uint8_t *)b->data);
+}
+
+void perfout_end_record(struct buf *b)
+{
+	perfout_pad(b, 0, 8);
+	perfout_set_size(b);
+}
 
 /*
  * Write at offset, or to a pipe; return how many bytes were written.  Warn of the first failure,
@@ -56,34 +75,9 @@ static size_t put(struct perfout *o, const struct buf *b, uint64_t offset)
 	return done;
 }
 
-void perfout_add(struct perfout *o, const void *bytes, size_t len)
-{
-	buf_add(&o->pending, bytes, len);
-}
-
 void perfout_cut_short(struct perfout *o)
 {
 	o->cut_short = true;
-}
-
-bool perfout_is_cut_short(const struct perfout *o)
-{
-	return o->cut_short;
-}
-
-bool perfout_is_pipe(const struct perfout *o)
-{
-	return o->pipe;
-}
-
-bool perfout_is_empty(const struct perfout *o)
-{
-	return !o->pending.len && o->data_end == o->data;
-}
-
-size_t perfout_pending(const struct perfout *o)
-{
-	return o->pending.len;
 }
 
 static void perfout_set_header(uint8_t *header, unsigned int member, uint64_t v)
@@ -96,8 +90,11 @@ static void perfout_write_header(struct perfout *o, const struct perfout_table *
 {
 	const struct layout *l = &layout_perf_file_header;
 	struct buf b = { 0 };
+	uint64_t present = 0;
 	uint8_t *header;
 
+	for (unsigned int i = 0; features && i < FEATURES; i++)
+		present |= (uint64_t)(features[i].len > 0) << i;
 	buf_reserve(&b, l->size);
 	memset(b.data, 0, l->size);
 	b.len = l->size;
@@ -109,39 +106,26 @@ static void perfout_write_header(struct perfout *o, const struct perfout_table *
 	perfout_set_header(header, PERF_FILE_HEADER_ATTRS_SIZE, t->attrs.len);
 	perfout_set_header(header, PERF_FILE_HEADER_DATA_OFFSET, o->data);
 	perfout_set_header(header, PERF_FILE_HEADER_DATA_SIZE, o->data_end - o->data);
-	for (unsigned int i = 0; features && i < FEATURES; i++)
-		if (features[i].len)
-			perfout_set_header(
-				header, PERF_FILE_HEADER_FEATURES,
-				layout_get(l, PERF_FILE_HEADER_FEATURES, header, l->size) |
-					1ULL << i);
+	perfout_set_header(header, PERF_FILE_HEADER_FEATURES, present);
 	put(o, &b, 0);
 	buf_free(&b);
-}
-
-/* Rename a file that is there, as perf record does. */
-static void perfout_keep_old(const char *path)
-{
-	struct buf old = { 0 };
-	struct stat st;
-
-	if (lstat(path, &st) || !S_ISREG(st.st_mode) || !st.st_size)
-		return;
-	buf_addf(&old, "%s.old", path);
-	rename(path, buf_str(&old));
-	buf_free(&old);
 }
 
 struct perfout *perfout_open(const char *path)
 {
 	static const struct perfout_table none = { .entry = 0 };
 	bool standard = !strcmp(path, "-");
+	struct buf old = { 0 };
 	struct perfout *o;
 	struct stat st;
 	int fd;
 
-	if (!standard)
-		perfout_keep_old(path);
+	/* rename a file that is there, as perf record does */
+	if (!standard && !lstat(path, &st) && S_ISREG(st.st_mode) && st.st_size) {
+		buf_addf(&old, "%s.old", path);
+		rename(path, buf_str(&old));
+		buf_free(&old);
+	}
 	fd = standard ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
 		      : create_file(path, O_TRUNC | O_NOCTTY, CREATE_PRIVATE);
 	if (fd < 0) {
@@ -245,16 +229,6 @@ static void perfout_write_records(struct perfout *o, const struct perfout_table 
 	}
 }
 
-/* Place records, and need bytes in all, where nothing is that the header points to. */
-static void perfout_place(struct perfout *o, bool draft, size_t need)
-{
-	uint64_t start = draft ? DRAFT_AT : layout_perf_file_header.size;
-
-	if (o->drafted && start + need > o->data)
-		start = (o->tables_end + 7) & ~7ULL;
-	o->data = o->data_end = start;
-}
-
 /*
  * The tables are behind the records, and move when these need their place.  At any time the
  * header is of records and tables that are there: a kill leaves a file that can be read.
@@ -270,12 +244,16 @@ void perfout_write(struct perfout *o, const struct perfout_table *t,
 		buf_reset(&o->pending);
 		return;
 	}
-	if (o->drafted || stage == PERFOUT_DRAFT) {
+	if (o->has_draft || stage == PERFOUT_DRAFT) {
+		uint64_t start = stage == PERFOUT_DRAFT ? DRAFT_AT : layout_perf_file_header.size;
 		size_t need = records + tables + 16;
 
 		for (size_t i = 0; i < FEATURES; i++)
 			need += SECTION + features[i].len;
-		perfout_place(o, stage == PERFOUT_DRAFT, need);
+		/* where nothing is that the header points to */
+		if (o->has_draft && start + need > o->data)
+			start = (o->tables_end + 7) & ~7ULL;
+		o->data = o->data_end = start;
 	}
 	perfout_add_features(features, o->data_end + records, &o->pending);
 	end = (o->data_end + o->pending.len + 7) & ~7ULL;
@@ -284,9 +262,9 @@ void perfout_write(struct perfout *o, const struct perfout_table *t,
 	perfout_write_tables(o, t);
 	perfout_write_header(o, t, NULL);
 	perfout_write_records(o, t, records, features);
-	if ((stage == PERFOUT_LAST || o->drafted) && ftruncate(o->fd, (off_t)o->tables_end))
+	if ((stage == PERFOUT_LAST || o->has_draft) && ftruncate(o->fd, (off_t)o->tables_end))
 		warn("cannot truncate '%s': %s", o->path, strerror(errno));
-	o->drafted = stage == PERFOUT_DRAFT;
+	o->has_draft = stage == PERFOUT_DRAFT;
 	buf_reset(&o->pending);
 }
 
@@ -308,27 +286,21 @@ FILE *perfout_restart(struct perfout *o, uint64_t *from, uint64_t *to)
 	return f;
 }
 
-/* Tell where the file is if the traced program has renamed it, as perf record does. */
-static void perfout_warn_renamed(const struct perfout *o)
+bool perfout_close(struct perfout *o)
 {
 	char link[32], now[PATH_MAX] = "";
 	struct stat named, opened;
-
-	if (o->pipe || fstat(o->fd, &opened) ||
-	    (!stat(o->path, &named) && named.st_dev == opened.st_dev &&
-	     named.st_ino == opened.st_ino))
-		return;
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", o->fd);
-	if (readlink(link, now, sizeof(now) - 1) < 0)
-		return;
-	warn("'%s' was renamed or replaced during the trace: the records are in %s", o->path, now);
-}
-
-bool perfout_close(struct perfout *o)
-{
 	bool ok = !o->failed;
 
-	perfout_warn_renamed(o);
+	/* the traced program may have renamed it, as perf record does */
+	if (!o->pipe && !fstat(o->fd, &opened) &&
+	    (stat(o->path, &named) || named.st_dev != opened.st_dev ||
+	     named.st_ino != opened.st_ino)) {
+		snprintf(link, sizeof(link), "/proc/self/fd/%d", o->fd);
+		if (readlink(link, now, sizeof(now) - 1) >= 0)
+			warn("'%s' was renamed or replaced during the trace: the records are in %s",
+			     o->path, now);
+	}
 	if (close(o->fd) && ok) {
 		warn("cannot write '%s': %s", o->path, strerror(errno));
 		ok = false;

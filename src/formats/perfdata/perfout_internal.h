@@ -19,6 +19,18 @@ enum {
 	RECORD_MOST = 0xfff8, /* bytes of a record, whose size is 16 bits */
 };
 
+/* The file. */
+struct perfout {
+	const char *path;
+	int fd;
+	bool pipe, failed;
+	bool cut_short; /* the rest of the session is not known */
+	bool has_draft; /* the records that are in the file are a draft */
+	struct buf pending; /* records that are not in the file yet */
+	uint64_t data, data_end; /* those that are */
+	uint64_t tables, tables_end;
+};
+
 /* Events of one attr and one place in groups, on any CPUs and tasks: an "evsel" of perf. */
 struct perfout_event {
 	uint8_t *attr; /* as passed */
@@ -33,13 +45,13 @@ struct perfout_event {
 	uint64_t *ids;
 	size_t nids;
 	bool in_pipe; /* it was written to a pipe, */
-	size_t ids_in_pipe; /* with so many ids; records of further ones get the first id */
+	size_t nids_in_pipe; /* with so many ids; records of further ones get the first id */
 	bool lacks_task_and_time; /* in its records */
 	bool left_out; /* not written: its records lack task and time, those of others do not */
 	bool adds_tid; /* its records get PERF_SAMPLE_TID, which format has then */
 	bool sample_lacks_task; /* a sample has no task */
 	bool has_timed_record; /* a record has a time */
-	bool of_perf; /* opened by perf, which stores attrs in the size that it passes */
+	bool opened_by_perf; /* which stores attrs in the size that it passes */
 };
 
 /* An event of the session. */
@@ -63,8 +75,8 @@ struct perfout_view {
 	size_t nevents;
 	struct map members; /* event number -> struct perfout_member */
 	struct map by_id; /* kernel id -> struct perfout_event */
-	struct map piped; /* the same, of ids that were written to a pipe */
-	bool formats_piped; /* the formats of tracepoints were written to a pipe */
+	struct map ids_in_pipe; /* the same, of ids that were written to a pipe */
+	bool formats_in_pipe; /* the formats of tracepoints were written to a pipe */
 	struct perfout_word *words; /* names in the command line of perf */
 	size_t nwords;
 	struct map late_events; /* opened after records were written that do not fit to them */
@@ -72,10 +84,10 @@ struct perfout_view {
 	bool ids_decided; /* whether records get ids; until then, they are held */
 	bool with_ids;
 	struct buf held;
-	uint64_t held_ns; /* time of the first record that was held; 0: none */
+	uint64_t first_held_ns; /* 0: none was held */
 	size_t draft_len; /* bytes of held that are in the file as well, in case of a kill */
 	uint64_t flushed_ns; /* when records were last written for their age, or a draft */
-	uint64_t first_ns, last_ns; /* of samples */
+	uint64_t first_sample_ns, last_sample_ns;
 	uint64_t last_record_ns; /* of the last record that has a time */
 	uint64_t greatest_record_ns;
 	uint64_t synthesized_ns; /* of the records that are synthesized now */
@@ -87,7 +99,8 @@ struct perfout_view {
 	uint64_t round_end_ns; /* when the last round ended */
 	uint64_t calls_complete_ns; /* all calls until then are known, and so all rings */
 	uint64_t idle_reads_ns[2]; /* ends of the reads of all rings since the last call, newest first */
-	uint64_t round_ns, round_before_ns; /* greatest_record_ns at the ends of the last two rounds */
+	uint64_t sorted_until_ns; /* perf has sorted, and forgotten, records until then; and */
+	uint64_t sorted_next_ns; /* until then at the end of this round */
 	/* tasks */
 	struct map described_pids; /* pid of records -> that of the process in our namespace */
 	struct map execs; /* pid -> time of its last exec, or birth if the id was used before (uint64_t) */
@@ -95,26 +108,33 @@ struct perfout_view {
 	struct map commands; /* tids whose command line is reported */
 	struct map threads; /* tid -> pid */
 	/* what the file lacks */
-	uint64_t missed, too_long;
-	uint64_t unnamed; /* counts in samples whose event is not in the file */
+	uint64_t missed_bytes; /* overwritten in ring buffers before they were read */
+	uint64_t missed_aux_bytes;
+	uint64_t records_too_long; /* with an id */
+	uint64_t counts_unnamed; /* in samples, of events that are not in the file */
 	/* AUX areas */
 	struct map aux_areas; /* ring number -> index of the area, from 1 */
-	uint64_t aux_missed;
 	bool aux_described; /* PERF_RECORD_AUXTRACE_INFO was written */
-	struct perfout_time {
+	struct perfout_clock {
 		uint64_t shift, mult, zero, valid; /* of perf_event_mmap_page */
-	} time;
+	} clock;
 	struct buf build_ids; /* the section of the feature */
 };
 
 /* Writing bytes (perfout_file.c) ---------------------------------------------- */
 
-/* Add to the records. */
-void perfout_add(struct perfout *o, const void *bytes, size_t len);
+/*
+ * Begin a record in b with a fixed part of size bytes, which is zero but for type and misc; return
+ * its bytes.  End it: pad it and set its size, which must be RECORD_MOST at most to be written.
+ */
+uint8_t *perfout_begin_record(struct buf *b, uint32_t type, uint16_t misc, size_t size);
+void perfout_end_record(struct buf *b);
 
-bool perfout_is_pipe(const struct perfout *o);
+/* Set the size in the header of a record to that of b. */
+void perfout_set_size(struct buf *b);
 
-bool perfout_is_cut_short(const struct perfout *o);
+/* Append zeros to what begins in b at from, until its length is a multiple of align. */
+void perfout_pad(struct buf *b, size_t from, size_t align);
 
 /*
  * Begin the records anew, behind all that is in the file, and set *from and *to to the place of
@@ -122,17 +142,10 @@ bool perfout_is_cut_short(const struct perfout *o);
  */
 FILE *perfout_restart(struct perfout *o, uint64_t *from, uint64_t *to);
 
-/* Return whether it has no records yet. */
-bool perfout_is_empty(const struct perfout *o);
-
-/* Return how many bytes of records are not in the file yet. */
-size_t perfout_pending(const struct perfout *o);
-
 /*
- * Write the records that were added, so that the file is whole if pevtrace is killed: events
- * is their table, without offsets (perfout_events()), of which ids_len bytes are ids.
- * features: sections to end the file with; empty ones are left out.  A pipe gets the records only,
- * and t and features are ignored.
+ * Write the records that are pending, so that the file is whole if pevtrace is killed.  features:
+ * sections to end the file with; empty ones are left out.  A pipe gets the records only, and t and
+ * features are ignored.
  */
 enum perfout_stage {
 	PERFOUT_DRAFT, /* the next write replaces all records */
@@ -152,16 +165,13 @@ void perfout_write(struct perfout *o, const struct perfout_table *t,
  * Note the events that a command line has for perf, if that is in it: of that task, or of those whose
  * command line is not reported (0).
  */
-void perfout_know_command(struct perfout_view *v, pid_t tid, char *const *command);
+void perfout_note_command(struct perfout_view *v, pid_t tid, char *const *command);
 void perfout_free_words(struct perfout_view *v);
 
 /* Set the name of an event that the task opened. */
 void perfout_name_event(struct perfout_view *v, struct perfout_event *p, pid_t opener);
 
 /* Events (perfout_events.c) ---------------------------------------------------- */
-
-/* Note that the task runs a program of that name or path, which may be perf. */
-void perfout_know_program(struct perfout_view *v, pid_t tid, const char *exe);
 
 /*
  * Return the event of the session in the file, with its id if that is known; NULL if its attr is
@@ -181,19 +191,23 @@ uint64_t perfout_id(struct perfout_view *v, struct perfout_member *m);
 /* Add an id to an event, unless it is known. */
 void perfout_add_id(struct perfout_view *v, struct perfout_event *e, uint64_t id);
 
-/*
- * Order the events and decide whether perf can tell their records apart as they are; or decide
- * that anew later.
- */
+/* Order the events and decide whether perf can tell their records apart as they are. */
 void perfout_decide(struct perfout_view *v);
-void perfout_undecide(struct perfout_view *v);
 
 /* Return whether records of the event can be written beside those before. */
 bool perfout_fits(const struct perfout_view *v, const struct perfout_event *e);
 
+/* Return whether the event is in the tables of the file. */
+bool perfout_is_written(const struct perfout_view *v, const struct perfout_event *e);
+
 /* Append the attr as it is written, padded to size bytes. */
 void perfout_attr(const struct perfout_view *v, const struct perfout_event *e, size_t size,
 		  struct buf *out);
+
+bool perfout_is_tracepoint(const struct perfout_event *e);
+
+/* Read the format of an event if it is a tracepoint. */
+void perfout_read_format(const struct perfout_view *v, struct perfout_event *e);
 
 /* Return the first event of the file, or NULL. */
 const struct perfout_event *perfout_first_event(const struct perfout_view *v);
@@ -207,33 +221,20 @@ bool perfout_adds_read_ids(const struct perfout_event *e);
 /* Return the format of the event's records as they are written. */
 struct record_format perfout_format(const struct perfout_view *v, const struct perfout_event *e);
 
-/*
- * Append the tables of a file; or, to a pipe, what it does not have yet, and return whether anything
- * was written.
- */
-void perfout_tables(const struct perfout_view *v, struct perfout_table *t);
+/* Write what a pipe does not have of the event yet; return whether anything was written. */
 bool perfout_pipe_event(struct perfout_view *v, struct perfout_event *e);
-
-/* Return whether the event cannot be written to a pipe, which has the formats of other tracepoints. */
-bool perfout_is_late_tracepoint(const struct perfout_view *v, const struct perfout_event *e);
-
-/*
- * Return the id by which perf finds the event of a record: in a pipe the first one for one that was
- * not known when the event was written, as perf would have one more event of the same name.
- */
-uint64_t perfout_piped_id(const struct perfout_view *v, const struct perfout_event *e, uint64_t id);
 
 /* Return the offset of the id in a record as the kernel writes it, or 0: it has none. */
 size_t perfout_id_at(const struct perfout_event *e, bool sample, size_t len);
-
-/* Warn of events whose records have times of different clocks. */
-void perfout_warn_clocks(const struct perfout_view *v);
 
 void perfout_free_events(struct perfout_view *v);
 
 /* Records (perfout_records.c) --------------------------------------------------- */
 
-/* Write a record of an event (NULL: one that is synthesized), or hold it until events are open. */
+/*
+ * Write a record of an event (NULL: one that is synthesized, or of perf's own, with what follows it),
+ * or hold it until events are open.
+ */
 void perfout_record(struct perfout_view *v, struct perfout_member *m, const uint8_t *bytes,
 		    size_t len);
 
@@ -241,57 +242,40 @@ void perfout_record(struct perfout_view *v, struct perfout_member *m, const uint
  * Add an event to the file.  Return false after a warn() if the records written so far would have
  * to change and the output is a pipe.
  */
-bool perfout_join(struct perfout_view *v, struct perfout_event *e);
+bool perfout_admit_event(struct perfout_view *v, struct perfout_event *e);
 
 /* Add the records that are held to those of the file. */
 void perfout_release(struct perfout_view *v);
 
 /* Synthesize the records of a process that existed before. */
-void perfout_measured(struct perfout_view *v, const struct proc_image *p);
-
-/* Synthesize a PERF_RECORD_LOST of an event whose ring was not read in time. */
-void perfout_lost(struct perfout_view *v, struct perfout_member *m);
-
-/* Synthesize a PERF_RECORD_LOST_SAMPLES of an event. */
-void perfout_lost_samples(struct perfout_view *v, struct perfout_member *m, uint64_t lost);
-
-/* Write or hold a record of perf's own, with what follows it (len includes that). */
-void perfout_own_record(struct perfout_view *v, const uint8_t *bytes, size_t len);
-
-/* Counts in records (perfout_reads.c) --------------------------------------------- */
+void perfout_on_measured(struct view *view, const struct activity *a);
 
 /*
- * Append a record of e with ids added to its counts and return true; the caller sets the size in
- * its header.  Return false if no ids are added.  Counted events become events of the file.
+ * Synthesize a PERF_RECORD_LOST of an event whose ring was not read in time, or a
+ * PERF_RECORD_LOST_SAMPLES.  lost: how many records at least
  */
-bool perfout_add_read_ids(struct perfout_view *v, struct event *e, const struct perfout_event *p,
-			  const uint8_t *bytes, size_t len, struct buf *out);
-
-/* Tasks of records (perfout_tasks.c) --------------------------------------------------- */
+void perfout_lost(struct perfout_view *v, struct perfout_member *m, uint32_t type, uint64_t lost);
 
 /* Note that records so far are of another process or program than the task's. */
 void perfout_begin_task(struct perfout_view *v, pid_t tid);
 
 /* Note the process of a thread. */
-void perfout_know_thread(struct perfout_view *v, pid_t tid, pid_t pid);
+void perfout_note_thread(struct perfout_view *v, pid_t tid, pid_t pid);
 
-/* Add PERF_SAMPLE_TID to the format of an event of the file if e measures one task only. */
-void perfout_add_tid(struct perfout_event *p, const struct event *e);
+/* Mending records (perfout_mend.c) ------------------------------------------------- */
 
 /*
- * Append a record of p with pid and tid inserted and return true; the caller sets the size in its
- * header.  Return false if nothing is inserted.
+ * Return a record as perf can read it: without a stale bit that makes perf abort, with its task and
+ * with ids at counts; or r itself.  copies: room for the bytes.  Events of counts become events of the
+ * file.
  */
-bool perfout_insert_tid(struct perfout_view *v, const struct activity_record *r,
-			struct perfout_event *p, uint32_t type, struct buf *out);
+struct activity_record perfout_mend(struct perfout_view *v, const struct activity_record *r,
+				    uint32_t type, struct perfout_event *e, struct buf copies[2]);
 
-/* Warn of the events whose samples have no task. */
-void perfout_warn_taskless(const struct perfout_view *v);
+/* Warnings (perfout_warnings.c) ------------------------------------------------------ */
 
-/* Events without a ring (perfout_ringless.c) ----------------------------------------- */
-
-/* Warn of the events that are not in the file, with what has their samples or counts. */
-void perfout_warn_ringless(const struct perfout_view *v);
+/* Warn at the end of what the file lacks. */
+void perfout_warn_losses(const struct perfout_view *v);
 
 /* AUX areas (perfout_aux.c) ------------------------------------------------------ */
 
@@ -299,15 +283,12 @@ void perfout_warn_ringless(const struct perfout_view *v);
 void perfout_describe_aux(struct perfout_view *v);
 
 /* Write AUX data. */
-void perfout_aux(struct perfout_view *v, uint64_t ns, const struct activity_aux *a);
+void perfout_aux(struct perfout_view *v, const struct activity_aux *a);
 
-/* Remember how the clock of the CPU relates to the time of records. */
-void perfout_know_time(struct perfout_view *v, const struct activity_look *l);
+/* Note how the clock of the CPU relates to the time of records. */
+void perfout_note_clock(struct perfout_view *v, const struct activity_look *l);
 
-/* Features (perfout_features.c, perfout_tracing.c) -------------------------------- */
-
-/* Append the sections of the features that are known, by their numbers. */
-void perfout_features(const struct perfout_view *v, struct buf sections[FEATURES]);
+/* Features (perfout_features.c) --------------------------------------------------- */
 
 /* Add a build id to those of the file. */
 void perfout_add_build_id(struct perfout_view *v, const char *path, const uint8_t *id,
@@ -319,13 +300,5 @@ void perfout_pipe_features(struct perfout_view *v, bool end);
 /* Write the formats of the tracepoints to a pipe if it has none: perf reads formats once only. */
 void perfout_pipe_formats(struct perfout_view *v);
 
-bool perfout_is_tracepoint(const struct perfout_event *e);
-
-/* Read the format of an event if it is a tracepoint. */
-void perfout_read_format(const struct perfout_view *v, struct perfout_event *e);
-
-/* Write the records that were added, with the tables. */
+/* Write the records that are pending, with the tables. */
 void perfout_flush(struct perfout_view *v, enum perfout_stage stage);
-
-/* Append the formats of the tracepoints among the events, as trace-cmd and perf have them. */
-void perfout_tracing(const struct perfout_view *v, struct buf *out);

@@ -7,7 +7,6 @@
 #include "core/lib/die.h"
 #include "core/model/event_name.h"
 #include "formats/perfdata/perfout_internal.h"
-#include "xlat/tables.h"
 
 /* An event in the options -e of perf. */
 struct perfout_word {
@@ -110,7 +109,7 @@ static const char *words_of_option(const char *word)
 	return *word == 'e' ? word + 1 : NULL;
 }
 
-void perfout_know_command(struct perfout_view *v, pid_t tid, char *const *command)
+void perfout_note_command(struct perfout_view *v, pid_t tid, char *const *command)
 {
 	char *const *word = command;
 
@@ -130,18 +129,6 @@ void perfout_know_command(struct perfout_view *v, pid_t tid, char *const *comman
 	}
 }
 
-/*
- * Return what perf appends to the name of an event that an unprivileged user may only have in user
- * mode, which the command line does not say (evsel__fallback()).
- */
-static const char *words_fallback(const struct perfout_word *w, const struct perfout_event *p)
-{
-	if (w->modes || !perfout_attr_of(p, ATTR_EXCLUDE_KERNEL) ||
-	    !perfout_attr_of(p, ATTR_EXCLUDE_HV) || perfout_attr_of(p, ATTR_EXCLUDE_USER))
-		return "";
-	return strpbrk(w->name, "/:") ? "u" : ":u";
-}
-
 /* Append the name that the command line has for an event of perf, or return false. */
 static bool words_name(struct perfout_view *v, const struct perfout_event *p, pid_t opener,
 		       struct buf *out)
@@ -149,14 +136,19 @@ static bool words_name(struct perfout_view *v, const struct perfout_event *p, pi
 	pid_t pid = (pid_t)(uintptr_t)map_get(&v->threads, (uint64_t)opener);
 	pid_t tid = map_get(&v->commands, (uint64_t)pid) ? pid : 0;
 
-	for (size_t i = 0; p->of_perf && i < v->nwords; i++) {
+	for (size_t i = 0; p->opened_by_perf && i < v->nwords; i++) {
 		struct perfout_word *w = &v->words[i];
+		const char *mode = "";
 
 		if (w->used || w->tid != tid || w->code.type != perfout_attr_of(p, ATTR_TYPE) ||
 		    w->code.config != perfout_attr_of(p, ATTR_CONFIG))
 			continue;
 		w->used = true;
-		buf_addf(out, "%s%s", w->name, words_fallback(w, p));
+		/* an unprivileged user may only have it in user mode (evsel__fallback()) */
+		if (!w->modes && perfout_attr_of(p, ATTR_EXCLUDE_KERNEL) &&
+		    perfout_attr_of(p, ATTR_EXCLUDE_HV) && !perfout_attr_of(p, ATTR_EXCLUDE_USER))
+			mode = strpbrk(w->name, "/:") ? "u" : ":u";
+		buf_addf(out, "%s%s", w->name, mode);
 		return true;
 	}
 	return false;

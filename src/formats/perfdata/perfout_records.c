@@ -3,12 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/abi/layout.h"
 #include "core/lib/die.h"
-#include "core/lib/hash.h"
 #include "formats/perfdata/perfout_internal.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 enum { CONVERTED_MOST = 1 << 20 }; /* bytes of records in memory */
 
@@ -18,8 +14,6 @@ struct held {
 	uint64_t id, recent_ns;
 	size_t len;
 };
-
-/* Trailers ----------------------------------------------------------------- */
 
 /* Append the sample_id of a record, with zeros for all but time and id. */
 static void perfout_add_trailer(const struct record_format *f, uint64_t ns, uint64_t id,
@@ -39,21 +33,29 @@ static void perfout_add_trailer(const struct record_format *f, uint64_t ns, uint
 						 : 0);
 }
 
-static void perfout_set_size(struct buf *b)
-{
-	const struct field *f = &layout_perf_event_header.fields[PERF_EVENT_HEADER_SIZE];
-
-	field_set(f, b->len, (uint8_t *)b->data);
-}
-
 /* Writing ------------------------------------------------------------------ */
+
+/*
+ * Return the id by which perf finds the event of a record: in a pipe the first one for one that was
+ * not known when the event was written, as perf would have one more event of the same name.
+ */
+static uint64_t perfout_id_in_output(const struct perfout_view *v, const struct perfout_event *e,
+				     uint64_t id)
+{
+	const struct perfout_event *own = map_get(&v->by_id, id);
+
+	if (!v->out->pipe || map_get(&v->ids_in_pipe, id))
+		return id;
+	e = own ? own : e;
+	return e->nids_in_pipe ? e->ids[0] : id;
+}
 
 /* Add a record with an id where perf looks for it: first in a sample, last in others. */
 static void perfout_add_with_id(struct perfout_view *v, const struct held *h, const uint8_t *bytes)
 {
 	struct record_format own = h->event->format, now = perfout_format(v, h->event);
 	bool sample = load_uint(bytes, 4) == PERF_RECORD_SAMPLE;
-	uint64_t id = perfout_piped_id(v, h->event, h->id);
+	uint64_t id = perfout_id_in_output(v, h->event, h->id);
 	struct buf b = { 0 };
 
 	buf_add(&b, bytes, RECORD_HEAD);
@@ -65,37 +67,37 @@ static void perfout_add_with_id(struct perfout_view *v, const struct held *h, co
 	else if (!sample)
 		perfout_add_trailer(&now, h->recent_ns, id, &b);
 	if (b.len > RECORD_MOST) {
-		v->too_long++;
+		v->records_too_long++;
 	} else {
 		perfout_set_size(&b);
-		perfout_add(v->out, b.data, b.len);
+		buf_add(&v->out->pending, b.data, b.len);
 	}
 	buf_free(&b);
 }
 
-/* Add a record that has an id where perf looks for it, or needs none. */
-static void perfout_add_as_it_is(struct perfout_view *v, const struct held *h, const uint8_t *bytes)
-{
-	size_t at = perfout_id_at(h->event, load_uint(bytes, 4) == PERF_RECORD_SAMPLE, h->len);
-	uint64_t own = at ? load_uint(bytes + at, 8) : 0, id = perfout_piped_id(v, h->event, own);
-
-	if (!at || id == own) {
-		perfout_add(v->out, bytes, h->len);
-		return;
-	}
-	perfout_add(v->out, bytes, at);
-	perfout_add(v->out, &id, sizeof(id));
-	perfout_add(v->out, bytes + at + sizeof(id), h->len - at - sizeof(id));
-}
-
 static void perfout_add_record(struct perfout_view *v, const struct held *h, const uint8_t *bytes)
 {
+	struct buf *out = &v->out->pending;
+	uint64_t own, id;
+	size_t at;
+
 	if (h->event->left_out)
 		return;
-	if (v->with_ids && !(h->event->format.sample_type & PERF_SAMPLE_IDENTIFIER))
+	if (v->with_ids && !(h->event->format.sample_type & PERF_SAMPLE_IDENTIFIER)) {
 		perfout_add_with_id(v, h, bytes);
-	else
-		perfout_add_as_it_is(v, h, bytes);
+		return;
+	}
+	/* it has an id where perf looks for it, or needs none */
+	at = perfout_id_at(h->event, load_uint(bytes, 4) == PERF_RECORD_SAMPLE, h->len);
+	own = at ? load_uint(bytes + at, 8) : 0;
+	id = perfout_id_in_output(v, h->event, own);
+	if (!at || id == own) {
+		buf_add(out, bytes, h->len);
+		return;
+	}
+	buf_add(out, bytes, at);
+	buf_add_u64(out, id);
+	buf_add(out, bytes + at + sizeof(id), h->len - at - sizeof(id));
 }
 
 /* Add a synthesized record: its sample_id is that of the first event, zero except for the time. */
@@ -107,7 +109,7 @@ static void perfout_add_synthetic(struct perfout_view *v, uint64_t ns, const uin
 	struct buf b = { 0 };
 
 	if (load_uint(bytes, 4) >= PERF_RECORD_HEADER_ATTR) { /* perf's own has no sample_id */
-		perfout_add(v->out, bytes, len);
+		buf_add(&v->out->pending, bytes, len);
 		return;
 	}
 	if (first)
@@ -116,7 +118,7 @@ static void perfout_add_synthetic(struct perfout_view *v, uint64_t ns, const uin
 	perfout_add_trailer(&f, ns, 0, &b);
 	if (b.len <= RECORD_MOST) {
 		perfout_set_size(&b);
-		perfout_add(v->out, b.data, b.len);
+		buf_add(&v->out->pending, b.data, b.len);
 	}
 	buf_free(&b);
 }
@@ -131,7 +133,7 @@ static void perfout_convert_record(struct perfout_view *v, const uint8_t *bytes,
 
 	if (!record_identify(bytes, len, &first->format, &id) ||
 	    id.type >= PERF_RECORD_HEADER_ATTR) {
-		perfout_add(v->out, bytes, len);
+		buf_add(&v->out->pending, bytes, len);
 		return;
 	}
 	if (id.has_time)
@@ -157,7 +159,7 @@ static uint64_t perfout_convert_payload(struct perfout_view *v, const uint8_t *r
 
 		if (fread(piece, 1, n, f) != n)
 			break;
-		perfout_add(v->out, piece, n);
+		buf_add(&v->out->pending, piece, n);
 		done += n;
 	}
 	return done;
@@ -173,7 +175,7 @@ static bool perfout_convert(struct perfout_view *v)
 	uint8_t *bytes;
 	FILE *f;
 
-	if (perfout_is_pipe(v->out))
+	if (v->out->pipe)
 		return false;
 	perfout_flush(v, PERFOUT_PART);
 	f = perfout_restart(v->out, &from, &to);
@@ -191,7 +193,7 @@ static bool perfout_convert(struct perfout_view *v)
 		perfout_convert_record(v, bytes, len, &recent_ns);
 		from += len;
 		from += perfout_convert_payload(v, bytes, to - from, f);
-		if (perfout_pending(v->out) > CONVERTED_MOST)
+		if (v->out->pending.len > CONVERTED_MOST)
 			perfout_flush(v, PERFOUT_PART);
 	}
 	if (from != to)
@@ -211,7 +213,7 @@ static void perfout_leave_out(struct perfout_view *v, struct perfout_event *e, c
 		     "report --format=perf-data on it", e->name, why);
 }
 
-bool perfout_join(struct perfout_view *v, struct perfout_event *e)
+bool perfout_admit_event(struct perfout_view *v, struct perfout_event *e)
 {
 	if (!v->ids_decided)
 		return true;
@@ -219,11 +221,11 @@ bool perfout_join(struct perfout_view *v, struct perfout_event *e)
 		perfout_leave_out(v, e, "its records have no id in the same place");
 		return false;
 	}
-	if (perfout_is_late_tracepoint(v, e)) {
+	if (v->formats_in_pipe && !e->in_pipe && perfout_is_tracepoint(e)) {
 		perfout_leave_out(v, e, "perf reads the formats of tracepoints once from a pipe");
 		return false;
 	}
-	if (perfout_is_pipe(v->out) && perfout_pipe_event(v, e))
+	if (v->out->pipe && perfout_pipe_event(v, e))
 		perfout_pipe_formats(v);
 	return true;
 }
@@ -244,23 +246,12 @@ void perfout_record(struct perfout_view *v, struct perfout_member *m, const uint
 		buf_add(&v->held, bytes, len);
 	} else if (!m) {
 		perfout_add_synthetic(v, v->synthesized_ns, bytes, len);
-	} else if (perfout_join(v, m->event)) {
+	} else if (perfout_admit_event(v, m->event)) {
 		perfout_add_record(v, &h, bytes);
 	}
-	/* whether they are left out is not decided when they are held */
-	v->round_has_records |= !m || !m->event->left_out;
-}
-
-void perfout_own_record(struct perfout_view *v, const uint8_t *bytes, size_t len)
-{
-	const struct held h = { .len = len };
-
-	if (v->ids_decided) {
-		perfout_add(v->out, bytes, len);
-		return;
-	}
-	buf_add(&v->held, &h, sizeof(h));
-	buf_add(&v->held, bytes, len);
+	/* whether they are left out is not decided when they are held; perf's own are not sorted */
+	v->round_has_records |= m ? !m->event->left_out :
+				    load_uint(bytes, 4) < PERF_RECORD_HEADER_ATTR;
 }
 
 void perfout_release(struct perfout_view *v)
@@ -281,42 +272,43 @@ void perfout_release(struct perfout_view *v)
 	}
 }
 
-/* Synthesizing ------------------------------------------------------------- */
+/* Tasks -------------------------------------------------------------------- */
 
-/* Begin a record whose fixed part is of that size, zeroed. */
-static uint8_t *begin(struct buf *b, uint32_t type, uint16_t misc, size_t size)
+void perfout_note_thread(struct perfout_view *v, pid_t tid, pid_t pid)
 {
-	const struct field *f = layout_perf_event_header.fields;
-
-	buf_reset(b);
-	buf_reserve(b, size);
-	memset(b->data, 0, size);
-	b->len = size;
-	field_set(&f[PERF_EVENT_HEADER_TYPE], type, (uint8_t *)b->data);
-	field_set(&f[PERF_EVENT_HEADER_MISC], misc, (uint8_t *)b->data);
-	return (uint8_t *)b->data;
+	if (pid > 0)
+		map_set(&v->threads, (uint64_t)tid, (void *)(uintptr_t)pid);
 }
 
-static void perfout_end_with_text(struct perfout_view *v, struct buf *b, const char *text)
+void perfout_begin_task(struct perfout_view *v, pid_t tid)
 {
-	buf_add(b, text, strlen(text) + 1);
-	while (b->len & 7)
-		buf_addc(b, '\0');
-	if (b->len > RECORD_MOST)
-		return;
-	perfout_set_size(b);
-	perfout_record(v, NULL, (const uint8_t *)b->data, b->len);
+	uint64_t *begin_ns = xmalloc(sizeof(*begin_ns));
+
+	*begin_ns = v->greatest_record_ns;
+	free(map_set(&v->execs, (uint64_t)tid, begin_ns));
+}
+
+/* Synthesizing ------------------------------------------------------------- */
+
+/* End a synthesized record, with a text behind it unless that is NULL, and write it. */
+static void perfout_synthesize(struct perfout_view *v, struct buf *b, const char *text)
+{
+	if (text)
+		buf_add(b, text, strlen(text) + 1);
+	perfout_end_record(b);
+	if (b->len <= RECORD_MOST)
+		perfout_record(v, NULL, (const uint8_t *)b->data, b->len);
 }
 
 static void perfout_add_comm(struct perfout_view *v, const struct proc_image *p,
 			     const struct proc_image_thread *t, struct buf *b)
 {
 	const struct layout *l = &layout_perf_record_comm;
-	uint8_t *bytes = begin(b, PERF_RECORD_COMM, PERF_RECORD_MISC_USER, l->size);
+	uint8_t *bytes = perfout_begin_record(b, PERF_RECORD_COMM, PERF_RECORD_MISC_USER, l->size);
 
 	field_set(&l->fields[PERF_RECORD_COMM_PID], (uint32_t)p->pid, bytes);
 	field_set(&l->fields[PERF_RECORD_COMM_TID], (uint32_t)t->tid, bytes);
-	perfout_end_with_text(v, b, t->comm);
+	perfout_synthesize(v, b, t->comm);
 }
 
 /* parent: the process that created the thread, or whose child the process is */
@@ -324,14 +316,13 @@ static void perfout_add_fork(struct perfout_view *v, const struct proc_image *p,
 			     const struct proc_image_thread *t, pid_t parent, struct buf *b)
 {
 	const struct layout *l = &layout_perf_record_task;
-	uint8_t *bytes = begin(b, PERF_RECORD_FORK, PERF_RECORD_MISC_FORK_EXEC, l->size);
+	uint8_t *bytes = perfout_begin_record(b, PERF_RECORD_FORK, PERF_RECORD_MISC_FORK_EXEC, l->size);
 
 	field_set(&l->fields[PERF_RECORD_TASK_PID], (uint32_t)p->pid, bytes);
 	field_set(&l->fields[PERF_RECORD_TASK_PPID], (uint32_t)parent, bytes);
 	field_set(&l->fields[PERF_RECORD_TASK_TID], (uint32_t)t->tid, bytes);
 	field_set(&l->fields[PERF_RECORD_TASK_PTID], (uint32_t)parent, bytes);
-	perfout_set_size(b);
-	perfout_record(v, NULL, (const uint8_t *)b->data, b->len);
+	perfout_synthesize(v, b, NULL);
 }
 
 static void perfout_add_mapping(struct perfout_view *v, const struct proc_image *p,
@@ -340,10 +331,10 @@ static void perfout_add_mapping(struct perfout_view *v, const struct proc_image 
 	const struct field *f = layout_perf_record_mmap.fields;
 	const struct field *inode = layout_perf_record_mmap2_inode.fields;
 	bool kernel = p->pid < 0;
-	uint8_t *bytes =
-		begin(b, kernel ? PERF_RECORD_MMAP : PERF_RECORD_MMAP2,
-		      kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER,
-		      kernel ? layout_perf_record_mmap.size : layout_perf_record_mmap2.size);
+	uint8_t *bytes = perfout_begin_record(
+		b, kernel ? PERF_RECORD_MMAP : PERF_RECORD_MMAP2,
+		kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER,
+		kernel ? layout_perf_record_mmap.size : layout_perf_record_mmap2.size);
 
 	/* MMAP2 begins like MMAP */
 	field_set(&f[PERF_RECORD_MMAP_PID], (uint32_t)p->pid, bytes);
@@ -359,32 +350,29 @@ static void perfout_add_mapping(struct perfout_view *v, const struct proc_image 
 		field_set(&f[PERF_RECORD_MMAP2_PROT], m->prot, bytes);
 		field_set(&f[PERF_RECORD_MMAP2_FLAGS], m->flags, bytes);
 	}
-	perfout_end_with_text(v, b, m->path);
+	perfout_synthesize(v, b, m->path);
 }
 
+/* last: of its program, which has a record, too */
 static void perfout_add_function(struct perfout_view *v, const struct proc_image_function *f,
-				 struct buf *b)
+				 bool last, struct buf *b)
 {
-	const struct layout *l = &layout_perf_record_ksymbol;
-	uint8_t *bytes = begin(b, PERF_RECORD_KSYMBOL, 0, l->size);
+	const struct field *symbol = layout_perf_record_ksymbol.fields;
+	const struct field *program = layout_perf_record_bpf_event.fields;
+	uint8_t *bytes = perfout_begin_record(b, PERF_RECORD_KSYMBOL, 0,
+					      layout_perf_record_ksymbol.size);
 
-	field_set(&l->fields[PERF_RECORD_KSYMBOL_ADDR], f->start, bytes);
-	field_set(&l->fields[PERF_RECORD_KSYMBOL_LEN], f->size, bytes);
-	field_set(&l->fields[PERF_RECORD_KSYMBOL_KSYM_TYPE], PERF_RECORD_KSYMBOL_TYPE_BPF, bytes);
-	perfout_end_with_text(v, b, f->name);
-}
-
-static void perfout_add_program(struct perfout_view *v, const struct proc_image_function *f,
-				struct buf *b)
-{
-	const struct layout *l = &layout_perf_record_bpf_event;
-	uint8_t *bytes = begin(b, PERF_RECORD_BPF_EVENT, 0, l->size);
-
-	field_set(&l->fields[PERF_RECORD_BPF_EVENT_BPF_TYPE], PERF_BPF_EVENT_PROG_LOAD, bytes);
-	field_set(&l->fields[PERF_RECORD_BPF_EVENT_ID], f->program, bytes);
+	field_set(&symbol[PERF_RECORD_KSYMBOL_ADDR], f->start, bytes);
+	field_set(&symbol[PERF_RECORD_KSYMBOL_LEN], f->size, bytes);
+	field_set(&symbol[PERF_RECORD_KSYMBOL_KSYM_TYPE], PERF_RECORD_KSYMBOL_TYPE_BPF, bytes);
+	perfout_synthesize(v, b, f->name);
+	if (!last || !f->program)
+		return;
+	bytes = perfout_begin_record(b, PERF_RECORD_BPF_EVENT, 0, layout_perf_record_bpf_event.size);
+	field_set(&program[PERF_RECORD_BPF_EVENT_BPF_TYPE], PERF_BPF_EVENT_PROG_LOAD, bytes);
+	field_set(&program[PERF_RECORD_BPF_EVENT_ID], f->program, bytes);
 	buf_add(b, f->tag, sizeof(f->tag));
-	perfout_set_size(b);
-	perfout_record(v, NULL, (const uint8_t *)b->data, b->len);
+	perfout_synthesize(v, b, NULL);
 }
 
 /*
@@ -404,8 +392,8 @@ static void perfout_set_since(struct perfout_view *v, const struct proc_image *p
 		free(map_del(&v->execs, (uint64_t)p->here));
 	exec_ns = map_get(&v->execs, (uint64_t)p->here);
 	v->synthesized_ns = p->time_ns ? p->time_ns : exec_ns ? *exec_ns : 0;
-	if (v->synthesized_ns && v->synthesized_ns < v->round_before_ns)
-		v->synthesized_ns = v->round_before_ns; /* perf has forgotten what was before that */
+	if (v->synthesized_ns && v->synthesized_ns < v->sorted_until_ns)
+		v->synthesized_ns = v->sorted_until_ns;
 	for (size_t i = 0; i < v->nevents; i++)
 		timed &= v->events[i]->format.sample_id_all;
 	if (!v->synthesized_ns || timed || v->with_ids)
@@ -417,13 +405,15 @@ static void perfout_set_since(struct perfout_view *v, const struct proc_image *p
 		v->with_ids = true;
 }
 
-void perfout_measured(struct perfout_view *v, const struct proc_image *p)
+void perfout_on_measured(struct view *view, const struct activity *a)
 {
+	struct perfout_view *v = (struct perfout_view *)view; /* view is its first member */
+	const struct proc_image *p = &a->measured.image;
 	struct buf b = { 0 };
 
 	perfout_set_since(v, p);
 	for (size_t i = 0; i < p->nthreads && p->pid == p->here; i++)
-		perfout_know_thread(v, p->threads[i].tid, p->pid);
+		perfout_note_thread(v, p->threads[i].tid, p->pid);
 	/* perf record describes the tree of processes only if it measures all */
 	if (p->nthreads && v->has_all_tasks && !map_set(&v->tree_processes, (uint64_t)p->pid, v))
 		perfout_add_fork(v, p, &p->threads[0], p->parent, &b);
@@ -434,9 +424,8 @@ void perfout_measured(struct perfout_view *v, const struct proc_image *p)
 	for (size_t i = 0; i < p->nfunctions; i++) {
 		const struct proc_image_function *f = &p->functions[i];
 
-		perfout_add_function(v, f, &b);
-		if (f->program && (i + 1 == p->nfunctions || f[1].program != f->program))
-			perfout_add_program(v, f, &b);
+		perfout_add_function(v, f, i + 1 == p->nfunctions || f[1].program != f->program,
+				     &b);
 	}
 	for (size_t i = 1; i < p->nthreads; i++) {
 		if (!p->time_ns)
@@ -457,34 +446,23 @@ void perfout_measured(struct perfout_view *v, const struct proc_image *p)
 	buf_free(&b);
 }
 
-/* Write a record of losses, with the time as the kernel has it, or 0 as perf does. */
-static void perfout_add_lost(struct perfout_view *v, struct perfout_member *m, uint64_t ns,
-			     struct buf *b)
+void perfout_lost(struct perfout_view *v, struct perfout_member *m, uint32_t type, uint64_t lost)
 {
-	perfout_add_trailer(&m->event->format, ns, perfout_id(v, m), b);
-	perfout_set_size(b);
-	perfout_record(v, m, (const uint8_t *)b->data, b->len);
-	buf_free(b);
-}
-
-/* How many records the bytes were that were missed is not known: at least one. */
-void perfout_lost(struct perfout_view *v, struct perfout_member *m)
-{
-	const struct layout *l = &layout_perf_record_lost;
+	const struct layout *l = &layout_perf_record_lost, *samples = &layout_perf_record_lost_samples;
 	struct buf b = { 0 };
-	uint8_t *bytes = begin(&b, PERF_RECORD_LOST, 0, l->size);
+	uint64_t ns = 0; /* as perf has it for lost samples */
 
-	field_set(&l->fields[PERF_RECORD_LOST_ID], perfout_id(v, m), bytes);
-	field_set(&l->fields[PERF_RECORD_LOST_LOST], 1, bytes);
-	perfout_add_lost(v, m, v->last_record_ns, &b);
-}
-
-void perfout_lost_samples(struct perfout_view *v, struct perfout_member *m, uint64_t lost)
-{
-	const struct layout *l = &layout_perf_record_lost_samples;
-	struct buf b = { 0 };
-
-	field_set(&l->fields[PERF_RECORD_LOST_SAMPLES_LOST], lost,
-		  begin(&b, PERF_RECORD_LOST_SAMPLES, 0, l->size));
-	perfout_add_lost(v, m, 0, &b);
+	if (type == PERF_RECORD_LOST) {
+		ns = v->last_record_ns; /* as the kernel has it */
+		perfout_begin_record(&b, type, 0, l->size);
+		field_set(&l->fields[PERF_RECORD_LOST_ID], perfout_id(v, m), (uint8_t *)b.data);
+		field_set(&l->fields[PERF_RECORD_LOST_LOST], lost, (uint8_t *)b.data);
+	} else {
+		field_set(&samples->fields[PERF_RECORD_LOST_SAMPLES_LOST], lost,
+			  perfout_begin_record(&b, type, 0, samples->size));
+	}
+	perfout_add_trailer(&m->event->format, ns, perfout_id(v, m), &b);
+	perfout_end_record(&b);
+	perfout_record(v, m, (const uint8_t *)b.data, b.len);
+	buf_free(&b);
 }

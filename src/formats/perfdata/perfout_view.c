@@ -3,15 +3,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/abi/layout.h"
 #include "core/host/build_id.h"
-#include "core/lib/clock.h"
 #include "core/lib/die.h"
 #include "formats/perfdata/perfout_internal.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
-
-#define NS 1000000000ULL
 
 enum {
 	HELD_MOST = 1 << 20, /* bytes of records, and */
@@ -28,11 +22,6 @@ static struct perfout_view *self(struct view *v)
 }
 
 /* Rounds ------------------------------------------------------------------- */
-
-static void perfout_set_ring(struct perfout_view *v, const struct ring *r, uintptr_t state)
-{
-	map_set(&v->rings_of_round, r->number, (void *)state);
-}
 
 /* Return whether each ring that is still mapped was read in this round; forget the others. */
 static bool perfout_all_read(struct perfout_view *v)
@@ -61,23 +50,10 @@ static const struct {
 } finished_round = { PERF_RECORD_FINISHED_ROUND, 0, RECORD_HEAD };
 
 /* Note that calls until ns are known, and that the rings may be read for one of them. */
-static void perfout_know_calls(struct perfout_view *v, uint64_t ns)
+static void perfout_note_calls(struct perfout_view *v, uint64_t ns)
 {
 	v->calls_complete_ns = v->calls_complete_ns > ns ? v->calls_complete_ns : ns;
 	v->idle_reads_ns[0] = v->idle_reads_ns[1] = 0;
-}
-
-/*
- * Note that all rings were read.  Each read for a call has that before or after it.  So if no call
- * is between three reads, the second one was not for a call: the engine had none to report that
- * was older than the first one.
- */
-static void perfout_know_read(struct perfout_view *v, uint64_t ns)
-{
-	if (v->calls_complete_ns < v->idle_reads_ns[1])
-		v->calls_complete_ns = v->idle_reads_ns[1];
-	v->idle_reads_ns[1] = v->idle_reads_ns[0];
-	v->idle_reads_ns[0] = ns;
 }
 
 /*
@@ -92,11 +68,19 @@ static void perfout_end_round(struct perfout_view *v, uint64_t ns)
 
 	if (!perfout_all_read(v))
 		return;
-	perfout_know_read(v, ns);
+	/*
+	 * Each read for a call has that before or after it.  So if no call is between three reads of
+	 * all rings, the second one was not for a call: the engine had none to report that was older
+	 * than the first one.
+	 */
+	if (v->calls_complete_ns < v->idle_reads_ns[1])
+		v->calls_complete_ns = v->idle_reads_ns[1];
+	v->idle_reads_ns[1] = v->idle_reads_ns[0];
+	v->idle_reads_ns[0] = ns;
 	if (v->round_has_records && v->calls_complete_ns >= v->round_end_ns) {
 		perfout_record(v, NULL, (const uint8_t *)&finished_round, sizeof(finished_round));
-		v->round_before_ns = v->round_ns;
-		v->round_ns = v->greatest_record_ns;
+		v->sorted_until_ns = v->sorted_next_ns;
+		v->sorted_next_ns = v->greatest_record_ns;
 		v->round_end_ns = ns;
 		v->round_has_records = false;
 	}
@@ -105,6 +89,14 @@ static void perfout_end_round(struct perfout_view *v, uint64_t ns)
 }
 
 /* Tasks -------------------------------------------------------------------- */
+
+/* Note that the task runs a program of that name or path, which may be perf. */
+static void perfout_note_program(struct perfout_view *v, pid_t tid, const char *exe)
+{
+	/* also what a script of that name executes is perf */
+	if (perfout_names_perf(exe))
+		map_set(&v->perf_tasks, (uint64_t)tid, v);
+}
 
 static void perfout_on_born(struct view *view, const struct activity *a)
 {
@@ -116,9 +108,9 @@ static void perfout_on_born(struct view *view, const struct activity *a)
 	map_del(&v->commands, (uint64_t)b->tid);
 	if (!b->attached && map_get(&v->threads, (uint64_t)b->tid))
 		perfout_begin_task(v, b->tid); /* another had the id */
-	perfout_know_thread(v, b->tid, b->pid);
+	perfout_note_thread(v, b->tid, b->pid);
 	if (!b->parent && !b->attached && program) /* its exec is not reported */
-		perfout_know_program(v, b->tid, program);
+		perfout_note_program(v, b->tid, program);
 	else if (b->shares_memory && map_get(&v->perf_tasks, (uint64_t)b->parent))
 		map_set(&v->perf_tasks, (uint64_t)b->tid, v);
 }
@@ -128,11 +120,11 @@ static void perfout_on_execed(struct view *view, const struct activity *a)
 	const struct activity_exec *x = &a->exec;
 	struct perfout_view *v = self(view);
 
-	perfout_know_calls(v, 0);
+	perfout_note_calls(v, 0);
 	perfout_begin_task(v, x->tid);
 	map_del(&v->commands, (uint64_t)x->tid);
 	if (x->exe)
-		perfout_know_program(v, x->tid, x->exe);
+		perfout_note_program(v, x->tid, x->exe);
 }
 
 static void perfout_on_command(struct view *view, const struct activity *a)
@@ -142,13 +134,13 @@ static void perfout_on_command(struct view *view, const struct activity *a)
 
 	map_set(&v->perf_tasks, (uint64_t)c->tid, v);
 	map_set(&v->commands, (uint64_t)c->tid, v);
-	perfout_know_command(v, c->tid, c->words);
+	perfout_note_command(v, c->tid, c->words);
 }
 
 /* Events ------------------------------------------------------------------- */
 
-/* Know an event and the ring buffer that it writes to. */
-static void perfout_know_event(void *ctx, struct event *e)
+/* Note an event and the ring buffer that it writes to. */
+static void perfout_note_event(void *ctx, struct event *e)
 {
 	const struct perfout_member *m = perfout_member(ctx, e);
 	const struct ring *r = event_writes_to(e)->buffer[0];
@@ -158,7 +150,7 @@ static void perfout_know_event(void *ctx, struct event *e)
 		return;
 	v->has_all_tasks |= event_has_all_tasks(e);
 	if (r && !map_get(&v->rings_of_round, r->number))
-		perfout_set_ring(v, r, UNREAD);
+		map_set(&v->rings_of_round, r->number, (void *)UNREAD);
 	/* our own are all read, and that they are empty is not told */
 	if (r && !map_set(&v->rings_seen, r->number, v) && e->opener != getpid())
 		map_set(&v->rings_never_read, r->number, v);
@@ -167,24 +159,24 @@ static void perfout_know_event(void *ctx, struct event *e)
 static void perfout_on_gone(struct view *view, const struct activity *a)
 {
 	(void)a;
-	perfout_know_calls(self(view), 0);
+	perfout_note_calls(self(view), 0);
 }
 
 static void perfout_on_enter(struct view *view, const struct call *c)
 {
-	perfout_know_calls(self(view), c->enter_ns);
+	perfout_note_calls(self(view), c->enter_ns);
 }
 
 static void perfout_on_exit(struct view *view, const struct call *c)
 {
-	perfout_know_calls(self(view), c->exit_ns);
-	model_each_recorded(self(view)->model, c, perfout_know_event, self(view));
+	perfout_note_calls(self(view), c->exit_ns);
+	model_each_recorded(self(view)->model, c, perfout_note_event, self(view));
 }
 
 static void perfout_on_found_ring(struct view *view, const struct activity *a)
 {
 	if (!a->found_ring.ring->aux)
-		model_each_writer(self(view)->model, a->found_ring.ring, perfout_know_event,
+		model_each_writer(self(view)->model, a->found_ring.ring, perfout_note_event,
 				  self(view));
 }
 
@@ -195,40 +187,6 @@ static void perfout_on_learnt_id(struct view *view, const struct activity *a)
 }
 
 /* Records ------------------------------------------------------------------ */
-
-/*
- * Return a record as perf can read it: without a stale bit that makes perf abort, with its task and
- * with ids at counts; or r itself.  copies: room for the bytes.
- */
-static struct activity_record perfout_mend(struct perfout_view *v, const struct activity_record *r,
-				       uint32_t type, struct perfout_event *e, struct buf copies[2])
-{
-	const struct field *f = layout_perf_event_header.fields;
-	uint64_t misc = layout_get(&layout_perf_event_header, PERF_EVENT_HEADER_MISC, r->bytes,
-				   r->len);
-	bool stale = type == PERF_RECORD_MMAP2 && r->format->no_build_id &&
-		     misc & PERF_RECORD_MISC_MMAP_BUILD_ID;
-	struct activity_record now = *r;
-	struct buf *copy = &copies[0];
-
-	if (!perfout_insert_tid(v, r, e, type, copy) && stale)
-		buf_add(copy, r->bytes, r->len);
-	if (copy->len) {
-		now.bytes = (const uint8_t *)copy->data;
-		now.len = copy->len;
-	}
-	if (stale)
-		field_set(&f[PERF_EVENT_HEADER_MISC], misc & ~PERF_RECORD_MISC_MMAP_BUILD_ID,
-			  (uint8_t *)copy->data);
-	if (perfout_add_read_ids(v, r->event, e, now.bytes, now.len, &copies[1]))
-		copy = &copies[1];
-	if (copy->len) {
-		now.bytes = (const uint8_t *)copy->data;
-		now.len = copy->len;
-		field_set(&f[PERF_EVENT_HEADER_SIZE], copy->len, (uint8_t *)copy->data);
-	}
-	return now;
-}
 
 static void perfout_on_record(struct view *view, const struct activity *a)
 {
@@ -252,32 +210,18 @@ static void perfout_on_record(struct view *view, const struct activity *a)
 			v->greatest_record_ns = id.time;
 	}
 	if (id.has_time && id.type == PERF_RECORD_SAMPLE) {
-		v->first_ns = v->first_ns && v->first_ns < id.time ? v->first_ns : id.time;
-		v->last_ns = v->last_ns > id.time ? v->last_ns : id.time;
+		v->first_sample_ns = v->first_sample_ns && v->first_sample_ns < id.time ? v->first_sample_ns : id.time;
+		v->last_sample_ns = v->last_sample_ns > id.time ? v->last_sample_ns : id.time;
 	}
-	if (!v->held_ns)
-		v->held_ns = r->ns;
+	if (!v->first_held_ns)
+		v->first_held_ns = r->ns;
 	now = perfout_mend(v, r, id.type, m->event, copies);
 	if (now.len > RECORD_MOST)
-		v->too_long++;
+		v->records_too_long++;
 	else
 		perfout_record(v, m, now.bytes, now.len);
 	buf_free(&copies[0]);
 	buf_free(&copies[1]);
-}
-
-static void perfout_on_measured(struct view *view, const struct activity *a)
-{
-	perfout_measured(self(view), &a->measured.image);
-}
-
-/* Return whether records have build ids, so that perf record does not copy files to perf's cache. */
-static bool perfout_has_build_ids(const struct perfout_view *v)
-{
-	for (size_t i = 0; i < v->nevents; i++)
-		if (!v->events[i]->format.no_build_id)
-			return true;
-	return false;
 }
 
 static void perfout_on_build_id(struct view *view, const struct activity *a)
@@ -285,8 +229,12 @@ static void perfout_on_build_id(struct view *view, const struct activity *a)
 	const struct activity_build_id *b = &a->build_id;
 	struct perfout_view *v = self(view);
 
+	bool in_records = false; /* so perf record does not copy files to perf's cache */
+
+	for (size_t i = 0; i < v->nevents; i++)
+		in_records |= !v->events[i]->format.no_build_id;
 	/* a vDSO with an id is sought in that cache only */
-	if (strcmp(b->path, BUILD_ID_VDSO) || !perfout_has_build_ids(v))
+	if (strcmp(b->path, BUILD_ID_VDSO) || !in_records)
 		perfout_add_build_id(v, b->path, b->id, b->size);
 }
 
@@ -294,8 +242,8 @@ static void perfout_on_aux(struct view *view, const struct activity *a)
 {
 	struct perfout_view *v = self(view);
 
-	perfout_aux(v, a->aux.ns, &a->aux);
-	if (v->ids_decided && perfout_pending(v->out) > PENDING_MOST)
+	perfout_aux(v, &a->aux);
+	if (v->ids_decided && v->out->pending.len > PENDING_MOST)
 		perfout_flush(v, PERFOUT_PART);
 }
 
@@ -307,7 +255,7 @@ static void perfout_begin_writing(struct perfout_view *v)
 	if (v->ids_decided || !v->nevents)
 		return;
 	perfout_decide(v);
-	if (perfout_is_pipe(v->out)) {
+	if (v->out->pipe) {
 		for (size_t i = 0; i < v->nevents; i++)
 			perfout_pipe_event(v, v->events[i]);
 		perfout_pipe_features(v, false);
@@ -324,20 +272,22 @@ static void perfout_begin_writing(struct perfout_view *v)
  */
 static void perfout_draft(struct perfout_view *v)
 {
-	uint64_t too_long = v->too_long;
+	uint64_t too_long = v->records_too_long;
 	bool with_ids = v->with_ids;
 
-	if (perfout_is_pipe(v->out) || !v->nevents)
+	if (v->out->pipe || !v->nevents)
 		return;
 	perfout_decide(v);
 	if (v->aux_areas.len)
 		perfout_describe_aux(v);
 	perfout_release(v);
 	perfout_flush(v, PERFOUT_DRAFT);
-	perfout_undecide(v);
+	for (size_t i = 0; i < v->nevents; i++)
+		v->events[i]->left_out = v->events[i]->lacks_task_and_time;
+	v->ids_decided = false;
 	v->with_ids = with_ids;
 	v->aux_described = false;
-	v->too_long = too_long;
+	v->records_too_long = too_long;
 	v->draft_len = v->held.len;
 }
 
@@ -345,11 +295,11 @@ static void perfout_on_idle(struct view *view, uint64_t ns)
 {
 	struct perfout_view *v = self(view);
 
-	if (v->live && v->held_ns && ns > v->held_ns + HELD_NS)
+	if (v->live && v->first_held_ns && ns > v->first_held_ns + HELD_NS)
 		perfout_begin_writing(v);
 	if (!v->live || ns <= v->flushed_ns + PENDING_NS)
 		return;
-	if (v->ids_decided && perfout_pending(v->out))
+	if (v->ids_decided && v->out->pending.len)
 		perfout_flush(v, PERFOUT_PART);
 	else if (!v->ids_decided && v->held.len > v->draft_len)
 		perfout_draft(v);
@@ -364,91 +314,46 @@ static void perfout_on_looked(struct view *view, const struct activity *a)
 	struct perfout_view *v = self(view);
 	struct perfout_member *m = perfout_member(v, l->ring->event);
 
-	perfout_know_time(v, l);
-	model_each_writer(v->model, l->ring, perfout_know_event, v);
+	perfout_note_clock(v, l);
+	model_each_writer(v->model, l->ring, perfout_note_event, v);
 	if (m && !l->error && l->missed) {
-		v->missed += l->missed;
-		perfout_lost(v, m);
+		v->missed_bytes += l->missed;
+		perfout_lost(v, m, PERF_RECORD_LOST, 1); /* how many is not known */
 	}
 	if (!l->error)
 		map_del(&v->rings_never_read, l->ring->number);
 	if (map_get(&v->rings_of_round, l->ring->number))
-		perfout_set_ring(v, l->ring, READ);
+		map_set(&v->rings_of_round, l->ring->number, (void *)READ);
 	perfout_end_round(v, l->ns);
 	/* events that open later may let a file be rewritten, but no pipe */
-	if (v->held.len > HELD_MOST && (v->live || !perfout_is_pipe(v->out)))
+	if (v->held.len > HELD_MOST && (v->live || !v->out->pipe))
 		perfout_begin_writing(v);
-	if (v->ids_decided && perfout_pending(v->out) > PENDING_MOST)
+	if (v->ids_decided && v->out->pending.len > PENDING_MOST)
 		perfout_flush(v, PERFOUT_PART);
 }
 
 /* Start and end ------------------------------------------------------------ */
 
-/* Write how many samples each event lost, by its last read, as perf record does at its end. */
-static void perfout_write_lost(struct perfout_view *v)
+static void perfout_on_free(struct view *view)
 {
+	struct perfout_view *v = self(view);
 	struct event *const *events;
 	size_t n = model_events(v->model, &events);
 
+	perfout_begin_writing(v);
+	/* how many samples each event lost, by its last read, as perf record does at its end */
 	for (size_t i = 0; i < n; i++) {
 		struct perfout_member *m =
 			events[i] ? map_get(&v->members, events[i]->number) : NULL;
 
 		if (m && events[i]->lost_read)
-			perfout_lost_samples(v, m, events[i]->lost_read);
+			perfout_lost(v, m, PERF_RECORD_LOST_SAMPLES, events[i]->lost_read);
 	}
-}
-
-/* Warn of events that have no records, if all of the session is known. */
-static void perfout_warn_absent(const struct perfout_view *v)
-{
-	if (perfout_is_cut_short(v->out))
-		return;
-	if (!v->nevents)
-		warn("the perf.data file has no events: no ring buffer was mapped");
-	else if (!v->live && !v->held_ns && !v->missed)
-		warn("the perf.data file has no records: the dump has none; one that is made with "
-		     "--records has them");
-	perfout_warn_ringless(v);
-}
-
-static void perfout_warn_losses(const struct perfout_view *v)
-{
-	perfout_warn_absent(v);
-	if (v->live && v->rings_never_read.len)
-		warn("the perf.data file lacks the records of %zu ring buffers, which were "
-		     "unmapped before they could be read; --engine=ptrace stops the program for "
-		     "that", v->rings_never_read.len);
-	perfout_warn_taskless(v);
-	perfout_warn_clocks(v);
-	if (v->missed)
-		warn("the perf.data file lacks %llu bytes of records, which were overwritten "
-		     "before "
-		     "they were read; --look-every=MS reads the ring buffers more often",
-		     (unsigned long long)v->missed);
-	if (v->aux_missed)
-		warn("the perf.data file lacks %llu bytes of AUX areas, which were overwritten "
-		     "before they were read or exceed the limit; see --look-every and "
-		     "--aux-limit",
-		     (unsigned long long)v->aux_missed);
-	if (v->too_long)
-		warn("the perf.data file lacks %llu records that are too long with an id",
-		     (unsigned long long)v->too_long);
-	if (v->unnamed)
-		warn("the samples in the perf.data file lack %llu counts of events that are not in "
-		     "it", (unsigned long long)v->unnamed);
-}
-
-static void perfout_on_free(struct view *view)
-{
-	struct perfout_view *v = self(view);
-
-	perfout_begin_writing(v);
-	perfout_write_lost(v);
-	if (perfout_is_pipe(v->out))
+	if (v->out->pipe)
 		perfout_pipe_features(v, true);
-	else if (perfout_is_empty(v->out)) /* as if perf record had not finished */
-		perfout_add(v->out, &finished_round, sizeof(finished_round));
+	else if (!v->out->pending.len && v->out->data_end == v->out->data)
+		/* a file without records looks as if perf record had not finished */
+		buf_add(&v->out->pending, &finished_round, sizeof(finished_round));
 	perfout_flush(v, PERFOUT_LAST);
 	perfout_warn_losses(v);
 	buf_free(&v->build_ids);
@@ -504,6 +409,6 @@ struct view *perfout_view_new(struct perfout *o, const struct session_facts *fac
 	v->model = m;
 	v->names = names;
 	v->live = live;
-	perfout_know_command(v, 0, facts->command);
+	perfout_note_command(v, 0, facts->command);
 	return &v->view;
 }

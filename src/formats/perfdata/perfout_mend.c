@@ -1,16 +1,60 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * The counts in records (PERF_SAMPLE_READ, PERF_RECORD_READ) as perf expects them: each with the
- * id of its event, which perf demands of an event with PERF_SAMPLE_READ (tools/perf/util/evlist.c,
- * evlist__valid_read_format()) and by which it delivers the sample.
- */
+/* Records of the kernel as perf expects them. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/abi/layout.h"
 #include "core/lib/die.h"
 #include "formats/perfdata/perfout_internal.h"
-#include "xlat/constants.h"
+
+/*
+ * Tasks: an event that measures one task and is not inherited tells whose records without
+ * PERF_SAMPLE_TID are: they get pid and tid, by which perf finds process and symbols.
+ */
+
+/* Return the offset of pid and tid in a record, which has none, or 0: it has no sample_id. */
+static size_t perfout_tid_at(const struct record_format *f, uint32_t type, size_t len)
+{
+	static const uint64_t before = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP;
+	static const uint64_t after = PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID |
+				      PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER;
+	size_t at, others;
+
+	if (type == PERF_RECORD_SAMPLE) {
+		at = RECORD_HEAD + 8 * (size_t)__builtin_popcountll(f->sample_type & before);
+		return at <= len ? at : 0;
+	}
+	others = 8 * (size_t)__builtin_popcountll(f->sample_type & after);
+	return f->sample_id_all && len >= RECORD_HEAD + others ? len - others : 0;
+}
+
+/*
+ * Append a record of p with pid and tid inserted and return true; the caller sets the size in its
+ * header.  Return false if nothing is inserted.
+ */
+static bool perfout_insert_tid(struct perfout_view *v, const struct activity_record *r,
+			       struct perfout_event *p, uint32_t type, struct buf *out)
+{
+	/* without ids, another event may have written it */
+	pid_t tid = r->sure ? event_single_task(r->event) : -1;
+	pid_t pid = tid > 0 ? (pid_t)(uintptr_t)map_get(&v->threads, (uint64_t)tid) : -1;
+	size_t at = p->adds_tid ? perfout_tid_at(&p->format, type, r->len) : 0;
+
+	if (type == PERF_RECORD_SAMPLE && (at ? tid < 0 : !(p->format.sample_type & PERF_SAMPLE_TID)))
+		p->sample_lacks_task = true;
+	if (!at)
+		return false;
+	buf_add(out, r->bytes, at);
+	buf_add_u32(out, (uint32_t)(pid ? pid : tid)); /* a process that was never seen: its leader */
+	buf_add_u32(out, (uint32_t)tid);
+	buf_add(out, r->bytes + at, r->len - at);
+	return true;
+}
+
+/*
+ * Counts in records (PERF_SAMPLE_READ, PERF_RECORD_READ): each with the id of its event, which perf
+ * demands of an event with PERF_SAMPLE_READ (tools/perf/util/evlist.c, evlist__valid_read_format())
+ * and by which it delivers the sample.
+ */
 
 /* Return the offset of the counts in a record, or 0: it has none. */
 static size_t reads_begin(uint32_t type, const struct record_format *f)
@@ -33,22 +77,19 @@ struct counted {
 	size_t n;
 };
 
-static bool closed_before(const struct event *a, const struct event *b)
-{
-	if (!a->closed || !b->closed)
-		return a->closed;
-	return a->closed_ns != b->closed_ns ? a->closed_ns < b->closed_ns : a->number < b->number;
-}
-
 /* Remove the one that closed first, but neither e nor its leader: these wrote the record. */
 static bool counted_remove_closed(struct counted *c, const struct event *e)
 {
 	size_t first = 0;
 
-	for (size_t i = 1; i < c->n; i++)
-		if (c->events[i] != e && c->events[i]->closed &&
-		    (!first || closed_before(c->events[i], c->events[first])))
+	for (size_t i = 1; i < c->n; i++) {
+		const struct event *at = c->events[i], *best = c->events[first];
+
+		if (at != e && at->closed &&
+		    (!first || at->closed_ns < best->closed_ns ||
+		     (at->closed_ns == best->closed_ns && at->number < best->number)))
 			first = i;
+	}
 	if (!first)
 		return false;
 	c->n--;
@@ -88,7 +129,7 @@ static struct perfout_member *counted_member(struct perfout_view *v, const struc
 	if (!m)
 		return NULL;
 	m->event->lacks_task_and_time = m->event->left_out = false;
-	return perfout_join(v, m->event) ? m : NULL;
+	return perfout_admit_event(v, m->event) ? m : NULL;
 }
 
 /* Where the counts of a record are, and how they are laid out. */
@@ -152,7 +193,7 @@ static uint64_t reads_add(struct perfout_view *v, struct event *e, const uint8_t
 		struct perfout_member *m = counted_member(v, &c, i);
 
 		if (!m) {
-			v->unnamed++;
+			v->counts_unnamed++;
 			continue;
 		}
 		buf_add(out, values, r->id);
@@ -165,8 +206,13 @@ static uint64_t reads_add(struct perfout_view *v, struct event *e, const uint8_t
 	return nr;
 }
 
-bool perfout_add_read_ids(struct perfout_view *v, struct event *e, const struct perfout_event *p,
-			  const uint8_t *bytes, size_t len, struct buf *out)
+/*
+ * Append a record of e with ids added to its counts and return true; the caller sets the size in
+ * its header.  Return false if no ids are added.  Counted events become events of the file.
+ */
+static bool perfout_add_read_ids(struct perfout_view *v, struct event *e,
+				 const struct perfout_event *p, const uint8_t *bytes, size_t len,
+				 struct buf *out)
 {
 	const struct record_format *f = &p->format;
 	bool group = f->read_format & PERF_FORMAT_GROUP;
@@ -188,4 +234,34 @@ bool perfout_add_read_ids(struct perfout_view *v, struct event *e, const struct 
 	values += r.nr * r.value;
 	buf_add(out, values, (size_t)(bytes + len - values));
 	return true;
+}
+
+struct activity_record perfout_mend(struct perfout_view *v, const struct activity_record *r,
+				       uint32_t type, struct perfout_event *e, struct buf copies[2])
+{
+	const struct field *f = layout_perf_event_header.fields;
+	uint64_t misc = layout_get(&layout_perf_event_header, PERF_EVENT_HEADER_MISC, r->bytes,
+				   r->len);
+	bool stale = type == PERF_RECORD_MMAP2 && r->format->no_build_id &&
+		     misc & PERF_RECORD_MISC_MMAP_BUILD_ID;
+	struct activity_record now = *r;
+	struct buf *copy = &copies[0];
+
+	if (!perfout_insert_tid(v, r, e, type, copy) && stale)
+		buf_add(copy, r->bytes, r->len);
+	if (copy->len) {
+		now.bytes = (const uint8_t *)copy->data;
+		now.len = copy->len;
+	}
+	if (stale)
+		field_set(&f[PERF_EVENT_HEADER_MISC], misc & ~PERF_RECORD_MISC_MMAP_BUILD_ID,
+			  (uint8_t *)copy->data);
+	if (perfout_add_read_ids(v, r->event, e, now.bytes, now.len, &copies[1]))
+		copy = &copies[1];
+	if (copy->len) {
+		now.bytes = (const uint8_t *)copy->data;
+		now.len = copy->len;
+		field_set(&f[PERF_EVENT_HEADER_SIZE], copy->len, (uint8_t *)copy->data);
+	}
+	return now;
 }

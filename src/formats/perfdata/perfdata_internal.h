@@ -40,10 +40,6 @@ bool perfdata_broken(struct perfdata *p, const char *fmt, ...)
 /* Return an integer of the file. */
 uint64_t perfdata_load(const struct perfdata *p, const void *bytes, size_t width);
 
-/* Add an event; attr and the nids ids, of 8 bytes each, are as in the file and copied. */
-void perfdata_add_event(struct perfdata *p, const uint8_t *attr, size_t len,
-			const uint8_t *ids, size_t nids);
-
 /* Return the event with that id, or NULL. */
 struct perfdata_event *perfdata_event_of(const struct perfdata *p, uint64_t id);
 
