@@ -50,23 +50,6 @@ static void pair(const struct range *r, size_t i, size_t j)
 	r->b->mate[j] = (ptrdiff_t)i;
 }
 
-/* Pair each member with the next like one, without a table: enough if the ranges differ much. */
-static void pair_ahead(const struct range *r)
-{
-	size_t from = r->b0;
-
-	for (size_t i = r->a0; i < r->a1; i++) {
-		size_t j = from, end = from + WINDOW < r->b1 ? from + WINDOW : r->b1;
-
-		while (j < end && !align_like(r, i, j))
-			j++;
-		if (j >= end)
-			continue;
-		pair(r, i, j);
-		from = j + 1;
-	}
-}
-
 /* Pair the longest common subsequence: fill a table of steps from the end, then follow it. */
 static void pair_longest(const struct range *r)
 {
@@ -104,6 +87,8 @@ static void pair_longest(const struct range *r)
 
 static void pair_range(struct range r)
 {
+	size_t from;
+
 	while (r.a0 < r.a1 && r.b0 < r.b1 && align_like(&r, r.a0, r.b0)) {
 		pair(&r, r.a0, r.b0);
 		r.a0++, r.b0++;
@@ -114,28 +99,21 @@ static void pair_range(struct range r)
 	}
 	if (r.a0 == r.a1 || r.b0 == r.b1)
 		return;
-	if ((r.a1 - r.a0) > CELLS_MAX / (r.b1 - r.b0))
-		pair_ahead(&r);
-	else
+	if ((r.a1 - r.a0) <= CELLS_MAX / (r.b1 - r.b0)) {
 		pair_longest(&r);
-}
+		return;
+	}
+	/* they differ much: pair each member with the next like one, without a table */
+	from = r.b0;
+	for (size_t i = r.a0; i < r.a1; i++) {
+		size_t j = from, end = from + WINDOW < r.b1 ? from + WINDOW : r.b1;
 
-/* Pair the members between existing pairs, which are all in order. */
-static void pair_gaps(struct align_side *a, struct align_side *b, size_t level)
-{
-	struct range r = { .a = a, .b = b, .level = level };
-
-	for (size_t i = 0; i <= a->n; i++) {
-		if (i < a->n && a->mate[i] < 0)
+		while (j < end && !align_like(&r, i, j))
+			j++;
+		if (j >= end)
 			continue;
-		r.a1 = i;
-		r.b1 = i < a->n ? (size_t)a->mate[i] : b->n;
-		if (i < a->n && r.a0 == r.a1 && r.b0 == r.b1) {
-			r.a0 = i + 1, r.b0 = r.b1 + 1;
-			continue;
-		}
-		pair_range(r);
-		r.a0 = i + 1, r.b0 = r.b1 + 1;
+		pair(&r, i, j);
+		from = j + 1;
 	}
 }
 
@@ -174,8 +152,19 @@ static void pair_anywhere(struct align_side *a, struct align_side *b, size_t lev
 
 void align(struct align_side *a, struct align_side *b, size_t levels)
 {
-	for (size_t l = 0; l < levels; l++)
-		pair_gaps(a, b, l);
+	for (size_t l = 0; l < levels; l++) {
+		struct range r = { .a = a, .b = b, .level = l };
+
+		/* the members between existing pairs, which are all in order */
+		for (size_t i = 0; i <= a->n; i++) {
+			if (i < a->n && a->mate[i] < 0)
+				continue;
+			r.a1 = i;
+			r.b1 = i < a->n ? (size_t)a->mate[i] : b->n;
+			pair_range(r);
+			r.a0 = i + 1, r.b0 = r.b1 + 1;
+		}
+	}
 	for (size_t l = 0; l < levels; l++)
 		pair_anywhere(a, b, l);
 }

@@ -101,11 +101,6 @@ static uint32_t hash(const struct json_scan *s, const struct json_value *v)
 	return (uint32_t)h;
 }
 
-static bool same_name(const struct json_value *a, const struct json_value *b)
-{
-	return a->key_len == b->key_len && !memcmp(a->key, b->key, a->key_len);
-}
-
 /* Return the number of bytes of a name to show, in whole characters. */
 static int some(const struct json_value *v)
 {
@@ -116,12 +111,6 @@ static int some(const struct json_value *v)
 		n += next ? next : 1;
 	}
 	return (int)n;
-}
-
-static bool scan_duplicate(struct json_scan *s, const struct json_value *v)
-{
-	wrong(s, v->key - 1, "duplicate name \"%.*s\"", some(v), v->key);
-	return true;
 }
 
 /* Return whether two members have the same name, and set the error. */
@@ -143,9 +132,13 @@ static bool same_names(struct json_scan *s, struct json_value *object)
 	json_for_each(v, object) {
 		size_t i = hash(s, v) & (slots - 1);
 
-		for (; s->slots[i]; i = (i + 1) & (slots - 1))
-			if (same_name(v, object + s->slots[i]))
-				return scan_duplicate(s, v);
+		for (; s->slots[i]; i = (i + 1) & (slots - 1)) {
+			const struct json_value *w = object + s->slots[i];
+
+			if (w->key_len == v->key_len && !memcmp(w->key, v->key, v->key_len))
+				return !wrong(s, v->key - 1, "duplicate name \"%.*s\"", some(v),
+					      v->key);
+		}
 		s->slots[i] = (uint32_t)(v - object);
 	}
 	return false;
@@ -154,15 +147,6 @@ static bool same_names(struct json_scan *s, struct json_value *object)
 /* Values ------------------------------------------------------------------------------ */
 
 static bool json_scan_any(struct json_scan *s, unsigned int depth, char *key, uint32_t key_len);
-
-static struct json_value *json_scan_add(struct json_scan *s)
-{
-	if (s->n == s->room) {
-		s->room = s->room ? 2 * s->room : 256;
-		s->values = xrealloc(s->values, s->room * sizeof(*s->values));
-	}
-	return &s->values[s->n++];
-}
 
 static void skip_blanks(struct json_scan *s)
 {
@@ -293,73 +277,51 @@ static bool json_scan_word(struct json_scan *s, struct json_value *v)
 	static const struct { const char *word; enum json_value_type type; } words[] = {
 		{ "true", JSON_TRUE }, { "false", JSON_FALSE }, { "null", JSON_NULL },
 	};
-	char *p = s->at;
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
 		const char *w = words[i].word;
 
 		if (*w != *s->at)
 			continue;
-		for (p = s->at; *w && *w == *p; w++)
-			p++;
+		for (; *w && *w == *s->at; w++)
+			s->at++;
 		v->type = words[i].type;
-		s->at = p;
-		return !*w || wrong(s, p, "expected true, false or null");
+		return !*w || wrong(s, s->at, "expected true, false or null");
 	}
-	return wrong(s, p, "expected a value");
+	return wrong(s, s->at, "expected a value");
 }
 
-/* Move past one of two characters and set which. */
-static bool json_scan_either(struct json_scan *s, char more, char end, bool *ended)
+/* Scan the members of an object, or the elements of an array; count them in the value at self. */
+static bool json_scan_members(struct json_scan *s, unsigned int depth, size_t self)
 {
+	bool object = *s->at++ == '{', ended;
+	char end = object ? '}' : ']';
+
 	skip_blanks(s);
-	*ended = *s->at == end;
-	if (!*ended && *s->at != more)
-		return wrong(s, s->at, "expected '%c' or '%c'", more, end);
-	s->at++;
-	return true;
-}
-
-static bool json_scan_array(struct json_scan *s, unsigned int depth, size_t self)
-{
-	bool ended;
-
-	s->at++;
-	skip_blanks(s);
-	ended = *s->at == ']';
-	s->at += ended;
-	while (!ended) {
-		if (!json_scan_any(s, depth + 1, NULL, 0) || !json_scan_either(s, ',', ']', &ended))
-			return false;
-		s->values[self].len++;
-	}
-	return true;
-}
-
-static bool json_scan_object(struct json_scan *s, unsigned int depth, size_t self)
-{
-	bool ended;
-
-	s->at++;
-	skip_blanks(s);
-	ended = *s->at == '}';
+	ended = *s->at == end;
 	s->at += ended;
 	while (!ended) {
 		uint32_t len = 0;
 		char *key = NULL;
 
-		skip_blanks(s);
-		if (*s->at != '"')
-			return wrong(s, s->at, "expected a name in quotes");
-		if (!json_scan_string(s, &key, &len))
+		if (object) {
+			skip_blanks(s);
+			if (*s->at != '"')
+				return wrong(s, s->at, "expected a name in quotes");
+			if (!json_scan_string(s, &key, &len))
+				return false;
+			skip_blanks(s);
+			if (*s->at != ':')
+				return wrong(s, s->at, "expected ':'");
+			s->at++;
+		}
+		if (!json_scan_any(s, depth + 1, key, len))
 			return false;
 		skip_blanks(s);
-		if (*s->at != ':')
-			return wrong(s, s->at, "expected ':'");
+		ended = *s->at == end;
+		if (!ended && *s->at != ',')
+			return wrong(s, s->at, "expected ',' or '%c'", end);
 		s->at++;
-		if (!json_scan_any(s, depth + 1, key, len) ||
-		    !json_scan_either(s, ',', '}', &ended))
-			return false;
 		s->values[self].len++;
 	}
 	return true;
@@ -368,9 +330,14 @@ static bool json_scan_object(struct json_scan *s, unsigned int depth, size_t sel
 static bool json_scan_any(struct json_scan *s, unsigned int depth, char *key, uint32_t key_len)
 {
 	size_t self = s->n;
-	struct json_value *v = json_scan_add(s);
+	struct json_value *v;
 	bool good;
 
+	if (s->n == s->room) {
+		s->room = s->room ? 2 * s->room : 256;
+		s->values = xrealloc(s->values, s->room * sizeof(*s->values));
+	}
+	v = &s->values[s->n++];
 	*v = (struct json_value){ .key = key, .key_len = key_len, .size = 1 };
 	skip_blanks(s);
 	if (depth == s->nesting)
@@ -384,7 +351,7 @@ static bool json_scan_any(struct json_scan *s, unsigned int depth, char *key, ui
 	if (*s->at != '{' && *s->at != '[')
 		return json_scan_word(s, v);
 	v->type = *s->at == '{' ? JSON_OBJECT : JSON_ARRAY;
-	good = *s->at == '{' ? json_scan_object(s, depth, self) : json_scan_array(s, depth, self);
+	good = json_scan_members(s, depth, self);
 	v = &s->values[self];	/* realloc() may have moved it */
 	v->size = (uint32_t)(s->n - self);
 	return good && !(v->type == JSON_OBJECT && same_names(s, v));

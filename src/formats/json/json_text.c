@@ -17,27 +17,14 @@ static struct json_text *jt_self(struct sink *s)
 
 /* Texts of values ------------------------------------------------------------------ */
 
-/* Append a character that has to be escaped. */
-static void jt_add_special(struct buf *out, uint32_t c)
-{
-	static const char plain[] = "\"\\\b\f\n\r\t", names[] = "\"\\bfnrt";
-	const char *known = c && c < 0x80 ? strchr(plain, (int)c) : NULL;
-
-	if (known)
-		buf_addf(out, "\\%c", names[known - plain]);
-	else if (c > 0xffff) /* a surrogate pair */
-		buf_addf(out, "\\u%04x\\u%04x", 0xd7c0 + (c >> 10), 0xdc00 + (c & 0x3ff));
-	else
-		buf_addf(out, "\\u%04x", c);
-}
-
 /*
  * Append a JSON string with control characters escaped.  Replace bytes that are not UTF-8 by
  * U+FFFD, and return false if there were any.
  */
 static bool jt_add_string(struct buf *out, const char *text, size_t len)
 {
-	const char *end = text + len;
+	static const char plain[] = "\"\\\b\f\n\r\t", names[] = "\"\\bfnrt";
+	const char *end = text + len, *known;
 	bool clean = true;
 
 	buf_addc(out, '"');
@@ -50,10 +37,15 @@ static bool jt_add_string(struct buf *out, const char *text, size_t len)
 			continue;
 		}
 		buf_add(out, text, (size_t)(at - text));
-		if (n)
-			jt_add_special(out, c);
-		else
+		known = c && c < 0x80 ? strchr(plain, (int)c) : NULL;
+		if (known)
+			buf_addf(out, "\\%c", names[known - plain]);
+		else if (!n)
 			buf_adds(out, "\xef\xbf\xbd");
+		else if (c > 0xffff) /* a surrogate pair */
+			buf_addf(out, "\\u%04x\\u%04x", 0xd7c0 + (c >> 10), 0xdc00 + (c & 0x3ff));
+		else
+			buf_addf(out, "\\u%04x", c);
 		clean &= n > 0;
 		text = at += n ? n : 1;
 	}
@@ -104,28 +96,14 @@ static void jt_flush_beside(struct json_text *j)
 		j->beside.data[j->beside.len = from] = '\0';
 }
 
-/* Remove the member of that name from beside, if it has one from there on. */
-static void jt_remove_beside(struct buf *b, size_t from, const char *name)
-{
-	for (size_t at = from, next; !b->failed && at < b->len; at = next) {
-		size_t n = strlen(b->data + at) + 1;
-
-		next = at + n + strlen(b->data + at + n) + 1;
-		if (strcmp(b->data + at, name))
-			continue;
-		memmove(b->data + at, b->data + next, b->len - next);
-		b->len -= next - at;
-		return;
-	}
-}
-
 /*
- * Begin the member "KEY_SUFFIX" beside the value of that key; in an array, beside the array.
- * The caller appends its text to the result, and a NUL.
+ * Begin the member "KEY_SUFFIX" beside the value of that key, in place of an earlier one; in an
+ * array, beside the array.  The caller appends its text to the result, and a NUL.
  */
 static struct buf *jt_begin_beside(struct json_text *j, const char *key, const char *suffix)
 {
 	unsigned int depth = j->depth;
+	struct buf *b = &j->beside;
 	char name[128];
 
 	while (depth && j->level[depth].shape == SINK_ARRAY)
@@ -133,9 +111,18 @@ static struct buf *jt_begin_beside(struct json_text *j, const char *key, const c
 	if (!key && !depth)
 		key = j->unnamed;
 	snprintf(name, sizeof(name), "%s%s%s", key ? key : "", key ? "_" : "", suffix);
-	jt_remove_beside(&j->beside, j->level[depth].beside, name);
-	buf_add(&j->beside, name, strlen(name) + 1);
-	return &j->beside;
+	for (size_t at = j->level[depth].beside, next; !b->failed && at < b->len; at = next) {
+		size_t n = strlen(b->data + at) + 1;
+
+		next = at + n + strlen(b->data + at + n) + 1;
+		if (strcmp(b->data + at, name))
+			continue;
+		memmove(b->data + at, b->data + next, b->len - next);
+		b->len -= next - at;
+		break;
+	}
+	buf_add(b, name, strlen(name) + 1);
+	return b;
 }
 
 static void jt_string_beside(struct json_text *j, const char *key, const char *suffix,
@@ -212,55 +199,36 @@ static void jt_add_number(struct buf *out, const char *key, uint64_t v)
 		buf_addu(out, v);
 }
 
-static void jt_sint(struct json_text *j, const char *key, int64_t v)
-{
-	buf_addf(jt_lead(j, key), "%" PRId64, v);
-}
-
 static void jt_enum(struct json_text *j, const char *key, const struct xlat *x, uint64_t v)
 {
 	const char *name = xlat_name(x, v);
 
 	if (xlat_negative(x, v))
-		jt_sint(j, key, (int64_t)v);
+		json_add_int(j, key, (int64_t)v);
 	else if (v < EXACT)
 		jt_add_number(jt_lead(j, key), key, v);
 	else
-		jt_add_hex(jt_lead(j, key), v);
+		json_add_hex(j, key, v);
 	if (name)
 		jt_string_beside(j, key, "name", name);
 }
 
-static void jt_flags(struct json_text *j, const char *key, const struct xlat *x, uint64_t v)
+/* Write flags or packed values, with their names and the bits that have none. */
+static void jt_names(struct json_text *j, const char *key, const struct value *v)
 {
+	uint64_t rest = v->kind == VALUE_FLAGS ? v->number : 0;
 	const struct xlat_entry *e;
 	const char *sep = "[\"";
-	uint64_t rest = v;
 	struct buf *out;
 	size_t at = 0;
 
-	jt_add_hex(jt_lead(j, key), v);
+	json_add_hex(j, key, v->number);
 	out = jt_begin_beside(j, key, "names");
-	for (; (e = xlat_next_flag(x, &rest, &at)); sep = "\",\"") {
+	for (; v->kind == VALUE_FLAGS && (e = xlat_next_flag(v->xlat, &rest, &at)); sep = "\",\"") {
 		buf_adds(out, sep);
 		buf_adds(out, e->name);
 	}
-	buf_adds(out, *sep == '[' ? "[]" : "\"]");
-	buf_addc(out, '\0');
-	if (!rest)
-		return;
-	jt_add_hex(jt_begin_beside(j, key, "unknown"), rest);
-	buf_addc(out, '\0');
-}
-
-static void jt_packed(struct json_text *j, const char *key, const struct value *v)
-{
-	const char *sep = "[\"";
-	struct buf *out;
-
-	jt_add_hex(jt_lead(j, key), v->number);
-	out = jt_begin_beside(j, key, "names");
-	for (size_t i = 0; i < v->len; i++) {
+	for (size_t i = 0; v->kind == VALUE_PACKED && i < v->len; i++) {
 		const struct sink_part *p = &v->parts[i];
 		const char *name = p->xlat ? xlat_name(p->xlat, p->value) : NULL;
 
@@ -271,6 +239,10 @@ static void jt_packed(struct json_text *j, const char *key, const struct value *
 		sep = "\",\"";
 	}
 	buf_adds(out, *sep == '[' ? "[]" : "\"]");
+	buf_addc(out, '\0');
+	if (!rest)
+		return;
+	jt_add_hex(jt_begin_beside(j, key, "unknown"), rest);
 	buf_addc(out, '\0');
 }
 
@@ -292,22 +264,20 @@ static void jt_value(struct sink *s, const char *key, const struct value *v)
 		break;
 	case VALUE_SINT:
 	case VALUE_FD:
-		jt_sint(j, key, (int64_t)v->number);
+		json_add_int(j, key, (int64_t)v->number);
 		if (v->text)
 			jt_string_beside(j, key, "label", v->text);
 		break;
 	case VALUE_HEX:
 	case VALUE_ADDR:
-		jt_add_hex(jt_lead(j, key), v->number);
+		json_add_hex(j, key, v->number);
 		break;
 	case VALUE_ENUM:
 		jt_enum(j, key, v->xlat, v->number);
 		break;
 	case VALUE_FLAGS:
-		jt_flags(j, key, v->xlat, v->number);
-		break;
 	case VALUE_PACKED:
-		jt_packed(j, key, v);
+		jt_names(j, key, v);
 		break;
 	case VALUE_SYMBOL:
 		jt_add_string(jt_lead(j, key), v->text, v->len);
@@ -364,7 +334,7 @@ void json_add_uint(struct json_text *j, const char *key, uint64_t v)
 
 void json_add_int(struct json_text *j, const char *key, int64_t v)
 {
-	jt_sint(j, key, v);
+	buf_addf(jt_lead(j, key), "%" PRId64, v);
 }
 
 void json_add_hex(struct json_text *j, const char *key, uint64_t v)
