@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Lines about activities: their members are in xlat/activities.in. */
+/* Lines about activities, whose members are in xlat/activities.in, and their order. */
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
@@ -46,30 +47,8 @@ static bool dump_has_member(const struct dump_field *f, const uint8_t *from)
 	}
 }
 
-static void dump_write_hexes(struct json_text *o, const char *key, const uint64_t *values, size_t n)
-{
-	sink_begin(&o->sink, key, SINK_ARRAY);
-	for (size_t i = 0; i < n; i++)
-		json_add_hex(o, NULL, values[i]);
-	sink_end(&o->sink);
-}
-
 static void dump_write_members(struct json_text *o, const struct dump_field *fields, size_t n,
 			       const void *from, const struct names *names);
-
-static void dump_write_list(struct json_text *o, const struct dump_field *f, const uint8_t *list,
-			    size_t n, const struct names *names)
-{
-
-	sink_begin(&o->sink, f->key, SINK_ARRAY);
-	for (size_t i = 0; i < n; i++) {
-		sink_begin(&o->sink, NULL, SINK_OBJECT);
-		dump_write_members(o, f->object->fields, f->object->n, list + i * f->object->size,
-				   names);
-		sink_end(&o->sink);
-	}
-	sink_end(&o->sink);
-}
 
 static void dump_write_pointer(struct json_text *o, const struct dump_field *f, const void *to,
 			       size_t n, const struct names *names)
@@ -82,10 +61,20 @@ static void dump_write_pointer(struct json_text *o, const struct dump_field *f, 
 		json_add_words(o, f->key, (char *const *)to);
 		break;
 	case MEMBER_HEXES:
-		dump_write_hexes(o, f->key, to, n);
+		sink_begin(&o->sink, f->key, SINK_ARRAY);
+		for (size_t i = 0; i < n; i++)
+			json_add_hex(o, NULL, ((const uint64_t *)to)[i]);
+		sink_end(&o->sink);
 		break;
 	case MEMBER_LIST:
-		dump_write_list(o, f, to, n, names);
+		sink_begin(&o->sink, f->key, SINK_ARRAY);
+		for (size_t i = 0; i < n; i++) {
+			sink_begin(&o->sink, NULL, SINK_OBJECT);
+			dump_write_members(o, f->object->fields, f->object->n,
+					   (const uint8_t *)to + i * f->object->size, names);
+			sink_end(&o->sink);
+		}
+		sink_end(&o->sink);
 		break;
 	case MEMBER_RING:
 		json_add_uint(o, f->key, ((const struct ring *)to)->number);
@@ -226,22 +215,128 @@ void dump_own_gone_exit(struct json_text *o, const struct activity *a, const str
 	json_add_bool(o, "core", WCOREDUMP(status));
 }
 
-/* Lines ------------------------------------------------------------------------------- */
+/* Beginnings of calls ------------------------------------------------------------------- */
 
-/* Return the task whose line it is, which -ff sorts by; 0: of none. */
-static pid_t dump_tid_of(const struct activity *a)
+void dump_call_add_memory(struct json_text *o, const struct call *c, bool enter, bool exit)
 {
-	uint16_t at = dump_kinds[a->kind].tid;
+	sink_begin(&o->sink, "memory", SINK_ARRAY);
+	for (size_t i = 0; i < c->ncaptures; i++) {
+		const struct capture *k = &c->captures[i];
 
-	return at ? *(const pid_t *)((const uint8_t *)a + at) :
-	       a->kind == ACTIVITY_ID ? a->id.event->opener :
-	       a->kind == ACTIVITY_COUNT ? a->count.event->opener : 0;
+		if (k->phase == AT_SYSCALL_ENTER ? !enter : !exit)
+			continue;
+		sink_begin(&o->sink, NULL, SINK_OBJECT);
+		json_add_string(o, "at", k->phase == AT_SYSCALL_ENTER ? "enter" : "exit");
+		json_add_hex(o, "addr", k->addr);
+		json_add_uint(o, "want", k->want);
+		json_add_bytes(o, "hex", buf_str(&c->pool) + k->at, k->len);
+		sink_end(&o->sink);
+	}
+	sink_end(&o->sink);
 }
+
+void dump_call_beginning(struct json_text *o, const struct call *c, struct json_text *stack)
+{
+	const struct inject *t = &c->inject;
+	char signal[32];
+
+	json_add_string(o, "call", c->desc->name);
+	json_add_int(o, "tid", c->tid);
+	json_add_int(o, "pid", c->pid);
+	if (c->target)
+		json_add_int(o, "target", c->target);
+	json_add_string(o, "arch", c->arch->name);
+	json_add_uint(o, "nr", c->nr);
+	sink_begin(&o->sink, "raw", SINK_ARRAY);
+	for (size_t i = 0; i < call_registers(c); i++)
+		json_add_hex(o, NULL, c->args[i]);
+	sink_end(&o->sink);
+	json_add_uint(o, "enter_ns", c->enter_ns);
+	json_add_bool(o, "shown", c->shown);
+	if (t->injected)
+		json_add_bool(o, "injected", true);
+	if (t->because[0])
+		json_add_string(o, "because", t->because);
+	if (t->signal) {
+		signal_name(t->signal, signal, sizeof(signal));
+		json_add_string(o, "injected_signal", signal);
+	}
+	if (t->enter_delay_ns)
+		json_add_uint(o, "enter_delay_ns", t->enter_delay_ns);
+	if (t->exit_delay_ns)
+		json_add_uint(o, "exit_delay_ns", t->exit_delay_ns);
+	json_add_members(o, stack);
+}
+
+/* Order of lines --------------------------------------------------------------------- */
+
+/*
+ * Lines are in the order of time: a call is split into two lines, "enter" and "exit", if other
+ * lines come in between.
+ */
+struct json_text *dump_line(struct json_text *o, const char *kind)
+{
+	json_text_begin(o);
+	json_add_string(o, "kind", kind);
+	return o;
+}
+
+void dump_write(struct dump_view *d, pid_t tid, struct json_text *o)
+{
+	struct buf line = json_text_end(o);
+
+	buf_addc(&line, '\n');
+	output_write(d->out, tid, line.data, line.len);
+	buf_free(&line);
+}
+
+void dump_write_enter(void *ctx, struct inflight *in)
+{
+	struct begun *b = (struct begun *)in;
+	struct json_text line, *o = dump_line(&line, KIND_ENTER);
+
+	dump_call_beginning(o, b->call, &b->stack);
+	json_add_object(o, "args", &b->args);
+	dump_call_add_memory(o, b->call, true, false);
+	dump_write(ctx, in->tid, o);
+}
+
+void dump_before(struct dump_view *d, uint64_t ns, pid_t tid)
+{
+	inflight_split(&d->begun, ns, tid, dump_write_enter, d);
+	d->last_ns = ns;
+}
+
+void begun_free(struct begun *b)
+{
+	if (!b)
+		return;
+	json_text_drop(&b->args);
+	json_text_drop(&b->about.event);
+	json_text_drop(&b->stack);
+	free(b);
+}
+
+void dump_split_own(struct dump_view *d, pid_t tid)
+{
+	struct inflight *in = inflight_get(&d->begun, tid);
+
+	if (!in || in->split)
+		return;
+	dump_before(d, in->enter_ns, tid);
+	dump_write_enter(d, in);
+	in->split = true;
+}
+
+/* Lines ------------------------------------------------------------------------------- */
 
 static void dump_write_line(struct dump_view *d, const struct activity *a)
 {
 	const struct dump_kind *k = &dump_kinds[a->kind];
-	pid_t tid = dump_tid_of(a);
+	/* the task whose line it is, which -ff sorts by; 0: of none */
+	pid_t tid = k->tid ? *(const pid_t *)((const uint8_t *)a + k->tid) :
+		    a->kind == ACTIVITY_ID ? a->id.event->opener :
+		    a->kind == ACTIVITY_COUNT ? a->count.event->opener : 0;
 	struct json_text line, *o;
 
 	if (k->order == ORDER_TIME)
@@ -271,44 +366,30 @@ static void dump_write_aux(struct dump_view *d, const struct activity *a)
 	} while (at < a->aux.len);
 }
 
-static void dump_write_exec(struct dump_view *d, const struct activity *a)
+void dump_on_activity(struct view *v, const struct activity *a)
 {
-	pid_t former = a->exec.former;
+	const struct call *c = a->kind == ACTIVITY_ABANDONED ? a->abandoned.call : NULL;
+	struct dump_view *d = dump_self(v);
+	struct begun *b = c ? (struct begun *)inflight_take(&d->begun, c->tid) : NULL;
 
-	dump_split_own(d, former); /* the execve, which has not returned yet */
-	dump_before(d, a->exec.ns, former);
-	begun_free((struct begun *)inflight_rename(&d->begun, former, a->exec.tid));
-	dump_write_line(d, a);
-}
-
-static void dump_write_abandoned(struct dump_view *d, const struct activity *a)
-{
-	const struct call *c = a->abandoned.call;
-	struct begun *b = (struct begun *)inflight_take(&d->begun, c->tid);
-
-	if (!b)
+	if (c && !b)
 		return;
-	if (!b->in.split) {
+	if (b && !b->in.split) {
 		dump_before(d, c->enter_ns, c->tid);
 		dump_write_enter(d, &b->in);
 	}
-	dump_before(d, a->abandoned.ns, c->tid);
-	dump_write_line(d, a);
-	begun_free(b);
-}
-
-void dump_on_activity(struct view *v, const struct activity *a)
-{
-	struct dump_view *d = dump_self(v);
-
+	if (b)
+		dump_before(d, a->abandoned.ns, c->tid);
+	if (a->kind == ACTIVITY_EXEC) {
+		dump_split_own(d, a->exec.former); /* the execve, which has not returned yet */
+		dump_before(d, a->exec.ns, a->exec.former);
+		begun_free((struct begun *)inflight_rename(&d->begun, a->exec.former, a->exec.tid));
+	}
 	if (a->kind == ACTIVITY_AUX)
 		dump_write_aux(d, a);
-	else if (a->kind == ACTIVITY_EXEC)
-		dump_write_exec(d, a);
-	else if (a->kind == ACTIVITY_ABANDONED)
-		dump_write_abandoned(d, a);
 	else
 		dump_write_line(d, a);
+	begun_free(b);
 	d->tasks += a->kind == ACTIVITY_TASK;
 	d->records += a->kind == ACTIVITY_RECORD;
 	if (a->kind == ACTIVITY_LOOK) {

@@ -72,24 +72,12 @@ const char *dump_error(const struct dump_reader *r)
 	return r->error;
 }
 
-/* Read what is there; fread(3) would wait for all of CHUNK. */
-static size_t dump_read_some(struct dump_reader *r, char *to)
-{
-	/* what perfdata_is() and reader_other_format() have pushed back */
-	size_t pushed = r->text.len || r->number ? 0 : fread(to, 1, PUSHED, r->f);
-	ssize_t n = 0;
-
-	while (!pushed && (n = read(r->fd, to, CHUNK)) < 0 && errno == EINTR)
-		;
-	r->broken = n < 0 ? errno : 0;
-	return n < 0 ? 0 : pushed + (size_t)n;
-}
-
 /* Read more; return false at the end of the file. */
 static bool dump_read_fill(struct dump_reader *r)
 {
+	ssize_t got = 0;
+	size_t n = 0;
 	char *to;
-	size_t n;
 
 	if (r->eof)
 		return false;
@@ -100,26 +88,23 @@ static bool dump_read_fill(struct dump_reader *r)
 	}
 	buf_reserve(&r->text, CHUNK);
 	to = r->text.data + r->text.len;
-	n = r->fd >= 0 ? dump_read_some(r, to) : fread(to, 1, CHUNK, r->f);
+	/* of an unbuffered file, first what perfdata_is() and reader_other_format() pushed back */
+	if (r->fd < 0 || (!r->text.len && !r->number))
+		n = fread(to, 1, r->fd < 0 ? CHUNK : PUSHED, r->f);
+	/* then what is there; fread(3) would wait for all of CHUNK */
+	if (r->fd >= 0 && !n) {
+		while ((got = read(r->fd, to, CHUNK)) < 0 && errno == EINTR)
+			;
+		n = got < 0 ? 0 : (size_t)got;
+	}
+	if (r->fd >= 0)
+		r->broken = got < 0 ? errno : 0;
 	r->text.len += n;
 	r->done += n;
 	r->eof = !n || feof(r->f);
 	if (!n && ferror(r->f))
 		r->broken = errno;
 	return n;
-}
-
-/* Skip the rest of a line that is too long. */
-static void skip_line(struct dump_reader *r)
-{
-	do {
-		char *start = r->text.data + r->at;
-		char *nl = r->text.data ? memchr(start, '\n', r->text.len - r->at) : NULL;
-
-		r->at = nl ? (size_t)(nl - r->text.data) + 1 : r->text.len;
-		if (nl)
-			return;
-	} while (dump_read_fill(r));
 }
 
 /* Return the next line's bytes, or NULL at the end or with *too_long. */
@@ -139,8 +124,13 @@ static char *next_text(struct dump_reader *r, size_t *len, bool *too_long)
 			return start;
 		}
 		if (have > LINE_MAX_BYTES) {
+			/* skip the rest of it */
 			*too_long = true;
-			skip_line(r);
+			do {
+				start = r->text.data + r->at;
+				nl = memchr(start, '\n', r->text.len - r->at);
+				r->at += nl ? (size_t)(nl - start) + 1 : r->text.len - r->at;
+			} while (!nl && dump_read_fill(r));
 			return NULL;
 		}
 		searched = have;
@@ -311,30 +301,25 @@ const char *dump_get_text(struct json_value *o, const char *key)
 						      dump_get_string(o, key);
 }
 
-/* Convert digits to bytes, in place; make it an empty value if there are other characters. */
-static void make_bytes(struct json_value *v)
-{
-	v->type = JSON_NULL;
-	if (v->len % 2)
-		return;
-	for (size_t i = 0; i < v->len; i += 2) {
-		int high = digit(v->text[i]), low = digit(v->text[i + 1]);
-
-		if (high < 0 || low < 0)
-			return;
-		v->text[i / 2] = (char)(high << 4 | low);
-	}
-	v->type = JSON_BYTES;
-	v->len /= 2;
-	v->text[v->len] = '\0';
-}
-
 bool dump_get_bytes(struct json_value *o, const char *key, uint8_t **bytes, size_t *len)
 {
 	struct json_value *m = json_scan_member(o, key);
 
-	if (m && m->type == JSON_STRING)
-		make_bytes(m);
+	if (m && m->type == JSON_STRING) {
+		/* convert it in place; it is an empty value if it has other characters */
+		bool good = m->len % 2 == 0;
+
+		for (size_t i = 0; good && i < m->len; i += 2) {
+			int high = digit(m->text[i]), low = digit(m->text[i + 1]);
+
+			good = high >= 0 && low >= 0;
+			if (good)
+				m->text[i / 2] = (char)(high << 4 | low);
+		}
+		m->type = good ? JSON_BYTES : JSON_NULL;
+		if (good)
+			m->text[m->len /= 2] = '\0';
+	}
 	if (!m || m->type != JSON_BYTES)
 		return false;
 	*bytes = (uint8_t *)m->text;

@@ -8,10 +8,105 @@
 
 #include "core/abi/call_decode.h"
 #include "core/abi/layout.h"
+#include "core/abi/strings.h"
 #include "core/lib/die.h"
 #include "xlat/tables.h"
 
 #define IDLE_NS 1000000000ULL
+
+/* Parts of lines about calls ------------------------------------------------------- */
+
+static void dump_call_add_event(struct json_text *o, const struct event *e)
+{
+	if (!e)
+		return;
+	json_add_uint(o, "event", e->number);
+	json_add_string(o, "event_name", e->name);
+	if (e->leader)
+		json_add_uint(o, "leader", e->leader->number);
+	if (e->output)
+		json_add_uint(o, "output", e->output->number);
+}
+
+/* Fill in *about when the call begins: a close takes effect then. */
+static void dump_call_about(const struct call *c, const struct model *m, struct dump_about *about)
+{
+	const struct event *e = NULL;
+	const struct ring *r;
+	uint64_t start, end;
+
+	json_text_begin(&about->event);
+	about->ring = 0;
+	switch (c->desc->class) {
+	case CLASS_IOCTL:
+	case CLASS_READ:
+	case CLASS_DESC:
+		dump_call_add_event(&about->event, model_event(m, c->tid, call_int(c, 0)));
+		break;
+	case CLASS_MEMORY:
+		if (c->desc->id == CALL_MMAP || c->desc->id == CALL_MMAP2)
+			e = model_event(m, c->tid, call_int(c, 4));
+		r = model_covers(c, 0, &start, &end) ? model_ring_at(m, c->tid, start, end) : NULL;
+		dump_call_add_event(&about->event, e || !r ? e : r->event);
+		about->ring = r ? r->number : 0;
+		break;
+	default:
+		break;
+	}
+}
+
+/* Add the object, if it has any members. */
+static void add_unless_empty(struct json_text *o, const char *key, struct json_text *object)
+{
+	if (json_text_empty(object))
+		json_text_drop(object);
+	else
+		json_add_object(o, key, object);
+}
+
+/* The decoded return. */
+struct dump_return {
+	struct json_text args, results, notes;
+};
+
+/*
+ * Add the result, what the call created, and decoded, about and args, which end.  args: the
+ * arguments of the beginning if that is on this line too, or NULL.
+ */
+static void dump_call_return(struct json_text *o, const struct call *c, const struct model *m,
+			     struct json_text *args, struct dump_about *about,
+			     struct dump_return *decoded)
+{
+	bool made = !c->failed && !c->inject.injected;
+	const struct ring *r = NULL;
+	const char *error = c->failed ? error_name((int)c->ret) : NULL;
+
+	if (args)
+		json_add_members(args, &decoded->args);
+	json_add_uint(o, "start_ns", c->start_ns);
+	json_add_uint(o, "exit_ns", c->exit_ns);
+	if (!c->failed && call_result_kind(c) == RESULT_ADDR)
+		json_add_hex(o, "ret", (uint64_t)c->ret);
+	else
+		json_add_int(o, "ret", c->failed ? -1 : c->ret);
+	if (c->failed)
+		json_add_int(o, "errno", c->ret);
+	if (error)
+		json_add_string(o, "error", error);
+	if (c->no_event)
+		json_add_bool(o, "no_event", true);
+	json_add_object(o, "args", args ? args : &decoded->args);
+	add_unless_empty(o, "results", &decoded->results);
+	add_unless_empty(o, "notes", &decoded->notes);
+	/* what the call is about, or else the event or ring that it created */
+	json_add_members(o, &about->event);
+	if (made && c->desc->class == CLASS_OPEN)
+		dump_call_add_event(o, model_opened(m, c));
+	else if (made && (c->desc->id == CALL_MMAP || c->desc->id == CALL_MMAP2))
+		r = model_ring_at(m, c->tid, (uint64_t)c->ret, (uint64_t)c->ret + 1);
+	if (r || about->ring)
+		json_add_uint(o, "ring", r ? r->number : about->ring);
+}
 
 /* Calls ---------------------------------------------------------------------- */
 
@@ -30,36 +125,36 @@ static void dump_on_enter(struct view *v, const struct call *c)
 	inflight_add(&d->begun, &b->in, c->tid, c->enter_ns);
 }
 
-/*
- * Write the "enter" lines of closes in progress: a close takes effect when it begins, and
- * one of them may have freed the descriptor that this call returned.  Write those of all
- * calls that began earlier, too, as lines are in the order of time.
- */
-static void dump_split_closes(struct dump_view *d, pid_t tid)
-{
-	uint64_t last = 0;
-
-	for (struct inflight *in = d->begun.head.next; in != &d->begun.head; in = in->next)
-		if (!in->split && in->tid != tid &&
-		    ((struct begun *)in)->call->desc->id == CALL_CLOSE)
-			last = in->enter_ns;
-	if (last)
-		inflight_split(&d->begun, last, 0, dump_write_enter, d);
-}
-
 static void dump_on_exit(struct view *v, const struct call *c)
 {
+	bool has_fd = call_result_kind(c) == RESULT_FD && !c->failed;
 	struct dump_view *d = dump_self(v);
 	struct dump_return decoded;
 	struct json_text line, *o;
+	uint64_t last_close = 0;
 	struct begun *b;
 	bool split;
 
 	if (!inflight_get(&d->begun, c->tid))
 		return;
-	dump_call_decode_return(c, d->names, &decoded);
-	if (call_result_kind(c) == RESULT_FD && !c->failed)
-		dump_split_closes(d, c->tid);
+	/* before anything of the return is written: names that are looked up have lines before it */
+	json_text_begin(&decoded.args);
+	call_args(c, AT_SYSCALL_EXIT, d->names, &decoded.args.sink);
+	json_text_begin(&decoded.results);
+	call_results(c, d->names, &decoded.results.sink);
+	json_text_begin(&decoded.notes);
+	call_result_notes(c, d->names, &decoded.notes.sink);
+	/*
+	 * Write the "enter" lines of closes in progress: a close takes effect when it begins, and one
+	 * of them may have freed the descriptor that this call returned.  Write those of all calls
+	 * that began earlier, too, as lines are in the order of time.
+	 */
+	for (struct inflight *in = d->begun.head.next; has_fd && in != &d->begun.head; in = in->next)
+		if (!in->split && in->tid != c->tid &&
+		    ((struct begun *)in)->call->desc->id == CALL_CLOSE)
+			last_close = in->enter_ns;
+	if (last_close)
+		inflight_split(&d->begun, last_close, 0, dump_write_enter, d);
 	b = (struct begun *)inflight_take(&d->begun, c->tid);
 	split = b->in.split;
 	dump_before(d, split ? c->exit_ns : c->enter_ns, c->tid);

@@ -6,10 +6,219 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/abi/call_decode.h"
 #include "core/abi/layout.h"
+#include "core/abi/strings.h"
+#include "core/abi/swap.h"
 #include "core/lib/die.h"
 #include "formats/dump/reader_internal.h"
 #include "xlat/tables.h"
+
+/* Lines about calls ---------------------------------------------------------------- */
+
+/* Return a required member; set l->wrong if it is missing or out of range. */
+static int64_t need_int(struct line *l, const char *key)
+{
+	int64_t v = 0;
+
+	if (!dump_get_int(l->o, key, &v))
+		l->wrong = key;
+	return v;
+}
+
+static uint64_t need_uint(struct line *l, const char *key)
+{
+	uint64_t v = 0;
+
+	if (!dump_get_uint(l->o, key, &v))
+		l->wrong = key;
+	return v;
+}
+
+static pid_t need_pid(struct line *l, const char *key)
+{
+	int64_t v = need_int(l, key);
+
+	if (v < -1 || v > INT32_MAX)
+		l->wrong = key;
+	return (pid_t)v;
+}
+
+/* Read the raw arguments.  Older dumps lack the upper half of a loff_t in 32-bit calls. */
+static void read_raw(struct line *l, struct call *c)
+{
+	struct json_value *raw = dump_get_array(l->o, "raw"), *word;
+	size_t i = 0;
+
+	if (!raw || (raw->len != c->desc->nargs && raw->len != call_registers(c))) {
+		l->wrong = "raw";
+		return;
+	}
+	json_for_each(word, raw)
+		if (!dump_hex(word, &c->args[i++]))
+			l->wrong = "raw";
+}
+
+/* Read the copies of memory of one phase; a "call" line has both. */
+static void read_memory(struct line *l, struct call *c, enum call_phase phase)
+{
+	struct json_value *list = dump_get_array(l->o, "memory"), *m;
+
+	if (!list) {
+		l->wrong = "memory";
+		return;
+	}
+	json_for_each(m, list) {
+		uint8_t *bytes;
+		uint64_t addr, want;
+		const char *at;
+		size_t len;
+
+		if (m->type != JSON_OBJECT ||
+		    !(at = dump_get_string(m, "at")) || !dump_get_hex(m, "addr", &addr) ||
+		    !dump_get_uint(m, "want", &want) ||
+		    !dump_get_bytes(m, "hex", &bytes, &len)) {
+			l->wrong = "memory";
+			return;
+		}
+		if (!strcmp(at, "enter") == (phase == AT_SYSCALL_ENTER))
+			call_add_capture(c, phase, addr, (uint32_t)want, bytes, (uint32_t)len);
+	}
+}
+
+static struct call *reader_begin_call(struct line *l)
+{
+	const char *name = dump_get_string(l->o, "call"), *arch = dump_get_string(l->o, "arch");
+	const char *because = dump_get_string(l->o, "because");
+	const char *signal = dump_get_string(l->o, "injected_signal");
+	int64_t target;
+	struct call *c;
+	pid_t tid;
+
+	if (!name || !arch)
+		l->wrong = arch ? "call" : "arch";
+	tid = need_pid(l, "tid");
+	if (l->wrong)
+		return NULL;
+	c = xcalloc(1, sizeof(*c));
+	c->desc = call_by_name(name);
+	c->arch = arch_by_name(arch);
+	c->tid = tid;
+	c->pid = need_pid(l, "pid");
+	if (dump_get_int(l->o, "target", &target) && target > 0 && target <= INT32_MAX)
+		c->target = (pid_t)target;
+	c->nr = need_uint(l, "nr");
+	c->enter_ns = need_uint(l, "enter_ns");
+	if (!dump_get_bool(l->o, "shown", &c->shown))
+		l->wrong = "shown";
+	if (!c->desc)
+		l->wrong = "call (unknown to this version)";
+	else if (!c->arch)
+		l->wrong = "arch (unknown to this version)";
+	else
+		read_raw(l, c);
+	/* the effects of -e inject= and --as-kernel on the call */
+	dump_get_bool(l->o, "injected", &c->inject.injected);
+	dump_get_uint(l->o, "enter_delay_ns", &c->inject.enter_delay_ns);
+	dump_get_uint(l->o, "exit_delay_ns", &c->inject.exit_delay_ns);
+	if (because)
+		snprintf(c->inject.because, sizeof(c->inject.because), "%s", because);
+	if (signal && !(c->inject.signal = signal_by_name(signal)))
+		l->wrong = "injected_signal";
+	read_memory(l, c, AT_SYSCALL_ENTER);
+	if (!l->wrong && l->r->swapped)
+		swap_call(c, AT_SYSCALL_ENTER, NULL);
+	if (!l->wrong)
+		return c;
+	reader_free_call(c);
+	return NULL;
+}
+
+static void reader_feed_stack(struct line *l, pid_t tid)
+{
+	struct json_value *list = dump_get_array(l->o, "stack"), *f;
+	struct view_frame frames[VIEW_FRAMES];
+	const char *why = NULL;
+	size_t kept = 0;
+	uint64_t line;
+
+	if (!list || !l->r->session->stacks)
+		return;
+	json_for_each(f, list) {
+		if (f->type != JSON_OBJECT || kept == VIEW_FRAMES)
+			continue;
+		if (dump_get_string(f, "why")) {
+			why = dump_get_string(f, "why");
+			continue;
+		}
+		frames[kept] = (struct view_frame){
+			.module = dump_get_text(f, "module"),
+			.symbol = dump_get_text(f, "symbol"),
+			.file = dump_get_text(f, "file"),
+		};
+		dump_get_hex(f, "offset", &frames[kept].offset);
+		dump_get_hex(f, "ip", &frames[kept].ip);
+		dump_get_bool(f, "inlined", &frames[kept].inlined);
+		if (dump_get_uint(f, "line", &line))
+			frames[kept].line = (uint32_t)line;
+		kept++;
+	}
+	session_stack(l->r->session, tid, frames, kept, why);
+}
+
+static void reader_feed_enter(struct line *l)
+{
+	struct session *s = l->r->session;
+	struct call *c = reader_begin_call(l), *before;
+
+	if (!c)
+		return;
+	before = map_set(&l->r->begun, (uint64_t)c->tid, c);
+	/* without -e trace= the dump decides */
+	if (s->selection && s->selection->chosen)
+		c->shown = c->shown && session_shows(s, c);
+	session_enter(s, c);
+	reader_free_call(before);
+	reader_feed_stack(l, c->tid);
+}
+
+static void reader_feed_exit(struct line *l)
+{
+	struct call *c = reader_call_of(l->r, need_pid(l, "tid"));
+	uint64_t addr;
+	int64_t error;
+
+	if (!c) {
+		l->wrong = "tid (its task is in no call)";
+		return;
+	}
+	c->returned = true;
+	c->start_ns = need_uint(l, "start_ns");
+	c->exit_ns = need_uint(l, "exit_ns");
+	c->failed = dump_get_int(l->o, "errno", &error);
+	dump_get_bool(l->o, "no_event", &c->no_event);
+	if (c->failed) {
+		c->ret = error;
+		if (error < 1 || error > ERRNO_MAX)
+			l->wrong = "errno (not an error number)";
+	} else if (dump_get_hex(l->o, "ret", &addr)) {
+		c->ret = (int64_t)addr;
+	} else {
+		c->ret = need_int(l, "ret");
+	}
+	if (!c->failed && call_result_kind(c) == RESULT_FD &&
+	    (c->ret < 0 || c->ret > INT32_MAX))
+		l->wrong = "ret (not a descriptor)";
+	read_memory(l, c, AT_SYSCALL_EXIT);
+	if (l->wrong)
+		return;
+	if (l->r->swapped)
+		swap_call(c, AT_SYSCALL_EXIT, &l->r->session->names);
+	session_exit(l->r->session, c);
+	reader_drop_call(l->r, c->tid);
+}
+
+/* Lines ----------------------------------------------------------------------------- */
 
 /* Warn of an error in the line; return whether to continue. */
 static bool complain(struct reader *r, const char *what, const char *detail)
@@ -31,16 +240,19 @@ static bool feed_line(struct reader *r, struct json_value *o)
 		return complain(r, "not a line of a dump: ", "no \"kind\"");
 	if (r->ended)
 		return complain(r, "a line after the end: ", kind);
-	if (!strcmp(kind, KIND_CALL))
-		reader_feed_call(&l);
-	else if (!strcmp(kind, KIND_ENTER))
+	if (!strcmp(kind, KIND_CALL)) {
 		reader_feed_enter(&l);
-	else if (!strcmp(kind, KIND_EXIT))
+		if (!l.wrong)
+			reader_feed_exit(&l);
+	} else if (!strcmp(kind, KIND_ENTER)) {
+		reader_feed_enter(&l);
+	} else if (!strcmp(kind, KIND_EXIT)) {
 		reader_feed_exit(&l);
-	else if (!strcmp(kind, KIND_END))
+	} else if (!strcmp(kind, KIND_END)) {
 		r->ended = true;
-	else if (!reader_feed_activity(&l, kind))
+	} else if (!reader_feed_activity(&l, kind)) {
 		return complain(r, "unknown kind of line: ", kind);
+	}
 	return !l.wrong || complain(r, "missing or invalid: ", l.wrong);
 }
 
@@ -64,42 +276,25 @@ void reader_progress(struct reader *r)
 	progress_start(&r->progress, "MiB read");
 }
 
-static void reader_step(struct reader *r)
+bool reader_run(struct reader *r, struct session *s)
 {
 	uint64_t done, total;
-
-	if (progress_is_due(&r->progress) && dump_progress(r->reader, &done, &total))
-		progress_step(&r->progress, done >> 20, total >> 20);
-}
-
-/* Feed all lines; return false where a bad one ends it. */
-static bool feed_all(struct reader *r, struct session *s)
-{
 	struct json_value *o;
 	enum dump_line got;
 
+	r->session = s;
 	while ((got = dump_next(r->reader, &o)) != DUMP_EOF) {
-		bool go_on = got == DUMP_LINE ? feed_line(r, o) :
-			complain(r, "", dump_error(r->reader));
-
-		if (!go_on)
-			return false;
+		r->stopped = got == DUMP_LINE ? !feed_line(r, o) :
+						!complain(r, "", dump_error(r->reader));
+		if (r->stopped)
+			break;
 		if (dump_waits(r->reader))
 			session_tick(s, 0);
-		reader_step(r);
+		if (progress_is_due(&r->progress) && dump_progress(r->reader, &done, &total))
+			progress_step(&r->progress, done >> 20, total >> 20);
 	}
-	return true;
-}
-
-bool reader_run(struct reader *r, struct session *s)
-{
-	bool read;
-
-	r->session = s;
-	read = feed_all(r, s);
 	progress_end(&r->progress);
-	r->stopped = !read;
-	if (!read)
+	if (r->stopped)
 		return false;
 	if (!r->ended) {
 		warn("%s:%lu: the dump is cut off: its last line is missing", r->path,
@@ -109,31 +304,27 @@ bool reader_run(struct reader *r, struct session *s)
 	return r->whole;
 }
 
-static void read_command(struct reader *r, struct json_value *o)
+/* The header ------------------------------------------------------------------------ */
+
+/* Read the command and the tasks that were attached to. */
+static void reader_read_targets(struct reader *r, struct json_value *o)
 {
-	struct json_value *list = dump_get_array(o, "command"), *word;
+	struct json_value *words = dump_get_array(o, "command"), *word;
+	struct json_value *pids = dump_get_array(o, "attached"), *pid;
 	size_t n = 0;
 
-	r->command = xcalloc(list ? list->len + 1 : 1, sizeof(char *));
-	r->facts.command = r->command;
-	if (!list)
+	r->facts.command = r->command = xcalloc(words ? words->len + 1 : 1, sizeof(char *));
+	if (words)
+		json_for_each(word, words)
+			r->command[n++] = xstrdup(word->type == JSON_STRING ? word->text : "");
+	r->facts.pids = r->pids = xcalloc(pids ? pids->len + 1 : 1, sizeof(pid_t));
+	if (!pids)
 		return;
-	json_for_each(word, list)
-		r->command[n++] = xstrdup(word->type == JSON_STRING ? word->text : "");
-}
+	json_for_each(pid, pids) {
+		int64_t tid;
 
-static void read_pids(struct reader *r, struct json_value *o)
-{
-	struct json_value *list = dump_get_array(o, "attached"), *pid;
-
-	r->facts.pids = r->pids = xcalloc(list ? list->len + 1 : 1, sizeof(pid_t));
-	if (!list)
-		return;
-	json_for_each(pid, list) {
-		int64_t n;
-
-		if (dump_int(pid, &n) && n > 0 && n <= INT32_MAX)
-			r->pids[r->facts.npids++] = (pid_t)n;
+		if (dump_int(pid, &tid) && tid > 0 && tid <= INT32_MAX)
+			r->pids[r->facts.npids++] = (pid_t)tid;
 	}
 }
 
@@ -207,8 +398,7 @@ static const char *reader_read_header(struct reader *r, struct json_value *o)
 	}
 	if (!r->swapped)
 		reader_read_features(r, dump_get_object(o, "features"));
-	read_command(r, o);
-	read_pids(r, o);
+	reader_read_targets(r, o);
 	return NULL;
 }
 
@@ -264,7 +454,7 @@ struct reader *reader_open(FILE *f, const char *path, bool keep_going)
 		reader_close(r);
 		return NULL;
 	}
-	r->names = reader_names_new(r->facts.page_size);
+	reader_names_init(&r->names, r->facts.page_size);
 	return r;
 }
 
@@ -285,7 +475,7 @@ void reader_close(struct reader *r)
 	free(r->command);
 	free(r->pids);
 	perf_features_free(&r->features);
-	reader_names_free(r->names);
+	reader_names_free(&r->names);
 	dump_reader_free(r->reader);
 	free(r);
 }
@@ -297,5 +487,5 @@ const struct session_facts *reader_facts(const struct reader *r)
 
 const struct names *reader_names(const struct reader *r)
 {
-	return reader_names_hooks(r->names);
+	return &r->names.hooks;
 }

@@ -10,6 +10,26 @@
 #include "formats/dump/reader_internal.h"
 #include "xlat/tables.h"
 
+/* Calls that have begun --------------------------------------------------------------- */
+
+struct call *reader_call_of(struct reader *r, pid_t tid)
+{
+	return map_get(&r->begun, (uint64_t)tid);
+}
+
+void reader_free_call(struct call *c)
+{
+	if (!c)
+		return;
+	call_free(c);
+	free(c);
+}
+
+void reader_drop_call(struct reader *r, pid_t tid)
+{
+	reader_free_call(map_del(&r->begun, (uint64_t)tid));
+}
+
 /* Members ------------------------------------------------------------------------- */
 
 /* Return n elements, and one of zeros behind them, until the line has been fed. */
@@ -22,61 +42,41 @@ static void *reader_alloc(struct line *l, size_t n, size_t size)
 	return m->elements;
 }
 
-static bool line_get_words(struct line *l, const char *key, void *at)
-{
-	struct json_value *list = dump_get_array(l->o, key), *word;
-	char **words;
-	size_t n = 0;
-
-	if (!list)
-		return false;
-	words = reader_alloc(l, list->len, sizeof(*words));
-	memcpy(at, &words, sizeof(words));
-	json_for_each(word, list) {
-		words[n++] = word->text; /* text of the line */
-		if (word->type != JSON_STRING)
-			l->wrong = key;
-	}
-	return true;
-}
-
-static bool line_get_hexes(struct line *l, const char *key, void *at, size_t *len)
-{
-	struct json_value *list = dump_get_array(l->o, key), *word;
-	uint64_t *values;
-
-	if (!list || !list->len || list->len > READER_CONFIGS)
-		return false;
-	values = reader_alloc(l, list->len, sizeof(*values));
-	memcpy(at, &values, sizeof(values));
-	json_for_each(word, list)
-		if (!dump_hex(word, &values[(*len)++]))
-			l->wrong = key;
-	return true;
-}
-
 static void line_get_fields(struct line *l, const struct dump_field *fields, size_t n,
 			    struct json_value *o, uint8_t *to);
 
-static bool line_get_list(struct line *l, const struct dump_field *f, struct json_value *o,
-			  void *at, size_t *len)
+/* Read an array: words, numbers in hexadecimal, or objects. */
+static bool line_get_array(struct line *l, const struct dump_field *f, struct json_value *o,
+			   uint8_t *to)
 {
 	struct json_value *list = dump_get_array(o, f->key), *element;
+	size_t size = f->type == MEMBER_WORDS ? sizeof(char *) :
+		      f->type == MEMBER_HEXES ? sizeof(uint64_t) : f->object->size;
 	const char *wrong = l->wrong;
-	uint8_t *elements;
+	uint8_t *elements, *at;
 
-	if (!list)
+	if (!list || (f->type == MEMBER_HEXES && (!list->len || list->len > READER_CONFIGS)))
 		return false;
-	elements = reader_alloc(l, list->len, f->object->size);
-	memcpy(at, &elements, sizeof(elements));
+	elements = at = reader_alloc(l, list->len, size);
+	memcpy(to + f->at, &elements, sizeof(elements));
 	l->wrong = NULL;
 	json_for_each(element, list) {
-		if (element->type != JSON_OBJECT)
+		bool good = true;
+
+		if (f->type == MEMBER_WORDS) {
+			memcpy(at, &element->text, sizeof(element->text)); /* text of the line */
+			good = element->type == JSON_STRING;
+		} else if (f->type == MEMBER_HEXES) {
+			good = dump_hex(element, (uint64_t *)at);
+		} else if ((good = element->type == JSON_OBJECT)) {
+			line_get_fields(l, f->object->fields, f->object->n, element, at);
+		}
+		if (!good)
 			l->wrong = f->key;
-		else
-			line_get_fields(l, f->object->fields, f->object->n, element,
-					elements + (*len)++ * f->object->size);
+		at += size;
 	}
+	if (f->len)
+		*(size_t *)(to + f->len) = list->len;
 	l->wrong = l->wrong ? f->key : wrong;
 	return true;
 }
@@ -99,18 +99,6 @@ static bool line_get_number(struct line *l, const struct dump_field *f, struct j
 		found = model_event_number(m, (unsigned int)number);
 	l->skipped |= !found && f->type != MEMBER_EVENT_OR_NULL;
 	memcpy(at, &found, sizeof(found));
-	return true;
-}
-
-static bool line_get_int(struct line *l, const struct dump_field *f, struct json_value *o, void *at)
-{
-	int64_t v;
-
-	if (!dump_get_int(o, f->key, &v))
-		return false;
-	if (v < f->min || v > f->max)
-		l->wrong = f->key;
-	*(int32_t *)at = (int32_t)v;
 	return true;
 }
 
@@ -178,12 +166,17 @@ static bool line_get_bytes(const struct dump_field *f, struct json_value *o, voi
 static bool line_get_value(struct line *l, const struct dump_field *f, struct json_value *o,
 			   uint8_t *to)
 {
-	size_t *len = (size_t *)(to + f->len);
 	void *at = to + f->at;
+	int64_t v;
 
 	switch (f->type) {
 	case MEMBER_INT:
-		return line_get_int(l, f, o, at);
+		if (!dump_get_int(o, f->key, &v))
+			return false;
+		if (v < f->min || v > f->max)
+			l->wrong = f->key;
+		*(int32_t *)at = (int32_t)v;
+		return true;
 	case MEMBER_S64:
 		return dump_get_int(o, f->key, at);
 	case MEMBER_UINT:
@@ -193,67 +186,54 @@ static bool line_get_value(struct line *l, const struct dump_field *f, struct js
 		return dump_get_bool(o, f->key, at);
 	case MEMBER_BYTES:
 	case MEMBER_ARRAY:
-		return line_get_bytes(f, o, at, len);
+		return line_get_bytes(f, o, at, (size_t *)(to + f->len));
 	case MEMBER_WORDS:
-		return line_get_words(l, f->key, at);
 	case MEMBER_HEXES:
-		return line_get_hexes(l, f->key, at, len);
+	case MEMBER_LIST:
+		return line_get_array(l, f, o, to);
 	case MEMBER_EVENT:
 	case MEMBER_EVENT_OR_NULL:
 	case MEMBER_RING:
 		return line_get_number(l, f, o, at);
 	case MEMBER_ENUM:
 		return line_get_enum(f, o, at);
-	case MEMBER_LIST:
-		return line_get_list(l, f, o, at, len);
 	default:
 		return line_get_text(l, f, o, at);
 	}
 }
 
-/* Read a member that others of the same condition are with: all of them, or none. */
-static void line_get_flagged(struct line *l, const struct dump_field *f, struct json_value *o,
-			     uint8_t *to, bool first)
+/* Return whether the member is read, and set *required. */
+static bool reader_takes(const struct dump_field *f, const uint8_t *to, bool *required)
 {
-	bool *flag = (bool *)(to + f->cond), read = line_get_value(l, f, o, to);
-
-	if (first)
-		*flag = read;
-	else if (read != *flag)
-		l->wrong = f->key;
-}
-
-static bool reader_requires(const struct dump_field *f, const uint8_t *to)
-{
+	*required = f->when == WHEN_ALWAYS || f->when == WHEN_IF || f->when == WHEN_HOW;
 	switch (f->when) {
-	case WHEN_ALWAYS:
-		return true;
 	case WHEN_IF:
 		return dump_load(to + f->cond, f->cond_size);
 	case WHEN_HOW:
+	case WHEN_HOW_OLD:
 		return dump_load(to + f->cond, f->cond_size) == f->how;
 	default:
-		return false;
+		return f->when != WHEN_WRITTEN;
 	}
-}
-
-static bool reader_takes(const struct dump_field *f, const uint8_t *to)
-{
-	return f->when == WHEN_NOT_ZERO || f->when == WHEN_OLD || reader_requires(f, to) ||
-	       (f->when == WHEN_HOW_OLD && dump_load(to + f->cond, f->cond_size) == f->how);
 }
 
 static void line_get_fields(struct line *l, const struct dump_field *fields, size_t n,
 			    struct json_value *o, uint8_t *to)
 {
 	for (const struct dump_field *f = fields; f < fields + n; f++) {
-		if (f->type == MEMBER_OWN)
+		bool *flag = (bool *)(to + f->cond), required, read;
+
+		if (f->type == MEMBER_OWN || !reader_takes(f, to, &required))
 			continue;
-		if (f->when == WHEN_FLAG)
-			line_get_flagged(l, f, o, to, f == fields || f[-1].when != WHEN_FLAG ||
-						      f[-1].cond != f->cond);
-		else if (reader_takes(f, to) && !line_get_value(l, f, o, to) &&
-			 reader_requires(f, to))
+		read = line_get_value(l, f, o, to);
+		if (!read && required)
+			l->wrong = f->key;
+		if (f->when != WHEN_FLAG)
+			continue;
+		/* of those of one condition, all are there, or none */
+		if (f == fields || f[-1].when != WHEN_FLAG || f[-1].cond != f->cond)
+			*flag = read;
+		else if (read != *flag)
 			l->wrong = f->key;
 	}
 }
@@ -351,43 +331,29 @@ static void reader_adjust(struct line *l, struct activity *a)
 	}
 }
 
-/* Feed an exec; the call that the task is in goes on in the thread that remains. */
-static void reader_feed_exec(struct line *l, struct activity *a)
+static void reader_feed(struct line *l, struct activity *a)
 {
-	pid_t tid = a->exec.tid, former = a->exec.former;
+	const struct names *names = &l->r->session->names;
 	struct call *before = NULL, *c = NULL;
 
-	if (former != tid)
-		c = map_del(&l->r->begun, (uint64_t)former);
+	if (dump_kinds[a->kind].of) {
+		if (!reader_names_add(&l->r->names, a))
+			l->wrong = "name";
+		else if (a->kind == ACTIVITY_NAME_FORMAT)
+			names->format(names, a->name_format.id); /* nothing decoded may require it */
+		return;
+	}
+	/* the call that the task is in goes on in the thread that remains */
+	if (a->kind == ACTIVITY_EXEC && a->exec.former != a->exec.tid)
+		c = map_del(&l->r->begun, (uint64_t)a->exec.former);
 	if (c) {
-		c->tid = tid;
-		before = map_set(&l->r->begun, (uint64_t)tid, c);
+		c->tid = a->exec.tid;
+		before = map_set(&l->r->begun, (uint64_t)a->exec.tid, c);
 	}
 	session_feed(l->r->session, a);
 	reader_free_call(before);
-}
-
-static void reader_feed_name(struct line *l, const struct activity *a)
-{
-	const struct names *names = &l->r->session->names;
-
-	if (!reader_names_add(l->r->names, a))
-		l->wrong = "name";
-	else if (a->kind == ACTIVITY_NAME_FORMAT)
-		names->format(names, a->name_format.id); /* nothing decoded may require it */
-}
-
-static void reader_feed(struct line *l, struct activity *a)
-{
-	if (dump_kinds[a->kind].of) {
-		reader_feed_name(l, a);
-	} else if (a->kind == ACTIVITY_EXEC) {
-		reader_feed_exec(l, a);
-	} else {
-		session_feed(l->r->session, a);
-		if (a->kind == ACTIVITY_GONE)
-			reader_drop_call(l->r, a->gone.tid);
-	}
+	if (a->kind == ACTIVITY_GONE)
+		reader_drop_call(l->r, a->gone.tid);
 }
 
 /* Return the kind of a line, which is mostly that of the last one that is no name, or NULL. */

@@ -11,6 +11,12 @@
 
 enum { READER_CONFIGS = 8 };	/* limit of the configs of a name */
 
+/* The names in the lines read so far: maps to allocated names, programs to struct bpf_program. */
+struct reader_names {
+	struct names hooks;	/* first: the hooks cast it back */
+	struct map pmus, tracepoints, terms, fds, formats, symbols, programs;
+};
+
 struct reader {
 	struct dump_reader *reader;
 	const char *path;
@@ -22,7 +28,7 @@ struct reader {
 	pid_t *pids;
 	struct perf_features features;	/* facts.features */
 	char *strings[6];		/* of facts */
-	struct reader_names *names;
+	struct reader_names names;
 	struct map begun;		/* tid -> struct call */
 	struct session *session;	/* to feed */
 	const struct dump_kind *last_kind; /* of the last line that is no name, or NULL */
@@ -52,19 +58,12 @@ void reader_free_call(struct call *c);
 /* Free the call of a task, after its end was fed: views use the call until then. */
 void reader_drop_call(struct reader *r, pid_t tid);
 
-/* Feed the session with a line about a call. */
-void reader_feed_enter(struct line *l);
-void reader_feed_exit(struct line *l);
-void reader_feed_call(struct line *l);
-
-/* Feed the session with a line of another kind; return false if there is no such kind. */
+/* Feed the session with a line about an activity; return false if there is no such kind. */
 bool reader_feed_activity(struct line *l, const char *kind);
 
-/* The names in the lines of a dump (reader_names.c). */
-struct reader_names *reader_names_new(uint32_t page_size);
+/* Set the hooks of names without any (reader_names.c). */
+void reader_names_init(struct reader_names *n, uint32_t page_size);
 void reader_names_free(struct reader_names *n);
 
 /* Add a name; return false if it is of a program, and cannot be the name of one. */
 bool reader_names_add(struct reader_names *n, const struct activity *a);
-
-const struct names *reader_names_hooks(const struct reader_names *n);

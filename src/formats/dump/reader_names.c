@@ -8,13 +8,6 @@
 #include "core/lib/hash.h"
 #include "formats/dump/reader_internal.h"
 
-struct reader_names {
-	struct names hooks;	/* first: the hooks cast it back */
-	/* keys to allocated names */
-	struct map pmus, tracepoints, terms, fds, formats, symbols;
-	struct map programs;	/* to struct bpf_program */
-};
-
 static const struct reader_names *reader_self(const struct names *n)
 {
 	return (const struct reader_names *)n;
@@ -91,30 +84,13 @@ static void reader_put(struct map *m, uint64_t key, const char *name)
 	free(name ? map_set(m, key, xstrdup(name)) : map_del(m, key));
 }
 
-/* Set a descriptor's program, or remove it if its name is NULL; return false if that is none. */
-static bool reader_put_program(struct reader_names *n, const struct activity_name_program *a)
-{
-	uint64_t key = reader_fd_key(a->tid, a->fd);
-	struct bpf_program *p;
-
-	if (a->name && !bpf_program_name_valid(a->name))
-		return false;
-	if (!a->name) {
-		free(map_del(&n->programs, key));
-		return true;
-	}
-	p = xcalloc(1, sizeof(*p));
-	p->id = a->id;
-	p->type = a->type;
-	strcpy(p->name, a->name);
-	free(map_set(&n->programs, key, p));
-	return true;
-}
-
 bool reader_names_add(struct reader_names *n, const struct activity *a)
 {
 	const struct activity_name_symbol *s = &a->name_symbol;
 	const struct activity_name_terms *t = &a->name_terms;
+	const struct activity_name_program *p = &a->name_program;
+	struct bpf_program *program = NULL;
+	uint64_t key;
 
 	switch (a->kind) {
 	case ACTIVITY_NAME_PMU:
@@ -137,19 +113,24 @@ bool reader_names_add(struct reader_names *n, const struct activity *a)
 		reader_put(&n->fds, reader_fd_key(a->name_fd.tid, a->name_fd.fd), a->name_fd.name);
 		return true;
 	default:
-		return reader_put_program(n, &a->name_program);
+		break;
 	}
+	/* a descriptor's program, which is removed if it has no name */
+	if (p->name && !bpf_program_name_valid(p->name))
+		return false;
+	key = reader_fd_key(p->tid, p->fd);
+	if (p->name) {
+		program = xcalloc(1, sizeof(*program));
+		program->id = p->id;
+		program->type = p->type;
+		strcpy(program->name, p->name);
+	}
+	free(program ? map_set(&n->programs, key, program) : map_del(&n->programs, key));
+	return true;
 }
 
-const struct names *reader_names_hooks(const struct reader_names *n)
+void reader_names_init(struct reader_names *n, uint32_t page_size)
 {
-	return &n->hooks;
-}
-
-struct reader_names *reader_names_new(uint32_t page_size)
-{
-	struct reader_names *n = xcalloc(1, sizeof(*n));
-
 	n->hooks = (struct names){
 		.pmu = reader_name_pmu, .tracepoint = reader_name_tracepoint,
 		.terms = reader_name_terms,
@@ -157,13 +138,10 @@ struct reader_names *reader_names_new(uint32_t page_size)
 		.program = reader_name_program,
 		.page_size = page_size,
 	};
-	return n;
 }
 
 void reader_names_free(struct reader_names *n)
 {
-	if (!n)
-		return;
 	map_free_values(&n->pmus);
 	map_free_values(&n->tracepoints);
 	map_free_values(&n->terms);
@@ -171,5 +149,4 @@ void reader_names_free(struct reader_names *n)
 	map_free_values(&n->formats);
 	map_free_values(&n->symbols);
 	map_free_values(&n->programs);
-	free(n);
 }
