@@ -72,38 +72,14 @@ static bool warn_differences(const struct gathered *all)
 	return !all->left_out && !p->missing && p->threads <= 1 && !p->inexact;
 }
 
-static int generate(struct generating *g, FILE *f, const char *path)
-{
-	struct gathered all;
-	struct buf text = { 0 };
-	int status = EXIT_TROUBLE;
-
-	if (!gather_read(&all, f, path, g->pid, g->choice.event)) {
-		gathered_free(&all);
-		return status;
-	}
-	if (!c_program_choose(all.program, &g->choice)) {
-		if (g->choice.event)
-			warn("%s: process %d did not open event %u", path, (int)all.pid,
-			     g->choice.event);
-		else
-			warn("%s: all opens of process %d failed or were probes; include "
-			     "them with --all", path, (int)all.pid);
-	} else {
-		c_program_write(all.program, &text);
-		if (write_program(g, &text))
-			status = warn_differences(&all) ? EXIT_YES : EXIT_NO;
-	}
-	buf_free(&text);
-	gathered_free(&all);
-	return status;
-}
-
 static int codegen_run(void *state, const struct verb_args *args)
 {
 	struct generating *g = state;
+	int status = EXIT_TROUBLE;
+	struct gathered all = { .dump = NULL };
+	struct buf text = { 0 };
 	const char *path;
-	int status;
+	bool read;
 	FILE *f;
 
 	if (g->choice.all && g->choice.event)
@@ -112,7 +88,19 @@ static int codegen_run(void *state, const struct verb_args *args)
 	if (g->output && !strcmp(g->output, "-"))
 		g->output = NULL;
 	f = input_open(args->words[0], &path);
-	status = input_has_calls(f, path) ? generate(g, f, path) : EXIT_TROUBLE;
+	read = input_has_calls(f, path) && gather_read(&all, f, path, g->pid, g->choice.event);
+	if (read && c_program_choose(all.program, &g->choice)) {
+		c_program_write(all.program, &text);
+		if (write_program(g, &text))
+			status = warn_differences(&all) ? EXIT_YES : EXIT_NO;
+	} else if (read && g->choice.event) {
+		warn("%s: process %d did not open event %u", path, (int)all.pid, g->choice.event);
+	} else if (read) {
+		warn("%s: all opens of process %d failed or were probes; include them with --all",
+		     path, (int)all.pid);
+	}
+	buf_free(&text);
+	gathered_free(&all);
 	input_close(f);
 	return status;
 }

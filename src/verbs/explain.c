@@ -2,7 +2,6 @@
 /* pevtrace explain: a dump's story, one call, or a word, in English. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "core/host/event_syntax.h"
@@ -28,16 +27,10 @@ struct explaining {
 
 /* Options --------------------------------------------------------------------------- */
 
-static void set_brief(void *to, const char *arg, const struct verb_option *o)
+static void set_level(void *to, const char *arg, const struct verb_option *o)
 {
-	(void)arg, (void)o;
-	*(enum story_level *)to = STORY_BRIEF;
-}
-
-static void set_deep(void *to, const char *arg, const struct verb_option *o)
-{
-	(void)arg, (void)o;
-	*(enum story_level *)to = STORY_DEEP;
+	(void)arg;
+	*(enum story_level *)to = o->key == 'q' ? STORY_BRIEF : STORY_DEEP;
 }
 
 #define AT(member) offsetof(struct explaining, member)
@@ -47,9 +40,9 @@ static const struct verb_option options[] = {
 	  .help = "explain an attr, as pevtrace decode --attr reads it" },
 	{ .name = "event", .key = 'e', .arg = "EVENT", .set = verb_set_text, .at = AT(events),
 	  .help = "explain an event by name, as pevtrace open reads it" },
-	{ .name = "brief", .key = 'q', .set = set_brief, .at = AT(options.story.level),
+	{ .name = "brief", .key = 'q', .set = set_level, .at = AT(options.story.level),
 	  .help = "explain only what was done and what failed" },
-	{ .name = "deep", .key = 'v', .set = set_deep, .at = AT(options.story.level),
+	{ .name = "deep", .key = 'v', .set = set_level, .at = AT(options.story.level),
 	  .help = "explain each field in full" },
 	{ .name = "kernel", .set = verb_set_true, .at = AT(options.story.kernel),
 	  .help = "show the functions of the kernel, step by step" },
@@ -67,44 +60,7 @@ static void explain_init(void *state)
 	options_init(&x->options);
 }
 
-static void explain_check(struct explaining *x, const struct verb_args *args)
-{
-	x->words = args->words;
-	x->nwords = (int)args->n;
-	if (!x->nwords && !x->attr && !x->events)
-		die("nothing to explain: name a dump, DUMP:LINE, a term, --attr or -e; see "
-		    "pevtrace explain --help");
-	if ((x->nwords > 0) + !!x->attr + !!x->events > 1)
-		die("dumps or terms, --attr and -e are mutually exclusive: run pevtrace explain "
-		    "for each");
-}
-
 /* One call --------------------------------------------------------------------------- */
-
-/* Judge a call that was not made: which rule refuses it on this machine? */
-static void explain_refusal(struct explaining *x, struct why_call *c, struct call_prose *out)
-{
-	struct why_answer r;
-
-	why_ask(&x->check, c, &r);
-	out->refused_by = r.judged.rule;
-	out->assumed = rules_assumed(&r.judged.rules);
-	out->error = r.judged.error;
-}
-
-/* Say that the event would open, but not count: one of the hardware, as others need time. */
-static void explain_doubt(struct explaining *x, const struct why_call *c)
-{
-	struct buf why = { 0 };
-
-	if (instrument_is_hardware(x->check.machine.host, c->attr, c->len) &&
-	    instrument_doubt(&x->check.instruments, c->attr, c->len, 0, &why)) {
-		prose_para(&x->prose);
-		prose_addf(&x->prose, "Such an event %s.", buf_str(&why));
-		prose_end(&x->prose);
-	}
-	buf_free(&why);
-}
 
 static void explain_call(struct explaining *x, struct why_call *c, bool made, bool elided)
 {
@@ -113,12 +69,26 @@ static void explain_call(struct explaining *x, struct why_call *c, bool made, bo
 		.events = x->events, .made = made, .returned = c->returned,
 		.error = c->error, .injected = c->injected, .elided = elided,
 	};
+	struct why_answer r;
+	struct buf why = { 0 };
 
-	if (!o.made && !elided)
-		explain_refusal(x, c, &o);
+	if (!made && !elided) {
+		/* which rule refuses it on this machine? */
+		why_ask(&x->check, c, &r);
+		o.refused_by = r.judged.rule;
+		o.assumed = rules_assumed(&r.judged.rules);
+		o.error = r.judged.error;
+	}
 	call_prose_write(&o, &x->options.story, &x->prose);
-	if (!o.made && !elided && !o.error)
-		explain_doubt(x, c);
+	/* it may open, but not count: others than those of the hardware need time to tell */
+	if (!made && !elided && !o.error &&
+	    instrument_is_hardware(x->check.machine.host, c->attr, c->len) &&
+	    instrument_doubt(&x->check.instruments, c->attr, c->len, 0, &why)) {
+		prose_para(&x->prose);
+		prose_addf(&x->prose, "Such an event %s.", buf_str(&why));
+		prose_end(&x->prose);
+	}
+	buf_free(&why);
 }
 
 static int explain_attr(struct explaining *x, const struct attr_text *a)
@@ -139,14 +109,6 @@ static int explain_attr(struct explaining *x, const struct attr_text *a)
 	why_call_free(c);
 	free(c);
 	return EXIT_YES;
-}
-
-static int explain_text(struct explaining *x)
-{
-	struct attr_text a;
-
-	return input_attr(x->attr, "--attr", &a) ? explain_attr(x, &a) :
-							       EXIT_TROUBLE;
 }
 
 /* Explain each call in a log of strace. */
@@ -240,25 +202,12 @@ static int explain_word(struct explaining *x, const char *word)
 
 /* The story --------------------------------------------------------------------------- */
 
-static int explain_dump(struct explaining *x, const char *path)
-{
-	struct options *o = &x->options;
-	const char *name;
-	FILE *f = input_open(path, &name);
-	int status = EXIT_TROUBLE;
-
-	o->explain = o->keep = o->to_stdout = true;
-	if (input_has_calls(f, name))
-		status = decode_dump(f, name, o);
-	input_close(f);
-	return status;
-}
-
 /* Explain terms, attrs, events or one line of a dump. */
 static int explain_others(struct explaining *x, unsigned long line, const char *path)
 {
 	bool log = !path && x->nwords == 1 && input_is_log(x->words[0]);
 	bool judged = x->attr || x->events || log;
+	struct attr_text a;
 	int status = EXIT_YES;
 
 	showing_open(&x->out, &x->options);
@@ -274,7 +223,7 @@ static int explain_others(struct explaining *x, unsigned long line, const char *
 	else if (log)
 		status = explain_log(x, x->words[0]);
 	else if (x->attr)
-		status = explain_text(x);
+		status = input_attr(x->attr, "--attr", &a) ? explain_attr(x, &a) : EXIT_TROUBLE;
 	else if (x->events)
 		status = explain_events(x);
 	for (int i = 0; !path && !log && i < x->nwords; i++)
@@ -291,14 +240,30 @@ static int explain_others(struct explaining *x, unsigned long line, const char *
 static int explain_run(void *state, const struct verb_args *args)
 {
 	struct explaining *x = state;
+	struct options *o = &x->options;
+	int status = EXIT_TROUBLE;
 	unsigned long line = 0;
+	const char *name;
 	char *path = NULL;
-	int status;
+	FILE *f;
 
-	explain_check(x, args);
+	x->words = args->words;
+	x->nwords = (int)args->n;
+	if (!x->nwords && !x->attr && !x->events)
+		die("nothing to explain: name a dump, DUMP:LINE, a term, --attr or -e; see "
+		    "pevtrace explain --help");
+	if ((x->nwords > 0) + !!x->attr + !!x->events > 1)
+		die("dumps or terms, --attr and -e are mutually exclusive: run pevtrace explain "
+		    "for each");
 	if (x->nwords == 1 && (!strcmp(x->words[0], "-") ||
-			       (!access(x->words[0], F_OK) && !input_is_log(x->words[0]))))
-		return explain_dump(x, x->words[0]);
+			       (!access(x->words[0], F_OK) && !input_is_log(x->words[0])))) {
+		f = input_open(x->words[0], &name);
+		o->explain = o->keep = o->to_stdout = true;
+		if (input_has_calls(f, name))
+			status = decode_dump(f, name, o);
+		input_close(f);
+		return status;
+	}
 	if (x->nwords == 1)
 		path = why_dump_of(x->words[0], &line);
 	status = explain_others(x, line, path);

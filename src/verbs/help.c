@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* pevtrace help: show the help of a verb, or list the verbs. */
-#include <string.h>
 
 #include "core/lib/die.h"
 #include "core/lib/nearest.h"
-#include "verbs/cli/complete.h"
 #include "verbs/cmd.h"
 
 struct help_state {
@@ -20,19 +18,12 @@ static const struct verb_option options[] = {
 	{ 0 },
 };
 
-static _Noreturn void unknown_verb(const struct verb *const *all, const char *word)
-{
-	struct nearest n;
-	const char *best = verb_nearest(all, word, &n);
-
-	die("unknown verb '%s'; %s%s%s", word, *best ? "did you mean " : "see pevtrace --help",
-	    best, *best ? "?" : "");
-}
-
 static int help_run(void *state, const struct verb_args *args)
 {
 	const struct help_state *h = state;
 	const struct verb *v = *args->all;
+	const char *best;
+	struct nearest n;
 
 	if (h->complete) {
 		complete_words(args->all, args->words, args->n);
@@ -42,8 +33,11 @@ static int help_run(void *state, const struct verb_args *args)
 		verb_want(args, 1);
 	if (args->n)
 		v = verb_find(args->all, args->words[0]);
-	if (!v)
-		unknown_verb(args->all, args->words[0]);
+	if (!v) {
+		best = verb_nearest(args->all, args->words[0], &n);
+		die("unknown verb '%s'; %s%s%s", args->words[0],
+		    *best ? "did you mean " : "see pevtrace --help", best, *best ? "?" : "");
+	}
 	if (h->list)
 		verb_list(args->all);
 	else

@@ -21,7 +21,7 @@
 #include "formats/dump/reader.h"
 #include "verbs/cli/input.h"
 #include "verbs/cmd.h"
-#include "verbs/measure/own_session.h"
+#include "verbs/cli/views.h"
 #include "verbs/measure/refusal.h"
 
 enum { REASONS = 32, DYING_MS = 500 };
@@ -98,25 +98,6 @@ static void replay_init(void *state)
 	options_init(&((struct replaying *)state)->own_session.options);
 }
 
-static void replay_check(struct replaying *r, const struct verb_args *args)
-{
-	struct options *o = &r->own_session.options;
-
-	options_finish(o);
-	verb_want(args, 1);
-	if (o->npids > 1)
-		die("-p requires one process, which replaces all");
-	r->again.given = o->npids ? o->pids[0] : 0;
-	if (r->again.given && kill(r->again.given, 0) && errno == ESRCH)
-		die("-p %d: no such process", r->again.given);
-	if (r->again.given)
-		r->given = process_open(r->again.given);
-	o->npids = 0; /* the session attaches to nobody */
-	r->path = args->words[0];
-	/* keep a dump on standard output free of other lines */
-	r->report = o->json && !o->json_path && !o->output ? stderr : stdout;
-}
-
 /* What differs ---------------------------------------------------------------------- */
 
 /* Append the name of the call's event; control bytes of the dump become '?'. */
@@ -142,11 +123,6 @@ static void label(const struct replaying *r, const struct call *c, struct buf *o
 			out->data[i] = '?';
 }
 
-static bool is_read(const struct call *c)
-{
-	return c->desc->class == CLASS_READ;
-}
-
 static void add_outcome(struct buf *out, const struct call *c, int64_t result)
 {
 	const char *name = result < 0 ? error_name((int)-result) : NULL;
@@ -155,25 +131,10 @@ static void add_outcome(struct buf *out, const struct call *c, int64_t result)
 		buf_adds(out, name);
 	else if (result < 0)
 		buf_addf(out, "error %lld", (long long)-result);
-	else if (is_read(c))
+	else if (c->desc->class == CLASS_READ)
 		buf_addf(out, "%lld bytes", (long long)result);
 	else
 		buf_adds(out, "success");
-}
-
-static void tell_difference(struct replaying *r, const struct call *c, const char *what,
-			    int64_t there, int64_t here)
-{
-	struct buf line = { 0 };
-
-	buf_addf(&line, "%s:%lu: %s%s%s: ", r->path, reader_line(r->dump), c->desc->name,
-		 *what ? " " : "", what);
-	add_outcome(&line, c, there);
-	buf_adds(&line, " there, ");
-	add_outcome(&line, c, here);
-	fprintf(r->report, "%s here\n", buf_str(&line));
-	buf_free(&line);
-	r->differ++;
 }
 
 /* Append the rule that refuses the open here, on a task of pevtrace's or on the CPU, if one does. */
@@ -208,7 +169,9 @@ static void replay_explain(struct replaying *r, const struct call *c, int error)
 
 	if (c->desc->class == CLASS_OPEN && (error == EACCES || error == EPERM)) {
 		if (!r->warned_rights) {
-			if (!refusal_add_gate(&rights, error)) {
+			if (refusal_is_gate(error)) {
+				refusal_gate_words(&rights, error);
+			} else {
 				add_rule(r, c, error, &rights);
 				refusal_rights(&rights);
 			}
@@ -262,12 +225,22 @@ static void replay_compare(struct replaying *r, const struct call *c, const char
 
 	if (call_result_kind(c) == RESULT_ADDR && !c->failed)
 		there = 0; /* an address may look negative */
-	same = there < 0 || here < 0 || is_read(c) ? there == here : true;
+	same = there < 0 || here < 0 || c->desc->class == CLASS_READ ? there == here : true;
 	r->made++;
 	if (same)
 		return;
-	if (!no_descriptors(r, (int)-here))
-		tell_difference(r, c, what, there, here);
+	if (!no_descriptors(r, (int)-here)) {
+		struct buf line = { 0 };
+
+		buf_addf(&line, "%s:%lu: %s%s%s: ", r->path, reader_line(r->dump), c->desc->name,
+			 *what ? " " : "", what);
+		add_outcome(&line, c, there);
+		buf_adds(&line, " there, ");
+		add_outcome(&line, c, here);
+		fprintf(r->report, "%s here\n", buf_str(&line));
+		buf_free(&line);
+		r->differ++;
+	}
 	if (here < 0)
 		replay_explain(r, c, (int)-here);
 }
@@ -336,24 +309,17 @@ static const struct view_ops replay_ops = {
 
 /* The verb ---------------------------------------------------------------------------- */
 
-/* Return the bytes of ring buffers that the kernel lets a user have. */
-static uint64_t replay_ring_limit(const struct replaying *r)
-{
-	uint64_t each = (uint64_t)rights_sysctl("perf_event_mlock_kb", 516);
-	uint64_t cpus = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
-
-	return 1024 * (r->ring_limit ? r->ring_limit : each * cpus);
-}
-
 /* Raise RLIMIT_NOFILE, and set what the engine must know of this machine. */
 static void prepare(struct replaying *r)
 {
 	struct host *h = r->own_session.machine.host;
 	struct rlimit files;
+	uint64_t each = (uint64_t)rights_sysctl("perf_event_mlock_kb", 516);
+	uint64_t cpus = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
 
 	r->again.uprobe_type = host_pmu_type(h, "uprobe");
 	r->again.kprobe_type = host_pmu_type(h, "kprobe");
-	r->again.ring_limit = replay_ring_limit(r);
+	r->again.ring_limit = 1024 * (r->ring_limit ? r->ring_limit : each * cpus);
 	if (!getrlimit(RLIMIT_NOFILE, &files)) {
 		files.rlim_cur = files.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &files);
@@ -371,14 +337,6 @@ static void tell_nothing_made(const struct replaying *r)
 	warn("%s: no call was repeated%s", r->path,
 	     r->nreasons ? buf_str(&why) : ": it has no perf calls");
 	buf_free(&why);
-}
-
-static void summarize(const struct replaying *r)
-{
-	fprintf(r->report, "%lu call%s repeated: %lu with the same result, %lu with another\n",
-		r->made, r->made == 1 ? "" : "s", r->made - r->differ, r->differ);
-	for (size_t i = 0; i < r->nreasons; i++)
-		fprintf(r->report, "%lu left out: %s\n", r->left_out[i].n, r->left_out[i].why);
 }
 
 /* Return true if all calls were handled and all output written. */
@@ -405,8 +363,14 @@ static bool replay_calls(struct replaying *r)
 	replay_engine_free(&r->again);
 	session_end(&r->there);
 	written = own_session_end(&r->own_session);
-	if (!r->quiet)
-		summarize(r);
+	if (!r->quiet) {
+		fprintf(r->report,
+			"%lu call%s repeated: %lu with the same result, %lu with another\n",
+			r->made, r->made == 1 ? "" : "s", r->made - r->differ, r->differ);
+		for (size_t i = 0; i < r->nreasons; i++)
+			fprintf(r->report, "%lu left out: %s\n", r->left_out[i].n,
+				r->left_out[i].why);
+	}
 	/* a SIGTRAP of the last event may still be at work */
 	if (r->given >= 0 && process_ended(r->given, r->again.sigtraps ? DYING_MS : 0)) {
 		warn("the process %d of -p ended during the replay", r->again.given);
@@ -424,10 +388,23 @@ static bool replay_calls(struct replaying *r)
 static int replay_run(void *state, const struct verb_args *args)
 {
 	struct replaying *r = state;
+	struct options *o = &r->own_session.options;
 	bool ran = false;
 	FILE *f;
 
-	replay_check(r, args);
+	options_finish(o);
+	verb_want(args, 1);
+	if (o->npids > 1)
+		die("-p requires one process, which replaces all");
+	r->again.given = o->npids ? o->pids[0] : 0;
+	if (r->again.given && kill(r->again.given, 0) && errno == ESRCH)
+		die("-p %d: no such process", r->again.given);
+	if (r->again.given)
+		r->given = process_open(r->again.given);
+	o->npids = 0; /* the session attaches to nobody */
+	r->path = args->words[0];
+	/* keep a dump on standard output free of other lines */
+	r->report = o->json && !o->json_path && !o->output ? stderr : stdout;
 	f = input_open(r->path, &r->path);
 	r->dump = input_has_calls(f, r->path) ? reader_open(f, r->path, false) : NULL;
 	if (r->dump) {
@@ -435,7 +412,7 @@ static int replay_run(void *state, const struct verb_args *args)
 		reader_close(r->dump);
 	}
 	input_close(f);
-	options_free(&r->own_session.options);
+	options_free(o);
 	return !ran ? EXIT_TROUBLE : r->differ ? EXIT_NO : EXIT_YES;
 }
 

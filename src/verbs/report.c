@@ -2,7 +2,6 @@
 /* pevtrace report DUMP: a dump as one page for a browser, for Perfetto, or for perf. */
 #include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -50,105 +49,70 @@ static void report_init(void *state)
 	g->max_calls = MAX_CALLS;
 }
 
-/* Where a report is written: one of them. */
-struct report_output {
-	struct output *text;
-	struct perfout *perf_data;
-};
-
-static bool report_open(const struct reporting *g, struct report_output *out)
-{
-	const char *path = g->options.output;
-
-	*out = (struct report_output){ NULL, NULL };
-	if (g->format == FORMAT_PERF_DATA)
-		return (out->perf_data = perfout_open(path ? path : "-"));
-	return (out->text = output_open(path, STDOUT_FILENO, OUTPUT_ONE, CREATE_PUBLIC));
-}
-
-/* Return whether the output is the file that is read. */
-static bool report_overwrites(const struct reporting *g, FILE *f)
-{
-	struct stat in, out;
-
-	return g->options.output && !fstat(fileno(f), &in) && !stat(g->options.output, &out) &&
-	       S_ISREG(in.st_mode) && in.st_dev == out.st_dev && in.st_ino == out.st_ino;
-}
-
-static bool report_close(const struct report_output *out)
-{
-	return out->perf_data ? perfout_close(out->perf_data) : output_close(out->text);
-}
-
-static struct view *report_view(const struct reporting *g, struct reader *r, const char *path,
-				struct session *s, const struct report_output *out)
+static bool report_dump(const struct reporting *g, struct reader *r, const char *path,
+			struct output *text, struct perfout *perf_data)
 {
 	const struct report_about about = {
 		.reader = r, .dump = path, .max_calls = g->max_calls,
 	};
-
-	switch (g->format) {
-	case FORMAT_PERF_DATA:
-		return perfout_view_new(out->perf_data, reader_facts(r), s->model, &s->names,
-					false);
-	case FORMAT_CHROME:
-		return chrome_view_new(&s->names, reader_facts(r), out->text);
-	default:
-		return report_view_new(&about, s->model, &s->names, out->text);
-	}
-}
-
-static bool report_dump(const struct reporting *g, struct reader *r, const char *path,
-			const struct report_output *out)
-{
 	const struct session_setup setup = {
 		.source = reader_names(r), .keep = true,
 	};
 	struct session s;
+	struct view *v;
 	bool whole;
 
 	reader_progress(r);
 	session_start(&s, &setup, reader_facts(r));
-	if (g->format == FORMAT_PERF_DATA)
+	if (perf_data) {
 		model_keep_few(s.model);
-	session_add_view(&s, report_view(g, r, path, &s, out));
+		v = perfout_view_new(perf_data, reader_facts(r), s.model, &s.names, false);
+	} else if (g->format == FORMAT_CHROME) {
+		v = chrome_view_new(&s.names, reader_facts(r), text);
+	} else {
+		v = report_view_new(&about, s.model, &s.names, text);
+	}
+	session_add_view(&s, v);
 	whole = reader_run(r, &s);
-	if (out->perf_data && reader_stopped(r))
-		perfout_cut_short(out->perf_data);
+	if (perf_data && reader_stopped(r))
+		perfout_cut_short(perf_data);
 	session_end(&s);
 	return whole;
-}
-
-static int report_file(const struct reporting *g, FILE *f, const char *path)
-{
-	struct reader *r = reader_open(f, path, g->options.keep_going);
-	struct report_output out;
-	bool ok = false;
-
-	if (r && report_overwrites(g, f))
-		warn("'%s' is the dump: write to another file with -o", g->options.output);
-	else if (r && report_open(g, &out)) {
-		ok = report_dump(g, r, path, &out);
-		ok = report_close(&out) && ok;
-	}
-	if (r)
-		reader_close(r);
-	return ok ? EXIT_YES : EXIT_TROUBLE;
 }
 
 static int report_run(void *state, const struct verb_args *args)
 {
 	struct reporting *g = state;
-	const char *path;
-	int status;
+	const char *to = g->options.output, *path;
+	struct output *text = NULL;
+	struct perfout *perf_data = NULL;
+	struct reader *r = NULL;
+	struct stat in, out;
+	bool ok = false;
 	FILE *f;
 
 	verb_want(args, 1);
 	f = input_open(args->words[0], &path);
-	status = input_has_calls(f, path) ? report_file(g, f, path) : EXIT_TROUBLE;
+	if (input_has_calls(f, path))
+		r = reader_open(f, path, g->options.keep_going);
+	if (r && to && !fstat(fileno(f), &in) && !stat(to, &out) && S_ISREG(in.st_mode) &&
+	    in.st_dev == out.st_dev && in.st_ino == out.st_ino)
+		warn("'%s' is the dump: write to another file with -o", to);
+	else if (r && g->format == FORMAT_PERF_DATA)
+		perf_data = perfout_open(to ? to : "-");
+	else if (r)
+		text = output_open(to, STDOUT_FILENO, OUTPUT_ONE, CREATE_PUBLIC);
+	if (text || perf_data)
+		ok = report_dump(g, r, path, text, perf_data);
+	if (perf_data)
+		ok = perfout_close(perf_data) && ok;
+	if (text)
+		ok = output_close(text) && ok;
+	if (r)
+		reader_close(r);
 	input_close(f);
 	options_free(&g->options);
-	return status;
+	return ok ? EXIT_YES : EXIT_TROUBLE;
 }
 
 static const struct verb_group groups[] = {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* pevtrace COMMAND: an engine feeds a session. */
+#include <errno.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "core/host/mounts.h"
 #include "core/lib/die.h"
@@ -45,12 +45,13 @@ static void trace_ask(struct live *l, struct call *c)
 
 static void trace_execed(struct live *l, pid_t tid, pid_t former)
 {
-	injections_execed(trace_of(l)->options.inject, tid, former);
+	if (former != tid)
+		injections_move(trace_of(l)->options.inject, former, tid);
 }
 
 static void trace_gone(struct live *l, pid_t tid)
 {
-	injections_gone(trace_of(l)->options.inject, tid);
+	injections_move(trace_of(l)->options.inject, tid, 0);
 }
 
 static bool trace_nobody_reads(const struct live *l)
@@ -124,15 +125,6 @@ static int live_attach_ptrace(struct live *l, pid_t pid)
 	return trace_attach(l->tracer, pid);
 }
 
-static bool live_begin(struct live *l, const struct options *o)
-{
-	char *const *argv = o->argv;
-
-	if (o->daemon) /* this process becomes COMMAND, so it must not be who attaches */
-		return !trace_launch(l->tracer, argv) && live_attach(l, live_attach_ptrace);
-	return live_attach(l, live_attach_ptrace) && (!argv || !trace_launch(l->tracer, argv));
-}
-
 /* Return false if the trace could not begin. */
 static bool live_trace(struct live *l, const struct options *o, const struct trace_options *t,
 		       int *status)
@@ -143,7 +135,10 @@ static bool live_trace(struct live *l, const struct options *o, const struct tra
 	/* report failed writes; tracees get the dispositions from before trace_new() */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
-	begun = live_begin(l, o);
+	/* with -D this process becomes COMMAND, so it must not be who attaches */
+	begun = (!o->daemon || !trace_launch(l->tracer, o->argv)) &&
+		live_attach(l, live_attach_ptrace) &&
+		(o->daemon || !o->argv || !trace_launch(l->tracer, o->argv));
 	if (begun)
 		*status = trace_run(l->tracer);
 	/* the last messages must not stop a background job */
@@ -153,6 +148,12 @@ static bool live_trace(struct live *l, const struct options *o, const struct tra
 }
 
 /* Options ------------------------------------------------------------------- */
+
+/* Add what -e inject= or -e fault= says. */
+static void set_injection(void *to, const char *arg, const struct verb_option *opt)
+{
+	injections_add(to, arg, strcmp(opt->name, "fault") ? 0 : -ENOSYS);
+}
 
 static void set_as_kernel(void *to, const char *arg, const struct verb_option *opt)
 {
@@ -308,10 +309,10 @@ static const struct verb_option tampering[] = {
 		  "delay_exit=T or signal=SIGNAL, and WHEN a count of calls or a condition such "
 		  "as 'precise_ip>0'; or trace=, status=, signal=, quiet= or decode-fds=, as the options "
 		  "of these names" },
-	{ .name = "inject", .expr = "inject", .arg = "SET:DO", .set = options_set_inject,
-	  .help = "-e inject=" },
-	{ .name = "fault", .expr = "fault", .arg = "SET[:error=E]", .set = options_set_fault,
-	  .help = "the same with ENOSYS, unless error= names another" },
+	{ .name = "inject", .expr = "inject", .arg = "SET:DO", .set = set_injection,
+	  .at = AT(inject), .help = "-e inject=" },
+	{ .name = "fault", .expr = "fault", .arg = "SET[:error=E]", .set = set_injection,
+	  .at = AT(inject), .help = "the same with ENOSYS, unless error= names another" },
 	{ .name = "as-kernel", .arg = "RELEASE", .set = set_as_kernel, .at = AT(inject),
 	  .help = "refuse what that older kernel would have refused" },
 	{ 0 },
@@ -367,19 +368,14 @@ static void trace_check_bpf(const struct options *o)
 		die("--%s: %s", o->limit ? "syscall-limit" : "kill-on-exit", why);
 }
 
-/* Refuse -a N, which aligns results in strace. */
-static void trace_check_column(const struct options *o)
-{
-	if (o->all && o->argv && (!*o->argv[0] || program_find(o->argv[0])))
-		die("invalid -a argument: '%s' is no command; -a traces every process, -aN or "
-		    "--columns=N aligns results at column N", o->argv[0]);
-}
-
 static void trace_check(struct options *o, const struct verb_args *args)
 {
 	if (args->n)
 		o->argv = args->words;
-	trace_check_column(o);
+	/* -a N aligns results in strace */
+	if (o->all && o->argv && (!*o->argv[0] || program_find(o->argv[0])))
+		die("invalid -a argument: '%s' is no command; -a traces every process, -aN or "
+		    "--columns=N aligns results at column N", o->argv[0]);
 	options_finish(o);
 	o->bpf |= o->all;
 	o->buffer = o->buffer ? o->buffer : DEFAULT_BUFFER;
@@ -393,26 +389,6 @@ static void trace_check(struct options *o, const struct verb_args *args)
 		die("-D cannot be combined with -o '|CMD', which would be a child of COMMAND");
 	if (o->look_ms && !o->records && !o->keep && !o->perf_data)
 		die("--look-every requires --records, --explain, --perf-data or --summary");
-}
-
-/* Tell the user at a terminal that an empty trace is complete. */
-static void tell_empty(const struct trace *r)
-{
-	const struct options *o = &r->options;
-
-	if (!r->live.saw_perf && o->argv && !(o->text.quiet & QUIET_ATTACH) && r->views.text &&
-	    output_is_terminal(r->views.text))
-		warn("no perf_event_open was seen: '%s' used no perf events", o->argv[0]);
-}
-
-static void live_free(struct live *l)
-{
-	looker_free(l->looker);
-	earlier_free(l->earlier);
-	measured_free(l->measured);
-	map_free(&l->known);
-	map_free(&l->waiting);
-	map_free(&l->uring);
 }
 
 /* Pass on, to what is written at the end, what was noted while events were used. */
@@ -453,9 +429,16 @@ static int trace_run_verb(void *state, const struct verb_args *args)
 		plan_stops(o, &t);
 		l->earlier = earlier_new(&l->session);
 		begun = o->bpf ? live_trace_bpf(l, &t, &status) : live_trace(l, o, &t, &status);
-		live_free(l);
-		if (begun)
-			tell_empty(r);
+		looker_free(l->looker);
+		earlier_free(l->earlier);
+		measured_free(l->measured);
+		map_free(&l->known);
+		map_free(&l->waiting);
+		map_free(&l->uring);
+		/* an empty trace is complete */
+		if (begun && !l->saw_perf && o->argv && !(o->text.quiet & QUIET_ATTACH) &&
+		    r->views.text && output_is_terminal(r->views.text))
+			warn("no perf_event_open was seen: '%s' used no perf events", o->argv[0]);
 		tell_noted(r);
 		written = views_end(&r->views, &l->session);
 	}

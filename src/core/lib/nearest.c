@@ -70,6 +70,16 @@ void nearest_start_list(struct nearest *n, void (*list)(void *ctx, const char *c
 	n->ctx = ctx;
 }
 
+static void append_word(void *words, const char *candidate)
+{
+	buf_addf(words, " %s", candidate);
+}
+
+void nearest_start_words(struct nearest *n, struct buf *words)
+{
+	nearest_start_list(n, append_word, words);
+}
+
 /* Return whether a candidate of the same distance is better: PERF_SAMPLE_IP for PERF_SAMPLE_IPP. */
 static bool nearest_has_case(const struct nearest *n, const char *candidate)
 {

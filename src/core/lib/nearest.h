@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "core/lib/buf.h"
+
 enum { NEAREST_MAX = 80 };	/* bytes of a word worth comparing */
 
 struct nearest {
@@ -26,6 +28,9 @@ void nearest_start_any(struct nearest *n, const char *word, size_t len);
 /* Start a list: pass each candidate to the function instead of comparing it. */
 void nearest_start_list(struct nearest *n, void (*list)(void *ctx, const char *candidate),
 			void *ctx);
+
+/* Start a list: append each candidate to words, after a blank. */
+void nearest_start_words(struct nearest *n, struct buf *words);
 
 /*
  * Copy the candidate if it is closer than all before: by the number of letters changed,

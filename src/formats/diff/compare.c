@@ -17,6 +17,7 @@ static void compare_report(struct comparison *c, struct difference *d, const str
 	if (subject)
 		normal_event_name(t, subject, &what);
 	d->task = t->name;
+	d->item = i;
 	d->call = normal_form(n, i)->desc->name;
 	d->request = normal_get(normal_form(n, i), "request");
 	d->what = what.data;

@@ -17,7 +17,8 @@ struct difference {
 	const char *task, *call;
 	const char *request;	/* of an ioctl; NULL: none */
 	const char *what;	/* the event it is about; NULL: none */
-	const char *line;	/* the call in normal form, without its task */
+	const struct normal_item *item; /* the call; CHANGED and ORDER: that of the first */
+	const char *line;	/* the same in normal form, without its task */
 	/* CHANGED; NULL where that side has no such field */
 	const char *field, *a, *b;
 	/* REMOVED and ADDED: other calls that are about that event alone */

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "verbs/cli/injections.h"
 
-#include <ctype.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,15 +65,6 @@ static int64_t error_number(const char *word, const char *name)
 		die("unknown error '%s' in %s=%s", word, name, nearest_hint(&near));
 	die("unknown error '%s' in %s=; use names such as EINVAL, or numbers from 1 to %d", word,
 	    name, ERRNO_MAX);
-}
-
-static int64_t any_number(const char *word, const char *what, const char *name)
-{
-	int64_t n;
-
-	if (!scan_signed(word, SCAN_C, INT64_MIN, INT64_MAX, &n))
-		die("%s in %s= requires a number, not '%s'", what, name, word);
-	return n;
 }
 
 /* Return the time in ns; without a unit it is in microseconds. */
@@ -193,8 +182,10 @@ static void read_part(struct injection *in, const char *part, bool fault)
 	} else if (IS("error") || IS("retval")) {
 		take_once(in, t->injected, "error= or retval=");
 		t->injected = true;
-		t->ret = IS("error") ? -error_number(value, in->name) :
-			 any_number(value, "retval=", in->name);
+		if (IS("error"))
+			t->ret = -error_number(value, in->name);
+		else if (!scan_signed(value, SCAN_C, INT64_MIN, INT64_MAX, &t->ret))
+			die("retval= in %s= requires a number, not '%s'", in->name, value);
 	} else if (IS("delay") || IS("delay_enter")) {
 		take_once(in, t->enter_delay_ns, "delay_enter=");
 		t->enter_delay_ns = duration(value, "delay_enter=", in->name);
@@ -312,20 +303,7 @@ static uint64_t seen_key(enum call_id id, pid_t tid)
 	return (uint64_t)id << 32 | (uint32_t)tid;
 }
 
-static bool is_time(struct injection *in, const struct call *c)
-{
-	uint64_t key = seen_key(c->desc->id, c->tid);
-	const struct occasions *at = &in->at;
-	uint64_t n = (uintptr_t)map_get(&in->seen, key) + 1;
-
-	map_set(&in->seen, key, (void *)(uintptr_t)n);
-	if (n < at->first || n > at->last)
-		return false;
-	return at->step ? (n - at->first) % at->step == 0 : n == at->first;
-}
-
-/* Move the counts of task from to task to; 0: drop them. */
-static void hand_counts(struct injections *i, pid_t from, pid_t to)
+void injections_move(struct injections *i, pid_t from, pid_t to)
 {
 	for (size_t k = 0; i && k < i->n; k++) {
 		struct injection *in = &i->list[k];
@@ -339,43 +317,24 @@ static void hand_counts(struct injections *i, pid_t from, pid_t to)
 	}
 }
 
-void injections_execed(struct injections *i, pid_t tid, pid_t former)
-{
-	if (former != tid)
-		hand_counts(i, former, tid);
-}
-
-void injections_gone(struct injections *i, pid_t tid)
-{
-	hand_counts(i, tid, 0);
-}
-
-/* Return facts about the call's task and group; a cgroup's descriptor is the tracee's. */
-static struct rule_target target_of(const struct model *m, const struct call *c)
-{
-	struct rule_target t = { .descriptor = FACT_UNKNOWN };
-	int group_fd = call_int(c, 3);
-	const struct event *leader = model_event(m, c->tid, group_fd);
-
-	if (c->desc->id != CALL_PERF_EVENT_OPEN)
-		return t;
-	if (!(c->args[4] & PERF_FLAG_PID_CGROUP))
-		t.task.exists = facts_task_exists(call_target(c));
-	if (leader) /* the kernel here counts its members */
-		t.group = (struct rule_group){ .event = FACT_YES, .attr = leader->attr,
-					       .len = leader->attr_len, .cpu = leader->cpu };
-	else if (group_fd < 0)
-		t.group.event = FACT_NO;
-	return t;
-}
-
 static void be_older(struct injections *i, const struct model *m, struct call *c,
 		     const uint8_t *attr, size_t len)
 {
-	struct rule_target target = target_of(m, c);
-	struct as_refusal r = as_kernel_refuses(&i->old, c, attr, len, &target);
+	struct rule_target target = { .descriptor = FACT_UNKNOWN };
+	const struct event *leader = model_event(m, c->tid, call_int(c, 3));
+	bool open = c->desc->id == CALL_PERF_EVENT_OPEN;
 	struct buf because = { 0 };
+	struct as_refusal r;
 
+	/* a cgroup's descriptor is the tracee's */
+	if (open && !(c->args[4] & PERF_FLAG_PID_CGROUP))
+		target.task.exists = facts_task_exists(call_target(c));
+	if (open && leader) /* the kernel here counts its members */
+		target.group = (struct rule_group){ .event = FACT_YES, .attr = leader->attr,
+						    .len = leader->attr_len, .cpu = leader->cpu };
+	else if (open && call_int(c, 3) < 0)
+		target.group.event = FACT_NO;
+	r = as_kernel_refuses(&i->old, c, attr, len, &target);
 	if (!r.error)
 		return;
 	buf_adds(&because, "Linux ");
@@ -399,9 +358,15 @@ void injections_ask(struct injections *i, const struct model *m, struct call *c)
 	/* every injection counts the call; the last that matches applies */
 	for (size_t k = 0; k < i->n; k++) {
 		struct injection *in = &i->list[k];
+		const struct occasions *at = &in->at;
+		uint64_t key = seen_key(c->desc->id, c->tid), n;
 
-		if (in->calls[c->desc->id] &&
-		    (!in->when || when_holds(in->when, c, attr, len)) && is_time(in, c))
+		if (!in->calls[c->desc->id] || (in->when && !when_holds(in->when, c, attr, len)))
+			continue;
+		n = (uintptr_t)map_get(&in->seen, key) + 1;
+		map_set(&in->seen, key, (void *)(uintptr_t)n);
+		if (n >= at->first && n <= at->last &&
+		    (at->step ? (n - at->first) % at->step == 0 : n == at->first))
 			last = in;
 	}
 	if (last)

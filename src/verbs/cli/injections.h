@@ -35,10 +35,9 @@ bool injections_want(const struct injections *i, enum call_id id);
 void injections_ask(struct injections *i, const struct model *m, struct call *c);
 
 /*
- * Calls are counted by task across execs; forget a task that has exited, as its tid may be
- * used again.  Arguments as in struct trace_ops.
+ * Move the counts of calls of task from to task to, after an exec; or drop those of a task that has
+ * exited (0), as its tid may be used again.  i may be NULL.
  */
-void injections_execed(struct injections *i, pid_t tid, pid_t former);
-void injections_gone(struct injections *i, pid_t tid);
+void injections_move(struct injections *i, pid_t from, pid_t to);
 
 void injections_free(struct injections *i);

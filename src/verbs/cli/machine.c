@@ -14,30 +14,25 @@ static struct machine *machine_self(const struct names *n)
 	return (struct machine *)n; /* names is its first member */
 }
 
-static struct host *machine_of(const struct names *n)
-{
-	return machine_self(n)->host;
-}
-
 static const char *machine_name_pmu(const struct names *n, uint32_t type)
 {
-	return host_pmu(machine_of(n), type);
+	return host_pmu(machine_self(n)->host, type);
 }
 
 static const char *machine_name_tracepoint(const struct names *n, uint64_t id)
 {
-	return host_tracepoint(machine_of(n), id);
+	return host_tracepoint(machine_self(n)->host, id);
 }
 
 static const char *machine_name_terms(const struct names *n, uint32_t type,
 				      const uint64_t *config, size_t nconfigs)
 {
-	return host_terms(machine_of(n), type, config, nconfigs);
+	return host_terms(machine_self(n)->host, type, config, nconfigs);
 }
 
 static const char *machine_name_format(const struct names *n, uint64_t id)
 {
-	return host_format(machine_of(n), id);
+	return host_format(machine_self(n)->host, id);
 }
 
 static const char *machine_name_fd(const struct names *n, const struct call *c, int64_t fd)

@@ -1,17 +1,179 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "verbs/cli/options.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/lib/die.h"
+#include "core/lib/nearest.h"
 #include "core/lib/output.h"
 #include "core/lib/pager.h"
 
+/* Arguments that are words of strace's ------------------------------------------------ */
+
+/* Call add for each word of a list; a leading ! is passed to it as not. */
+static void each(const char *list, const struct verb_option *opt, struct options *o,
+		 void (*add)(struct options *o, unsigned int word, bool not))
+{
+	bool not = *list == '!';
+	char *copy = xstrdup(list + not), *save, *word = strtok_r(copy, ",", &save);
+
+	if (!word)
+		verb_word("", opt);
+	for (; word; word = strtok_r(NULL, ",", &save))
+		add(o, verb_word(word, opt), not);
+	free(copy);
+}
+
+static const char precisions[] = "s ms us ns";
+
+static unsigned int precision(const char *arg, const struct verb_option *opt)
+{
+	return arg ? 3 * verb_word(arg, opt) : 6;
+}
+
+static void set_time(void *to, const char *arg, const struct verb_option *opt)
+{
+	*(struct text_time *)to = (struct text_time){ true, precision(arg, opt) };
+}
+
+/* Skip a prefix of word; return whether it was there. */
+static bool skip_word(const char **word, const char *prefix)
+{
+	size_t len = strlen(prefix);
+
+	if (strncmp(*word, prefix, len))
+		return false;
+	*word += len;
+	return true;
+}
+
+/* Without an argument each further -t shows more; else [format:]FORMAT,[precision:]PRECISION. */
+static void set_clock(void *to, const char *arg, const struct verb_option *opt)
+{
+	const struct verb_option digits = { .typed = opt->typed, .words = precisions };
+	struct text_options *t = &((struct options *)to)->text;
+	char *copy = xstrdup(arg ? arg : ""), *save;
+	const char *word = strtok_r(copy, ",", &save);
+
+	if (t->clock == CLOCK_OFF)
+		t->clock = CLOCK_TIME;
+	else if (!arg && !t->clock_digits)
+		t->clock_digits = 6;
+	else if (!arg)
+		t->clock = CLOCK_UNIX;
+	for (; word; word = strtok_r(NULL, ",", &save)) {
+		bool exact = skip_word(&word, "precision:");
+
+		if (exact || (!skip_word(&word, "format:") && strlen(word) <= 2))
+			t->clock_digits = precision(word, &digits);
+		else
+			t->clock = verb_word(word, opt);
+	}
+	free(copy);
+}
+
+static void set_hex(void *to, const char *arg, const struct verb_option *opt)
+{
+	struct text_options *t = &((struct options *)to)->text;
+
+	(void)arg, (void)opt;
+	t->hex = t->hex == HEX_NEVER ? HEX_NON_ASCII : HEX_ALL;
+}
+
+static void set_hex_words(void *to, const char *arg, const struct verb_option *opt)
+{
+	static const enum text_hex hex[] = {
+		HEX_NEVER, HEX_NON_ASCII_CHARS, HEX_NON_ASCII, HEX_ALL,
+	};
+	struct options *o = to;
+
+	o->text.hex = arg ? hex[verb_word(arg, opt)] : HEX_ALL;
+}
+
+static void add_quiet(struct options *o, unsigned int word, bool not)
+{
+	/* in the order of the option's words; pevtrace has no messages of two kinds */
+	static const unsigned int messages[] = {
+		QUIET_ATTACH, QUIET_EXIT, QUIET_SUPERSEDED, 0, 0, QUIET_ALL, 0,
+	};
+
+	if (not)
+		o->text.quiet &= ~messages[word];
+	else
+		o->text.quiet |= messages[word];
+}
+
+static void set_quiet(void *to, const char *arg, const struct verb_option *opt)
+{
+	struct options *o = to;
+	unsigned int *quiet = &o->text.quiet;
+
+	if (arg) {
+		*quiet = *arg == '!' ? QUIET_ALL : 0;
+		each(arg, opt, o, add_quiet);
+	} else if (!(*quiet & QUIET_ATTACH)) {
+		*quiet |= QUIET_ATTACH;
+	} else {
+		*quiet |= *quiet & QUIET_EXIT ? QUIET_ALL : QUIET_EXIT;
+	}
+}
+
+#define LABELS "path all none"
+
+static void add_label(struct options *o, unsigned int word, bool not)
+{
+	if (word > 2)
+		die("--decode-fds: pevtrace names the events behind descriptors, not other files; "
+		    "use path or all, or strace");
+	o->text.labels = (word < 2) != not;
+}
+
+static void set_labels(void *to, const char *arg, const struct verb_option *opt)
+{
+	struct verb_option known = *opt;
+	struct options *o = to;
+
+	known.words = LABELS " dev eventfd pidfd signalfd socket";
+	each(arg ? arg : "path", &known, o, add_label);
+}
+
+static void set_sort(void *to, const char *arg, const struct verb_option *opt)
+{
+	struct options *o = to;
+
+	o->counts_by = opt->typed;
+	o->counts.sort = (enum count_sort)verb_word(arg, opt);
+}
+
+static void add_column(struct options *o, unsigned int word, bool not)
+{
+	struct call_counts_form *f = &o->counts;
+
+	if (not)
+		die("--summary-columns lists what to show; it cannot be negated");
+	for (size_t i = 0; i < f->ncolumns; i++)
+		if (f->columns[i] == word)
+			die("--summary-columns: a column is named twice");
+	f->columns[f->ncolumns++] = (enum count_column)word;
+}
+
+static void set_columns(void *to, const char *arg, const struct verb_option *opt)
+{
+	struct options *o = to;
+
+	o->counts_by = opt->typed;
+	o->counts.ncolumns = 0;
+	each(arg, opt, o, add_column);
+	for (size_t i = 0; i < o->counts.ncolumns; i++)
+		if (o->counts.columns[i] == COUNT_NAME)
+			return;
+	o->counts.columns[o->counts.ncolumns++] = COUNT_NAME;
+}
+
 #define AT(member) offsetof(struct options, member)
 
-/* Setters ------------------------------------------------------------------------- */
+/* Other setters ------------------------------------------------------------------- */
 
 static void set_json(void *to, const char *arg, const struct verb_option *opt)
 {
@@ -30,21 +192,14 @@ static void set_symbols(void *to, const char *arg, const struct verb_option *opt
 	o->symbols = o->records = true;
 }
 
+/* -c: show the tables in place of the calls; -C: beside them. */
 static void set_count(void *to, const char *arg, const struct verb_option *opt)
 {
 	struct options *o = to;
 
-	(void)arg, (void)opt;
-	o->count = o->table = o->summary = true;
-}
-
-/* Show calls, and the tables of -c. */
-static void set_count_too(void *to, const char *arg, const struct verb_option *opt)
-{
-	struct options *o = to;
-
-	(void)arg, (void)opt;
-	o->table = o->summary = o->beside = true;
+	(void)arg;
+	o->table = o->summary = true;
+	*(opt->key == 'c' ? &o->count : &o->beside) = true;
 }
 
 static void set_outcome(void *to, const char *arg, const struct verb_option *opt)
@@ -90,31 +245,32 @@ static void set_width(void *to, const char *arg, const struct verb_option *opt)
 	o->text.width = o->text.any_width ? 0 : (unsigned int)verb_number(arg, opt, 20, 10000);
 }
 
-void options_set_color(void *to, const char *arg, const struct verb_option *opt)
+void options_set_choice(void *to, const char *arg, const struct verb_option *opt)
 {
-	static const enum color_when when[] = { COLOR_ALWAYS, COLOR_NEVER, COLOR_AUTO };
+	static const enum choice when[] = { CHOICE_ALWAYS, CHOICE_NEVER, CHOICE_AUTO };
 
-	*(enum color_when *)to = arg ? when[verb_word(arg, opt)] : COLOR_ALWAYS;
-}
-
-/* Add a process once, however often it is named. */
-static void add_pid(struct options *o, pid_t pid)
-{
-	for (size_t i = 0; i < o->npids; i++)
-		if (o->pids[i] == pid)
-			return;
-	o->pids = xrealloc(o->pids, (o->npids + 1) * sizeof(*o->pids));
-	o->pids[o->npids++] = pid;
+	*(enum choice *)to = arg ? when[verb_word(arg, opt)] : CHOICE_ALWAYS;
 }
 
 void options_set_pids(void *to, const char *arg, const struct verb_option *opt)
 {
 	static const char pid_ends[] = ", \t\n"; /* pidof and pgrep print such lists */
 	char *copy = xstrdup(arg), *save, *word;
+	struct options *o = to;
 
 	for (word = strtok_r(copy, pid_ends, &save); word;
-	     word = strtok_r(NULL, pid_ends, &save))
-		add_pid(to, (pid_t)verb_number(word, opt, 1, 1 << 22));
+	     word = strtok_r(NULL, pid_ends, &save)) {
+		pid_t pid = (pid_t)verb_number(word, opt, 1, 1 << 22);
+		size_t i = 0;
+
+		/* a process may be named several times */
+		while (i < o->npids && o->pids[i] != pid)
+			i++;
+		if (i < o->npids)
+			continue;
+		o->pids = xrealloc(o->pids, (o->npids + 1) * sizeof(*o->pids));
+		o->pids[o->npids++] = pid;
+	}
 	if (!arg[strspn(arg, pid_ends)])
 		die("%s requires a PID, not '%s'", opt->typed, arg);
 	free(copy);
@@ -141,7 +297,7 @@ void options_read_events(struct event_texts *e, struct host *h, struct event_lis
 
 #define COLOR								\
 	{ .name = "color", .arg = "WHEN", .optional = true, .words = "always never auto", \
-	  .help = "color the output", .set = options_set_color, .at = AT(color) }
+	  .help = "color the output", .set = options_set_choice, .at = AT(color) }
 
 const struct verb_option options_plain[] = {
 	{ .name = "output", .key = 'o', .arg = "FILE", .set = verb_set_text, .at = AT(output),
@@ -197,13 +353,13 @@ const struct verb_option options_calls[] = {
 	  .help = "show these calls: names, numbers, /REGEX, %open %ioctl %memory %poll %read "
 		  "%desc %pass %process, all, none, or perf, the calls that concern perf" },
 	{ .name = "decode-fds", .key = 'y', .excludes = 'y', .expr = "decode-fds|decode-fd",
-	  .arg = "WHAT", .optional = true, .bare = "path", .words = OPTIONS_LABELS,
-	  .set = options_set_labels,
+	  .arg = "WHAT", .optional = true, .bare = "path", .words = LABELS,
+	  .set = set_labels,
 	  .help = "show the event behind each descriptor: 5<cpu-clock cpu0>" },
-	{ .key = 'x', .set = options_set_hex,
+	{ .key = 'x', .set = set_hex,
 	  .help = "show strings that are not ASCII in hex; -xx: all strings" },
 	{ .name = "strings-in-hex", .excludes = 'x', .arg = "WHAT", .optional = true,
-	  .words = "none non-ascii-chars non-ascii all", .set = options_set_hex_words,
+	  .words = "none non-ascii-chars non-ascii all", .set = set_hex_words,
 	  .help = "show these strings, or only these characters, in hex" },
 	{ .name = "syscall-number", .key = 'n', .set = verb_set_true, .at = AT(text.nr),
 	  .help = "show the number of each call" },
@@ -216,14 +372,14 @@ const struct verb_option options_calls[] = {
 
 const struct verb_option options_times[] = {
 	{ .name = "absolute-timestamps", .key = 't', .arg = "FORMAT", .optional = true,
-	  .excludes = 't', .bare = "time", .words = "none time unix", .set = options_set_clock,
+	  .excludes = 't', .bare = "time", .words = "none time unix", .set = set_clock,
 	  .help = "show the time of day; -tt: with microseconds, -ttt: since the epoch; or "
 		  "FORMAT,PRECISION, such as time,ms" },
 	{ .name = "relative-timestamps", .key = 'r', .arg = "PRECISION", .optional = true,
-	  .words = "s ms us ns", .set = options_set_relative,
+	  .words = "s ms us ns", .set = set_time, .at = AT(text.relative),
 	  .help = "show the time since the previous line" },
 	{ .name = "syscall-times", .key = 'T', .arg = "PRECISION", .optional = true,
-	  .words = "s ms us ns", .set = options_set_duration,
+	  .words = "s ms us ns", .set = set_time, .at = AT(text.duration),
 	  .help = "show the time spent in each call" },
 	{ 0 },
 };
@@ -251,11 +407,11 @@ const struct verb_option options_session[] = {
 		  "read, and what it counted; strace's --summary is -C" },
 	{ .name = "summary-only", .key = 'c', .set = set_count,
 	  .help = "show no calls, but the summary and a table of calls, errors and times" },
-	{ .key = 'C', .set = set_count_too, .help = "show the tables of -c after the calls" },
+	{ .key = 'C', .set = set_count, .help = "show the tables of -c after the calls" },
 	{ .name = "summary-sort-by", .key = 'S', .arg = "KEY", .words = COUNT_SORT_WORDS,
-	  .set = options_set_sort, .help = "sort the table of calls" },
+	  .set = set_sort, .help = "sort the table of calls" },
 	{ .name = "summary-columns", .key = 'U', .arg = "LIST", .words = COUNT_COLUMN_WORDS,
-	  .set = options_set_columns, .help = "show these columns of the table of calls" },
+	  .set = set_columns, .help = "show these columns of the table of calls" },
 	{ .name = "summary-wall-clock", .key = 'w', .set = verb_set_true, .at = AT(wall_clock),
 	  .help = "accepted for compatibility with strace: times are always wall-clock times" },
 	{ 0 },
@@ -270,7 +426,7 @@ const struct verb_option options_files[] = {
 	{ .name = "quiet", .key = 'q', .excludes = 'q', .expr = "quiet|silent|silence|q",
 	  .arg = "SET", .optional = true,
 	  .words = "attach exit|exits thread-execve|superseded path-resolution personality all none",
-	  .bare = "attach,personality", .set = options_set_quiet,
+	  .bare = "attach,personality", .set = set_quiet,
 	  .help = "show no messages about attaching or an empty trace; -qq: nor about exits, "
 		  "-qqq: none; or leave out those of SET" },
 	{ 0 },
@@ -284,18 +440,20 @@ const struct verb_option options_keep_going[] = {
 
 /* After the last option ----------------------------------------------------------- */
 
-bool color_wanted(enum color_when when, bool terminal)
+bool color_wanted(enum choice when, bool terminal)
 {
 	const char *no_color;
 
-	if (when != COLOR_AUTO)
-		return when == COLOR_ALWAYS;
+	if (when != CHOICE_AUTO)
+		return when == CHOICE_ALWAYS;
 	no_color = getenv("NO_COLOR");
 	return terminal && !terminal_is_dumb() && !(no_color && *no_color);
 }
 
-void options_init(struct options *o)
+void options_init(void *options)
 {
+	struct options *o = options;
+
 	*o = (struct options){
 		.text.max_string = OPTIONS_MAX_STRING, .story.level = STORY_NORMAL,
 	};

@@ -14,7 +14,7 @@
 #include "verbs/cli/select.h"
 #include "verbs/cli/verb.h"
 
-enum color_when { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+enum choice { CHOICE_AUTO, CHOICE_ALWAYS, CHOICE_NEVER };
 
 struct options {
 	const char *output;	/* -o */
@@ -30,7 +30,7 @@ struct options {
 	size_t npids;
 	struct selection select;
 	struct text_options text;
-	enum color_when color;
+	enum choice color;
 	bool no_pager;		/* --no-pager, or what is shown is no list */
 	bool stacks;		/* -k */
 	bool count;		/* -c: show no calls */
@@ -65,8 +65,8 @@ struct options {
 
 enum { OPTIONS_MAX_STRING = 32 };	/* -s, unless it is given */
 
-/* Set the defaults of all options. */
-void options_init(struct options *o);
+/* Set the defaults of all options: also the init of a verb whose state begins with them. */
+void options_init(void *options);
 void options_free(struct options *o);
 
 /* Set what depends on several options; die if they contradict each other. */
@@ -98,28 +98,11 @@ extern const struct verb_option
 /* Setters for struct options. */
 verb_set_fn options_set_pids;	/* -p: a list */
 verb_set_fn options_set_event;	/* -e: struct event_texts */
-verb_set_fn options_set_color;	/* enum color_when, not struct options */
+verb_set_fn options_set_choice;	/* enum choice, not struct options */
 
-/* Return whether to write colors: COLOR_AUTO means on a terminal unless NO_COLOR is set
+/* Return whether to write colors: CHOICE_AUTO means on a terminal unless NO_COLOR is set
    and not empty (no-color.org). */
-bool color_wanted(enum color_when when, bool terminal);
-
-/* Of options whose arguments are words of strace's (options_words.c). */
-
-/* Without an argument each further -t shows more; else [format:]FORMAT,[precision:]PRECISION. */
-verb_set_fn options_set_clock;
-
-verb_set_fn options_set_relative;	/* -r, a precision */
-verb_set_fn options_set_duration;	/* -T, a precision */
-verb_set_fn options_set_hex;		/* -x, repeated: all strings */
-verb_set_fn options_set_hex_words;	/* --strings-in-hex */
-verb_set_fn options_set_quiet;		/* -q, repeated, or a set of messages */
-#define OPTIONS_LABELS "path all none"
-verb_set_fn options_set_labels;		/* -y, or a set of details */
-verb_set_fn options_set_sort;		/* -S */
-verb_set_fn options_set_columns;	/* -U */
-
-verb_set_fn options_set_inject, options_set_fault;
+bool color_wanted(enum choice when, bool terminal);
 
 /* Options of strace, -e NAME=ARG and --NAME=ARG, that pevtrace does not have: entries of foreign. */
 #define OPTIONS_FOREIGN \

@@ -3,11 +3,9 @@
 
 #include <limits.h>
 #include <regex.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "core/abi/strings.h"
 #include "core/lib/buf.h"
@@ -111,11 +109,6 @@ static bool is_foreign(const char *word)
 		nr_name((int)nr, name, sizeof(name)));
 }
 
-static void append_word(void *ctx, const char *word)
-{
-	buf_addf(ctx, " %s", word);
-}
-
 static _Noreturn void unknown_call(const char *word, const char *option)
 {
 	struct buf known = { 0 };
@@ -131,7 +124,7 @@ static _Noreturn void unknown_call(const char *word, const char *option)
 		    "strace -e trace=%s", word, option, word);
 	if (*n.best)
 		die("unknown call '%s' in %s=; did you mean %s?", word, option, n.best);
-	nearest_start_list(&n, append_word, &known);
+	nearest_start_words(&n, &known);
 	offer_classes(&n);
 	die("unknown call '%s' in %s=; valid are names and numbers of calls, /REGEX, and:%s", word,
 	    option, buf_str(&known));
@@ -213,24 +206,6 @@ static bool add_call(enum selected *calls, const char *word)
 	return d;
 }
 
-/* optional: the word may match nothing. */
-static bool add_word(enum selected *calls, const char *word, const char *option, bool optional)
-{
-	bool all = !strcmp(word, "all"), perf = !strcmp(word, "perf");
-
-	if (*word == '/') {
-		if (!add_matching(calls, word + 1, option) && !optional)
-			die("'%s' in %s= matches no call that pevtrace decodes; use "
-			    "strace -e trace=%s for others", word, option, word);
-		return true;
-	}
-	for (size_t i = 0; (all || perf) && i < CALL_COUNT; i++)
-		if (all || calls[i] == SELECT_NONE)
-			calls[i] = all ? SELECT_ALL : SELECT_PERF;
-	return all || perf || !strcmp(word, "none") || add_call(calls, word) ||
-	       add_class(calls, word);
-}
-
 struct named_calls {
 	enum selected *calls;
 	bool hidden;		/* the set is negated, and may have calls that are never shown */
@@ -239,14 +214,27 @@ struct named_calls {
 static void selection_add_call(void *ctx, const char *word, const char *option)
 {
 	const struct named_calls *named = ctx;
-	bool optional = *word == '?';
+	enum selected *calls = named->calls;
+	bool optional = *word == '?', all, perf;
 	const char *abi = strchr(word, '@');
 
 	if (abi && *word != '/')
 		die("'%s' in %s=: calls are selected in every ABI; leave out '%s'", word, option,
 		    abi);
-	if (!add_word(named->calls, word + optional, option, optional || named->hidden) &&
-	    !optional && !(named->hidden && is_foreign(word)))
+	word += optional;
+	all = !strcmp(word, "all");
+	perf = !strcmp(word, "perf");
+	if (*word == '/') {
+		if (!add_matching(calls, word + 1, option) && !optional && !named->hidden)
+			die("'%s' in %s= matches no call that pevtrace decodes; use "
+			    "strace -e trace=%s for others", word, option, word);
+		return;
+	}
+	for (size_t i = 0; (all || perf) && i < CALL_COUNT; i++)
+		if (all || calls[i] == SELECT_NONE)
+			calls[i] = all ? SELECT_ALL : SELECT_PERF;
+	if (!all && !perf && strcmp(word, "none") && !add_call(calls, word) &&
+	    !add_class(calls, word) && !optional && !(named->hidden && is_foreign(word)))
 		unknown_call(word, option);
 }
 

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "verbs/cli/verb.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "core/lib/buf.h"
 #include "core/lib/die.h"
 #include "core/lib/nearest.h"
+#include "core/lib/program.h"
 #include "core/lib/scan_text.h"
 
 struct command_line {
@@ -66,8 +65,7 @@ static _Noreturn void die_see_help(const struct verb *v, const char *what)
 	die("%s; see pevtrace%s%s --help", what, trace ? "" : " ", trace ? "" : v->name);
 }
 
-/* Return the option with that name (of one letter: key), or NULL. */
-static const struct verb_option *option_of(const struct verb *v, const char *word, size_t len)
+const struct verb_option *verb_option_of(const struct verb *v, const char *word, size_t len)
 {
 	struct verb_at at = { 0 };
 	const struct verb_option *o;
@@ -77,16 +75,6 @@ static const struct verb_option *option_of(const struct verb *v, const char *wor
 		    o->name && strlen(o->name) == len && !memcmp(o->name, word, len))
 			break;
 	return o;
-}
-
-/* Die if the default verb, which traces, has the option. */
-static void check_for_tracing(const struct command_line *l, const char *word, size_t len)
-{
-	const struct verb_option *o = l->all ? option_of(*l->all, word, len) : NULL;
-
-	if (o)
-		die("option '%s%.*s' is for tracing; %s", len > 1 ? "--" : "-", (int)len, word,
-		    o->instead ? o->instead : "see pevtrace --help");
 }
 
 /* Return the option of another program, such as strace, or NULL.  begins: word abbreviates it. */
@@ -108,6 +96,8 @@ static _Noreturn void unknown_option(const struct command_line *l, const char *w
 {
 	const struct verb_foreign *f = foreign_of(l->verb, word, len, true);
 	const struct verb *v = l->verb;
+	/* the default verb, which traces, may have it */
+	const struct verb_option *o = l->all ? verb_option_of(*l->all, word, len) : NULL;
 	struct buf what = { 0 };
 	struct verb_at at = { 0 };
 	struct nearest n;
@@ -115,27 +105,17 @@ static _Noreturn void unknown_option(const struct command_line *l, const char *w
 	if (f && f->why)
 		die("option '%s%.*s' is not supported: %s", len > 1 ? "--" : "-", (int)len, word,
 		    f->why);
-	check_for_tracing(l, word, len);
+	if (o)
+		die("option '%s%.*s' is for tracing; %s", len > 1 ? "--" : "-", (int)len, word,
+		    o->instead ? o->instead : "see pevtrace --help");
 	nearest_start(&n, word, len);
-	for (const struct verb_option *o; len > 1 && (o = verb_next(v, &at));)
+	while (len > 1 && (o = verb_next(v, &at)))
 		if (o->name)
 			nearest_try(&n, o->name);
 	buf_addf(&what, "unknown option '%s%.*s'", len > 1 ? "--" : "-", (int)len, word);
 	if (*n.best)
 		die("%s; did you mean --%s?", buf_str(&what), n.best);
 	die_see_help(v, buf_str(&what));
-}
-
-static _Noreturn void ambiguous_option(const struct verb *v, const char *word, size_t len)
-{
-	struct buf what = { 0 };
-	struct verb_at at = { 0 };
-
-	buf_addf(&what, "option '--%.*s' is ambiguous:", (int)len, word);
-	for (const struct verb_option *o; (o = verb_next(v, &at));)
-		if (o->name && !strncmp(o->name, word, len))
-			buf_addf(&what, " --%s", o->name);
-	die("%s", buf_str(&what));
 }
 
 /* Find the long option of that name, or the only one that begins so. */
@@ -161,8 +141,16 @@ static struct verb_at find_long(const struct command_line *l, const char *word, 
 		return find_long(l, f->same, strlen(f->same));
 	if (!n)
 		unknown_option(l, word, len);
-	if (n > 1)
-		ambiguous_option(v, word, len);
+	if (n > 1) {
+		struct buf what = { 0 };
+
+		at = (struct verb_at){ 0 };
+		buf_addf(&what, "option '--%.*s' is ambiguous:", (int)len, word);
+		for (const struct verb_option *o; (o = verb_next(v, &at));)
+			if (o->name && !strncmp(o->name, word, len))
+				buf_addf(&what, " --%s", o->name);
+		die("%s", buf_str(&what));
+	}
 	return found;
 }
 
@@ -227,11 +215,6 @@ void verb_offer_exprs(const struct verb *v, struct nearest *n)
 	}
 }
 
-static void append_name(void *ctx, const char *name)
-{
-	buf_addf(ctx, " %s", name);
-}
-
 static _Noreturn void unknown_expr(const struct command_line *l, const char *expr, size_t len)
 {
 	const struct verb_option *o;
@@ -242,14 +225,14 @@ static _Noreturn void unknown_expr(const struct command_line *l, const char *exp
 		if (f->why && f->name && (verb_is_word(f->name, expr, len) ||
 					  (f->expr && verb_is_word(f->expr, expr, len))))
 			die("-e %s= is not supported: %s", f->name, f->why);
-	o = l->all ? option_of(*l->all, expr, len) : NULL;
+	o = l->all ? verb_option_of(*l->all, expr, len) : NULL;
 	if (o && o->expr)
 		die("-e %s= is for tracing; see pevtrace --help", o->name);
 	nearest_start(&n, expr, len + 1);
 	verb_offer_exprs(l->verb, &n);
 	if (*n.best)
 		die("unknown -e '%s'; did you mean %s?", expr, n.best);
-	nearest_start_list(&n, append_name, &valid);
+	nearest_start_words(&n, &valid);
 	verb_offer_exprs(l->verb, &n);
 	die("unknown -e '%s'; valid are%s", expr, buf_str(&valid));
 }
@@ -341,27 +324,11 @@ static void parse_short(struct command_line *l, const char *word)
 	}
 }
 
-/* Return whether the word is an option; -1 is a number, and - a file. */
-static bool is_option(const char *word)
-{
-	return word[0] == '-' && word[1] && !(word[1] >= '0' && word[1] <= '9');
-}
-
-/* Die where a letter and a long name exclude each other, as in strace, and both were given. */
-static void check_forms(const struct command_line *l)
-{
-	struct verb_at at = { 0 };
-
-	for (const struct verb_option *o; (o = verb_next(l->verb, &at));)
-		if (o->excludes &&
-		    l->forms[(unsigned char)o->excludes] == (FORM_LETTER | FORM_NAME))
-			die("-%c and --%s cannot be combined; use one of them", o->excludes, o->name);
-}
-
 static void verb_parse(struct command_line *l)
 {
 	struct verb_args *a = &l->args;
 	bool ended = false, dashes = false;
+	struct verb_at at = { 0 };
 
 	while (*l->next) {
 		char *word = *l->next++;
@@ -369,7 +336,8 @@ static void verb_parse(struct command_line *l)
 		if (!ended && !strcmp(word, "--")) {
 			ended = dashes = true;
 			a->before = a->n;
-		} else if (ended || !is_option(word)) {
+		} else if (ended || *word != '-' || !word[1] || scan_is_digit(word[1])) {
+			/* -1 is a number, and - a file */
 			a->words[a->n++] = word;
 			ended |= l->verb->command;
 		} else if (word[1] == '-') {
@@ -380,25 +348,16 @@ static void verb_parse(struct command_line *l)
 	}
 	if (!dashes)
 		a->before = a->n;
-	check_forms(l);
+	/* a letter and a long name may exclude each other, as in strace */
+	for (const struct verb_option *o; (o = verb_next(l->verb, &at));)
+		if (o->excludes &&
+		    l->forms[(unsigned char)o->excludes] == (FORM_LETTER | FORM_NAME))
+			die("-%c and --%s cannot be combined; use one of them", o->excludes, o->name);
 }
 
 static void on_file_limit(int sig)
 {
 	(void)sig;
-}
-
-/*
- * Let writes beyond RLIMIT_FSIZE fail with EFBIG, which is reported, instead of ending
- * pevtrace.  A handler, unlike SIG_IGN, does not outlive an exec.
- */
-static void survive_file_limit(void)
-{
-	const struct sigaction catch = { .sa_handler = on_file_limit, .sa_flags = SA_RESTART };
-	struct sigaction was;
-
-	if (!sigaction(SIGXFSZ, NULL, &was) && was.sa_handler == SIG_DFL)
-		sigaction(SIGXFSZ, &catch, NULL);
 }
 
 int verb_run(const struct verb *v, const struct verb *const *all, int argc, char **argv)
@@ -409,9 +368,16 @@ int verb_run(const struct verb *v, const struct verb *const *all, int argc, char
 			.words = xcalloc((size_t)argc + 1, sizeof(char *)), .verb = v, .all = all,
 		},
 	};
+	const struct sigaction report = { .sa_handler = on_file_limit, .sa_flags = SA_RESTART };
+	struct sigaction was;
 	int status;
 
-	survive_file_limit();
+	/*
+	 * Let writes beyond RLIMIT_FSIZE fail with EFBIG, which is reported, instead of ending
+	 * pevtrace.  A handler, unlike SIG_IGN, does not outlive an exec.
+	 */
+	if (!sigaction(SIGXFSZ, NULL, &was) && was.sa_handler == SIG_DFL)
+		sigaction(SIGXFSZ, &report, NULL);
 	if (v->init)
 		v->init(l.state);
 	verb_parse(&l);
@@ -448,23 +414,6 @@ const struct verb *verb_find(const struct verb *const *all, const char *name)
 	return *all;
 }
 
-static bool in_path(const char *name)
-{
-	const char *path = getenv("PATH");
-	char *copy = xstrdup(path ? path : "/bin:/usr/bin"), *rest = copy, *dir;
-	struct buf file = { 0 };
-	bool found = false;
-
-	while (!found && (dir = strsep(&rest, ":"))) {
-		buf_reset(&file);
-		buf_addf(&file, "%s/%s", *dir ? dir : ".", name);
-		found = !access(buf_str(&file), X_OK);
-	}
-	buf_free(&file);
-	free(copy);
-	return found;
-}
-
 /* Verbs that are part of others now. */
 static const struct {
 	const char *was, *now, *more;
@@ -495,9 +444,8 @@ const char *verb_nearest(const struct verb *const *all, const char *word, struct
 void verb_check_spelling(const struct verb *const *all, const char *word)
 {
 	struct nearest n;
-	const char *best;
+	const char *best = verb_nearest(all, word, &n);
 
-	best = verb_nearest(all, word, &n);
-	if (*best && *word != '-' && !strchr(word, '/') && !in_path(word))
+	if (*best && *word != '-' && !strchr(word, '/') && program_find(word))
 		die("cannot run '%s': not found in PATH; did you mean pevtrace %s?", word, best);
 }

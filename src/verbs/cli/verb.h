@@ -117,6 +117,14 @@ void verb_help(const struct verb *v, const struct verb *const *all);
  */
 void verb_list(const struct verb *const *all);
 
+/*
+ * Print how the last of n words after "pevtrace", which may be empty, can go on; one line each:
+ *	WORD TAB HELP	the whole word; HELP may be missing
+ *	:file TAB HEAD	HEAD and the name of a file; likewise :directory
+ *	:command N	the words from the Nth on, counted from 0, are a command line
+ */
+void complete_words(const struct verb *const *all, char *const *words, size_t n);
+
 /* Flush standard output and exit with 0; die where it cannot be written. */
 _Noreturn void verb_exit_flushed(void);
 
@@ -126,6 +134,9 @@ struct verb_at {
 	const struct verb_option *option;
 };
 const struct verb_option *verb_next(const struct verb *v, struct verb_at *at);
+
+/* Return the option with that name (of one letter: key), or NULL. */
+const struct verb_option *verb_option_of(const struct verb *v, const char *word, size_t len);
 
 /* Offer what an argument of -e begins with, "trace=" and so on. */
 void verb_offer_exprs(const struct verb *v, struct nearest *n);

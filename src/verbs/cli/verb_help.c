@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Help and lists, made of the descriptions of verbs. */
+/* The descriptions of verbs: their options one by one, the words of an option, help and lists. */
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 
 #include "core/lib/buf.h"
 #include "core/lib/die.h"
+#include "core/lib/nearest.h"
 #include "core/lib/pager.h"
 #include "formats/text/text_wrap.h"
 #include "verbs/cli/verb.h"
@@ -36,6 +38,78 @@ const struct verb_option *verb_next(const struct verb *v, struct verb_at *at)
 	}
 	return at->option;
 }
+
+/* Words of options ------------------------------------------------------------------- */
+
+char *verb_words(const char *words)
+{
+	char *copy = xstrdup(words), *to = copy;
+
+	for (const char *w = words; *w; w += *w == '|' ? strcspn(w, " ") : 1)
+		if (*w != '|')
+			*to++ = *w;
+	*to = '\0';
+	return copy;
+}
+
+/* Die naming the valid words, or the nearest. */
+static _Noreturn void unknown_word(const char *word, const struct verb_option *o)
+{
+	char *words = verb_words(o->words);
+	struct buf valid = { 0 };
+	struct nearest n;
+
+	nearest_start(&n, word, strlen(word));
+	for (const char *w = words, *next; *w; w = next) {
+		size_t len = strcspn(w, " ");
+		char *copy = xstrndup(w, len);
+
+		next = w + len + !!w[len];
+		buf_addf(&valid, "%s%s", w == words ? "" : *next ? ", " : " or ", copy);
+		nearest_try(&n, copy);
+		free(copy);
+	}
+	die("%s requires %s, not '%s'%s%s%s", o->typed, buf_str(&valid), word,
+	    *n.best ? "; did you mean " : "", n.best, *n.best ? "?" : "");
+}
+
+bool verb_is_word(const char *w, const char *text, size_t len)
+{
+	for (;; w++) {
+		size_t n = strcspn(w, " |"), same = 0;
+
+		/* strace accepts an _ for a - */
+		while (same < n && same < len && w[same] == (text[same] == '_' ? '-' : text[same]))
+			same++;
+		if (same == n && same == len)
+			return true;
+		w += n;
+		if (*w != '|')
+			return false;
+	}
+}
+
+bool verb_pattern_matches(const char *pattern, const char *name)
+{
+	if (pattern[strcspn(pattern, "*?[")])
+		return !fnmatch(pattern, name, FNM_CASEFOLD);
+	return strcasestr(name, pattern);
+}
+
+unsigned int verb_word(const char *word, const struct verb_option *o)
+{
+	unsigned int i = 0;
+
+	for (const char *w = o->words; *w; i++) {
+		if (verb_is_word(w, word, strlen(word)))
+			return i;
+		w += strcspn(w, " ");
+		w += *w == ' ';
+	}
+	unknown_word(word, o);
+}
+
+/* Help ------------------------------------------------------------------------------- */
 
 _Noreturn void verb_exit_flushed(void)
 {
@@ -85,91 +159,70 @@ static void help_text(const char *text)
 	}
 }
 
-static void help_option(const struct verb_option *o)
-{
-	char *words = o->words ? verb_words(o->words) : NULL;
-	size_t column = help_width() < 2 * COLUMN ? NARROW_COLUMN : COLUMN;
-	struct buf head = { 0 };
-	struct buf text = { 0 };
-
-	buf_addf(&head, o->key ? "  -%c" : "    ", o->key);
-	if (o->name)
-		buf_addf(&head, "%s--%s", o->key ? ", " : "  ", o->name);
-	if (o->arg)
-		buf_addf(&head, "%s%s%s", !o->name ? " " : o->optional ? "[=" : "=", o->arg,
-			 o->optional ? "]" : "");
-	buf_adds(&text, o->help);
-	for (size_t i = 0; words && words[i]; i++)
-		buf_addf(&text, "%s%s%c", i ? "" : ": ", words[i] == ' ' ? "," : "", words[i]);
-	if (head.len + 2 > column)
-		printf("%s\n%*s", buf_str(&head), (int)column, "");
-	else
-		printf("%-*s", (int)column, buf_str(&head));
-	wrap(buf_str(&text), text.len, column);
-	buf_free(&head);
-	buf_free(&text);
-	free(words);
-}
-
 static void help_options(const struct verb *v)
 {
 	const struct verb_group *last = NULL;
 	struct verb_at at = { 0 };
 
 	for (const struct verb_option *o; (o = verb_next(v, &at)); last = at.group) {
+		char *words = o->words ? verb_words(o->words) : NULL;
+		size_t column = help_width() < 2 * COLUMN ? NARROW_COLUMN : COLUMN;
+		struct buf head = { 0 }, text = { 0 };
+
 		if (at.group != last && at.group->heading)
 			printf("\n%s:\n", at.group->heading);
-		help_option(o);
-	}
-}
-
-static void help_verbs(const struct verb *const *all)
-{
-	printf("\nVerbs:\n");
-	for (; *all; all++) {
-		struct buf name = { 0 };
-
-		buf_addf(&name, "  %-10s ", (*all)->name);
-		help_row(buf_str(&name), (*all)->summary, strlen((*all)->summary));
-		buf_free(&name);
-	}
-}
-
-/* Print each form of usage as a row. */
-static void help_usage(const char *usage)
-{
-	const char *word = "Usage: pevtrace ";
-
-	for (size_t len; *usage; usage += len + !!usage[len], word = "       pevtrace ") {
-		len = strcspn(usage, "\n");
-		help_row(word, usage, len);
-	}
-}
-
-/* Print each line whole, so that it can be copied. */
-static void help_examples(const char *text)
-{
-	for (size_t len; *text; text += len + !!text[len]) {
-		len = strcspn(text, "\n");
-		printf("  %.*s\n", (int)len, text);
+		buf_addf(&head, o->key ? "  -%c" : "    ", o->key);
+		if (o->name)
+			buf_addf(&head, "%s--%s", o->key ? ", " : "  ", o->name);
+		if (o->arg)
+			buf_addf(&head, "%s%s%s", !o->name ? " " : o->optional ? "[=" : "=", o->arg,
+				 o->optional ? "]" : "");
+		buf_adds(&text, o->help);
+		for (size_t i = 0; words && words[i]; i++)
+			buf_addf(&text, "%s%s%c", i ? "" : ": ", words[i] == ' ' ? "," : "",
+				 words[i]);
+		if (head.len + 2 > column)
+			printf("%s\n%*s", buf_str(&head), (int)column, "");
+		else
+			printf("%-*s", (int)column, buf_str(&head));
+		wrap(buf_str(&text), text.len, column);
+		buf_free(&head);
+		buf_free(&text);
+		free(words);
 	}
 }
 
 void verb_help(const struct verb *v, const struct verb *const *all)
 {
+	const char *head = "Usage: pevtrace ", *line;
+	size_t len;
+
 	pager_start();
-	help_usage(v->usage);
+	for (line = v->usage; *line; line += len + !!line[len], head = "       pevtrace ") {
+		len = strcspn(line, "\n");
+		help_row(head, line, len);
+	}
 	help_text(v->about);
 	if (all && *all == v)
-		help_verbs(all);
+		printf("\nVerbs:\n");
+	for (size_t i = 0; all && *all == v && all[i]; i++) {
+		struct buf name = { 0 };
+
+		buf_addf(&name, "  %-10s ", all[i]->name);
+		help_row(buf_str(&name), all[i]->summary, strlen(all[i]->summary));
+		buf_free(&name);
+	}
 	help_options(v);
 	if (v->notes) {
 		putchar('\n');
 		help_text(v->notes);
 	}
-	if (v->examples) {
+	if (v->examples)
 		printf("\nExamples:\n");
-		help_examples(v->examples);
+	/* each line whole, so that it can be copied */
+	for (line = v->examples; line && *line; line += len + !!line[len]) {
+		len = strcspn(line, "\n");
+		printf("  %.*s\n", (int)len, line);
 	}
 }
 
@@ -178,28 +231,22 @@ static const char *or_dash(const char *field)
 	return field && *field ? field : "-";
 }
 
-static void list_options(const struct verb *v)
-{
-	struct verb_at at = { 0 };
-
-	for (const struct verb_option *o; (o = verb_next(v, &at));) {
-		const char key[] = { '-', o->key, '\0' };
-		char *words = o->words ? verb_words(o->words) : NULL;
-
-		printf("option\t%s\t%s\t%s%s\t%s\t%s\t%s\t%s\n", v->name, o->key ? key : "-",
-		       o->name ? "--" : "-", o->name ? o->name : "",
-		       !o->arg ? "no" : o->optional ? "optional" : "required", or_dash(o->arg),
-		       or_dash(words), o->help);
-		free(words);
-	}
-}
-
 void verb_list(const struct verb *const *all)
 {
 	pager_start();
-	for (; *all; all++) {
-		printf("verb\t%s\t%s\t%s\n", (*all)->name, or_dash((*all)->operand),
-		       (*all)->summary);
-		list_options(*all);
+	for (const struct verb *v; (v = *all); all++) {
+		struct verb_at at = { 0 };
+
+		printf("verb\t%s\t%s\t%s\n", v->name, or_dash(v->operand), v->summary);
+		for (const struct verb_option *o; (o = verb_next(v, &at));) {
+			const char key[] = { '-', o->key, '\0' };
+			char *words = o->words ? verb_words(o->words) : NULL;
+
+			printf("option\t%s\t%s\t%s%s\t%s\t%s\t%s\t%s\n", v->name,
+			       o->key ? key : "-", o->name ? "--" : "-", o->name ? o->name : "",
+			       !o->arg ? "no" : o->optional ? "optional" : "required",
+			       or_dash(o->arg), or_dash(words), o->help);
+			free(words);
+		}
 	}
 }

@@ -112,16 +112,6 @@ bool views_start(struct views *v, struct session *s, struct options *o,
 	return true;
 }
 
-/* Return CLOCK_REALTIME minus CLOCK_MONOTONIC, in ns. */
-static int64_t views_real_offset(void)
-{
-	struct timespec real, mono;
-
-	clock_gettime(CLOCK_MONOTONIC, &mono);
-	clock_gettime(CLOCK_REALTIME, &real);
-	return (real.tv_sec - mono.tv_sec) * 1000000000LL + (real.tv_nsec - mono.tv_nsec);
-}
-
 static void views_free_features(struct perf_features *f)
 {
 	if (f)
@@ -134,13 +124,17 @@ bool views_start_here(struct views *v, struct session *s, struct options *o,
 {
 	struct session_facts facts = {
 		.arch = arch_native(), .page_size = source->page_size, .command = o->argv,
-		.pids = o->pids, .npids = o->npids, .real_offset = views_real_offset(),
-		.start_ns = clock_ns(),
+		.pids = o->pids, .npids = o->npids, .start_ns = clock_ns(),
 	};
 	struct perf_features *features = NULL;
 	long cpus = sysconf(_SC_NPROCESSORS_CONF), online = sysconf(_SC_NPROCESSORS_ONLN);
+	struct timespec real, mono;
 	struct utsname u;
 
+	clock_gettime(CLOCK_MONOTONIC, &mono);
+	clock_gettime(CLOCK_REALTIME, &real);
+	facts.real_offset = (real.tv_sec - mono.tv_sec) * 1000000000LL +
+			    (real.tv_nsec - mono.tv_nsec);
 	facts.cpus = cpus > 0 ? (uint32_t)cpus : 0;
 	facts.cpus_online = online > 0 ? (uint32_t)online : 0;
 	if (!uname(&u)) {
@@ -167,25 +161,19 @@ bool views_start_here(struct views *v, struct session *s, struct options *o,
 	return true;
 }
 
-static void views_tell_story(struct views *v, unsigned int columns, struct buf *out)
-{
-	const struct options *o = v->options;
-	struct prose p;
-
-	prose_init(&p, out, columns ? columns : terminal_columns(-1));
-	p.color = p.links = o->text.color;
-	story_write(v->story, &o->story, &p);
-	prose_free(&p);
-}
-
 static void views_write_tables(struct views *v, const struct session *s)
 {
 	const struct text_options *text = &v->options->text;
 	unsigned int columns = text->width ? text->width : output_columns(v->text);
 	struct buf table = { 0 };
+	struct prose p;
 
-	if (v->story)
-		views_tell_story(v, columns, &table);
+	if (v->story) {
+		prose_init(&p, &table, columns ? columns : terminal_columns(-1));
+		p.color = p.links = text->color;
+		story_write(v->story, &v->options->story, &p);
+		prose_free(&p);
+	}
 	if (v->options->summary) {
 		if (s->lost)
 			buf_addf(&table, "Incomplete: %llu messages of the kernel were lost, so calls "
@@ -217,4 +205,35 @@ bool views_end(struct views *v, struct session *s)
 	if (v->json)
 		ok = output_close(v->json) && ok;
 	return (!v->perf_data || perfout_close(v->perf_data)) && ok;
+}
+
+bool own_session_start(struct own_session *o)
+{
+	machine_live(&o->machine, o->options.symbols);
+	if (!views_start_here(&o->views, &o->session, &o->options, &o->machine.names)) {
+		machine_close(&o->machine);
+		return false;
+	}
+	own_calls_init(&o->own_calls, &o->session);
+	session_feed(&o->session, &(struct activity){
+		ACTIVITY_TASK, .task = {
+			.tid = gettid(), .pid = getpid(), .ns = clock_ns(), .attached = true,
+		},
+	});
+	return true;
+}
+
+bool own_session_end(struct own_session *o)
+{
+	bool written;
+
+	session_feed(&o->session, &(struct activity){
+		ACTIVITY_GONE, .gone = {
+			.tid = gettid(), .ns = clock_ns(), .how = END_DETACHED,
+		},
+	});
+	own_calls_free(&o->own_calls);
+	written = views_end(&o->views, &o->session);
+	machine_close(&o->machine);
+	return written;
 }

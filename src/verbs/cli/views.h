@@ -4,7 +4,9 @@
 
 #include "core/lib/output.h"
 #include "core/session/session.h"
+#include "engine/rings/own_call.h"
 #include "formats/text/call_counts.h"
+#include "verbs/cli/machine.h"
 #include "verbs/cli/options.h"
 
 struct views {
@@ -38,3 +40,24 @@ bool views_cannot_write(const struct views *v);
 
 /* Write the tables, end the session, close the outputs.  Return false if a write failed. */
 bool views_end(struct views *v, struct session *s);
+
+/*
+ * A session fed by calls of pevtrace itself (engine/rings/own_call.h), which are shown, counted and
+ * dumped like the calls of a traced program.
+ */
+struct own_session {
+	struct options options;	/* initialized, filled in and freed by the caller */
+	struct machine machine;
+	struct session session;
+	struct views views;
+	struct own_calls own_calls;
+};
+
+/*
+ * Start a session.  The dump contains all calls; options.select chooses which are shown.
+ * Return false after a warn(); own_session_end() must not be called then.
+ */
+bool own_session_start(struct own_session *o);
+
+/* End the session; return false if output could not be written. */
+bool own_session_end(struct own_session *o);

@@ -1,10 +1,31 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Decoding a dump through a session, as a traced program. */
+/* Decoding a dump through a session, as a traced program; or one thing, with no dump around it. */
 #pragma once
 
 #include <stdio.h>
 
-#include "verbs/cli/options.h"
+#include "verbs/cli/machine.h"
+#include "verbs/cli/showing.h"
 
-/* Show what the options select; return the exit status.  path is for messages. */
+/* Show what the options select of a dump; return the exit status.  path is for messages. */
 int decode_dump(FILE *f, const char *path, struct options *options);
+
+/* What to decode: one thing, or a record with its attr. */
+struct decode_one {
+	struct options options;
+	const char *attr, *ioctl, *record, *config, *error;
+	const char *operand;	/* ARG of --ioctl */
+	const struct arch *arch; /* that the bytes are of */
+	bool c_source;
+	const char *of_dumps;	/* name of an option that applies to dumps only, or NULL */
+	struct machine machine;
+	struct showing out;
+};
+
+extern const struct verb_option decode_one_options[];
+
+/* Return whether there is a single thing to decode, not a dump. */
+bool decode_one_wanted(const struct decode_one *d);
+
+/* Decode it; return the exit status. */
+int decode_one(struct decode_one *d, const struct verb_args *args);

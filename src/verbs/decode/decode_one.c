@@ -1,13 +1,476 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "verbs/decode/decode_one.h"
+#include "verbs/decode/decode.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/abi/attr.h"
+#include "core/abi/attr_member.h"
+#include "core/abi/attr_text.h"
+#include "core/abi/ioctl.h"
+#include "core/abi/layout.h"
+#include "core/abi/layout_emit.h"
+#include "core/abi/record.h"
+#include "core/abi/strings.h"
+#include "core/abi/swap.h"
+#include "core/host/host.h"
 #include "core/lib/die.h"
 #include "core/lib/nearest.h"
-#include "verbs/cmd.h"
+#include "core/model/event_name.h"
+#include "experiment/open_event.h"
+#include "public/pevtrace.h"
+#include "verbs/cli/input.h"
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+/* Address of the memory that decoded calls point to. */
+#define AT 0x100000
+
+static const char *const use_arch = BIG_ENDIAN_HERE ?
+	"if it is of a little-endian machine, use --arch=x86_64 or the like" :
+	"if it is of a big-endian machine, use --arch=s390x";
+
+static bool decode_swaps(const struct decode_one *d)
+{
+	return d->arch->big_endian != BIG_ENDIAN_HERE;
+}
+
+/* Return the names of this machine, if the bytes may be of one of its programs. */
+static const struct names *decode_names(const struct decode_one *d)
+{
+	return arch_same_kernel(d->arch, arch_native()) ? &d->machine.names : NULL;
+}
+
+/* attrs ---------------------------------------------------------------------- */
+
+/* Convert the attr if need be; warn if its size makes sense in the other byte order only. */
+static void decode_convert(const struct decode_one *d, struct attr_text *a)
+{
+	const struct field *f = &layout_perf_event_attr.fields[ATTR_SIZE];
+	uint64_t other = swap_load(a->bytes + f->offset, f->width);
+
+	if (decode_swaps(d))
+		attr_text_swap(a);
+	else if (a->given && other >= PERF_ATTR_SIZE_VER0 && other <= ATTR_TEXT_MAX)
+		warn("the attr has size %llu in the other byte order; %s",
+		     (unsigned long long)other, use_arch);
+}
+
+/* Write the attr as C; its pointers to strings become those of a. */
+static void decode_show_c(struct decode_one *d, const struct attr_text *a)
+{
+	const struct layout *l = &layout_perf_event_attr;
+	uint8_t bytes[ATTR_TEXT_MAX];
+	struct pevtrace_machine *here = pevtrace_machine_new();
+	struct buf *out = &d->out.line;
+	ssize_t len;
+
+	memcpy(bytes, a->bytes, sizeof(bytes));
+	for (size_t i = 0; i < l->n; i++)
+		for (size_t k = 0; k < a->nstrings && l->fields[i].kind == FIELD_STRING; k++)
+			if (field_get(&l->fields[i], a->bytes, a->len) == a->strings[k].addr)
+				field_set(&l->fields[i], (uintptr_t)&a->pool[a->strings[k].at],
+					  bytes);
+	pevtrace_machine_read(here);
+	showing_begin(&d->out, true);
+	len = pevtrace_attr_print(here, bytes, a->len, PEVTRACE_C | PEVTRACE_FOLLOW, NULL, 0);
+	if (len < 0)
+		die("cannot write the attr as C: %s", strerror((int)-len));
+	buf_reserve(out, (size_t)len);
+	pevtrace_attr_print(here, bytes, a->len, PEVTRACE_C | PEVTRACE_FOLLOW, out->data,
+			    (size_t)len + 1);
+	pevtrace_machine_free(here);
+	out->len = (size_t)len - 1; /* showing_end() adds the last newline */
+	showing_end(&d->out);
+}
+
+/* Write the attr, converted if need be. */
+static void decode_show(struct decode_one *d, struct attr_text *a)
+{
+	struct call c = { .arch = d->arch };
+	struct sink *s;
+
+	decode_convert(d, a);
+	if (d->c_source) {
+		decode_show_c(d, a);
+		return;
+	}
+	attr_text_capture(a, &c, AT);
+	showing_begin(&d->out, true);
+	s = d->out.sink;
+	if (*a->label && d->out.json) {
+		sink_symbol(s, "label", a->label);
+	} else if (*a->label) {
+		text_escaped(&d->out.line, a->label);
+		buf_adds(&d->out.line, ": ");
+	}
+	attr_emit(&c, AT_SYSCALL_ENTER, "attr", AT, decode_names(d), s);
+	if (a->elided)
+		sink_note(s, "elided", "members missing from the text are taken as zero");
+	if (a->given > a->len)
+		sink_notef(s, "left_over", "%zu bytes beyond its size are ignored",
+			   a->given - a->len);
+	if (d->out.json)
+		json_add_bytes(&d->out.object, "attr_bytes", a->bytes, a->len);
+	showing_end(&d->out);
+	call_free(&c);
+}
+
+static bool decode_one_attr(struct decode_one *d)
+{
+	struct text_cursor c = { .why = "" };
+	struct buf text = { 0 };
+	struct attr_text a;
+	struct attr_reader r;
+	enum attr_read got;
+	size_t n = 0;
+	bool ok = input_text(d->attr, "--attr", &text);
+
+	if (ok && input_is_binary(&text)) {
+		ok = attr_text_bytes(&c, (const uint8_t *)text.data, text.len, &a) ||
+		     input_bad_attr("--attr", c.why);
+		if (ok)
+			decode_show(d, &a);
+	} else if (ok) {
+		attr_reader_init(&r, buf_str(&text), text.len);
+		for (; (got = attr_reader_next(&r, &a)) == ATTR_READ; n++)
+			decode_show(d, &a);
+		ok = got == ATTR_BAD ? input_bad_attr("--attr", r.in.why) : n;
+		if (got != ATTR_BAD && !n)
+			warn("--attr: no attr found");
+	}
+	buf_free(&text);
+	return ok;
+}
+
+/* ioctls --------------------------------------------------------------------- */
+
+static bool decode_number(const char *text, const struct xlat *x, const char *option,
+			  uint64_t *v)
+{
+	struct text_cursor c = { .at = text, .end = text + strlen(text) };
+
+	if (value_read(&c, x, v))
+		return true;
+	warn("%s requires a number or a name, not '%s': %s", option, text, c.why);
+	return false;
+}
+
+/*
+ * Find an ioctl by its name, or by its number in programs of either word size.  unknown: for one
+ * of perf's type that the tables do not have.
+ */
+static const struct ioctl_desc *find_ioctl(const struct arch *arch, const char *text,
+					   struct ioctl_desc *unknown)
+{
+	const char *prefix = "PERF_EVENT_IOC_";
+	struct nearest n;
+	uint64_t request;
+
+	for (size_t i = 0; i < ioctl_ndescs; i++) {
+		const struct ioctl_desc *d = &ioctl_descs[i];
+		bool named = !strcmp(d->name, text) ||
+			     (!strncmp(d->name, prefix, strlen(prefix)) &&
+			      !strcasecmp(d->name + strlen(prefix), text));
+
+		if (named)
+			return d;
+	}
+	if (*text < '0' || *text > '9') {
+		nearest_start(&n, text, strlen(text));
+		ioctl_offer(&n);
+		for (size_t i = 0; !*n.best && i < ioctl_ndescs; i++)
+			if (!strncmp(ioctl_descs[i].name, prefix, strlen(prefix)))
+				nearest_try(&n, ioctl_descs[i].name + strlen(prefix));
+		warn("--ioctl: no such perf ioctl '%s'%s", text,
+		     *n.best ? nearest_hint(&n) : "; see perf_event_open(2)");
+		return NULL;
+	}
+	if (!decode_number(text, NULL, "--ioctl", &request))
+		return NULL;
+	request = request >> 32 ? request : ioctl_generic(arch, (uint32_t)request);
+	for (size_t i = 0; i < ioctl_ndescs; i++)
+		if (ioctl_descs[i].request == request || ioctl_descs[i].compat == request)
+			return &ioctl_descs[i];
+	*unknown = (struct ioctl_desc){
+		.request = (uint32_t)request, .compat = (uint32_t)request, .dir = IOCTL_VALUE,
+		.meaning = "unknown here: a newer ioctl of perf, or none",
+	};
+	if (request == unknown->request && ioctl_is_perf(request))
+		return unknown;
+	warn("--ioctl: 0x%llx is no perf ioctl", (unsigned long long)request);
+	return NULL;
+}
+
+/* Set the argument, and capture the memory that it points to. */
+static bool fill_arg(struct decode_one *d, const struct ioctl_desc *io, struct call *c)
+{
+	enum call_phase phase = io->dir == IOCTL_OUT ? AT_SYSCALL_EXIT : AT_SYSCALL_ENTER;
+	const char *text = d->operand;
+	struct text_cursor bytes = { .at = text, .end = text + strlen(text) };
+	uint8_t room[512];
+	struct attr_text a;
+	uint64_t v;
+	size_t n;
+
+	c->args[2] = AT;
+	switch (io->dir == IOCTL_VALUE ? IOCTL_ARG_UINT : io->arg) {
+	case IOCTL_ARG_STRING:
+		call_add_capture(c, AT_SYSCALL_ENTER, AT, (uint32_t)strlen(text) + 1, text,
+				 (uint32_t)strlen(text) + 1);
+		return true;
+	case IOCTL_ARG_ATTR:
+		if (!input_attr(text, "--ioctl's argument", &a))
+			return false;
+		decode_convert(d, &a);
+		attr_text_capture(&a, c, AT);
+		return true;
+	case IOCTL_ARG_QUERY_BPF:
+		if (!bytes_read(&bytes, room, sizeof(room), &n)) {
+			warn("--ioctl's argument is no struct perf_event_query_bpf in "
+			     "hexadecimal: %s", bytes.why);
+			return false;
+		}
+		if (decode_swaps(d))
+			swap_words(room, n, 4);
+		call_add_capture(c, AT_SYSCALL_EXIT, AT, (uint32_t)n, room, (uint32_t)n);
+		return true;
+	default:
+		if (!decode_number(text, io->xlat, "--ioctl's argument", &v))
+			return false;
+		if (io->dir == IOCTL_VALUE)
+			c->args[2] = v;
+		else
+			call_add_capture(c, phase, AT, 8, &v, 8);
+		return true;
+	}
+}
+
+static bool decode_one_ioctl(struct decode_one *d)
+{
+	struct call c = { .arch = d->arch, .returned = true };
+	struct ioctl_desc unknown;
+	const struct ioctl_desc *io = find_ioctl(d->arch, d->ioctl, &unknown);
+	struct sink *s;
+	bool ok = io;
+
+	if (!io)
+		return false;
+	c.args[1] = c.arch->word == 4 ? io->compat : io->request;
+	if (d->operand)
+		ok = fill_arg(d, io, &c);
+	if (ok) {
+		showing_begin(&d->out, true);
+		s = d->out.sink;
+		ioctl_emit_request(&c, "request", s);
+		sink_note(s, "meaning", io->meaning);
+		d->out.text.results = true;
+		sink_hex(s, "request64", ioctl_native(c.arch, io->request));
+		sink_hex(s, "request32", ioctl_native(c.arch, io->compat));
+		if (d->operand)
+			ioctl_emit_arg(&c, "argument", c.args[2], decode_names(d), s);
+		showing_end(&d->out);
+	}
+	call_free(&c);
+	return ok;
+}
+
+/* records -------------------------------------------------------------------- */
+
+static bool show_records(struct decode_one *d, uint8_t *bytes, size_t len,
+			 const struct record_format *f)
+{
+	const struct field *member = &layout_perf_event_header.fields[PERF_EVENT_HEADER_SIZE];
+	size_t at = 0, size, shown, other;
+
+	while (len - at >= 8) {
+		size = decode_swaps(d) ? swap_load(bytes + at + member->offset, member->width) :
+					 load_uint(bytes + at + member->offset, member->width);
+		shown = size < 8 || size > len - at ? len - at : size;
+		if (decode_swaps(d))
+			swap_record(bytes + at, shown, f, NULL);
+		showing_begin(&d->out, true);
+		record_emit(bytes + at, shown, f, decode_names(d), d->out.sink, NULL);
+		showing_end(&d->out);
+		if (shown != size)
+			break;
+		at += size;
+	}
+	if (at == len)
+		return len || (warn("--record: no record found"), false);
+	other = len < 8 ? 0 : swap_load(bytes + member->offset, member->width);
+	if (!at && !decode_swaps(d) && other >= 8 && other <= len)
+		warn("--record: the first record has size %zu in the other byte order; %s",
+		     other, use_arch);
+	warn("--record: incomplete record at byte %zu, with %zu byte%s left",
+	     at, len - at, len - at == 1 ? "" : "s");
+	return false;
+}
+
+static bool decode_one_record(struct decode_one *d)
+{
+	struct record_format f = { .arch = d->arch };
+	struct attr_text a;
+	struct buf text = { 0 };
+	uint8_t *bytes = NULL;
+	struct text_cursor c = { .why = "" };
+	bool ok = true;
+	size_t n;
+
+	if (d->attr) {
+		ok = input_attr(d->attr, "--attr", &a);
+		if (ok) {
+			decode_convert(d, &a);
+			record_format_of(&f, a.bytes, a.len, d->arch);
+		}
+	}
+	ok = ok && input_text(d->record, "--record", &text);
+	if (ok && input_is_binary(&text)) {
+		ok = show_records(d, (uint8_t *)text.data, text.len, &f);
+	} else if (ok) {
+		bytes = xmalloc(text.len + 1);
+		c.at = buf_str(&text);
+		c.end = c.at + text.len;
+		ok = bytes_read(&c, bytes, text.len, &n);
+		if (!ok)
+			warn("cannot read --record: %s; use bytes in hexadecimal or "
+			     "@FILE", c.why);
+		ok = ok && show_records(d, bytes, n, &f);
+	}
+	free(bytes);
+	buf_free(&text);
+	return ok;
+}
+
+/* type and config ------------------------------------------------------------ */
+
+/* Find a value by its name, in any case and with - for _, in a table: cpu-clock is CPU_CLOCK. */
+static bool value_named(const struct xlat *x, const char *word, uint64_t *value)
+{
+	const struct xlat_entry *e;
+	char upper[80];
+	size_t n = 0;
+
+	for (; n < sizeof(upper) - 1 && word[n]; n++)
+		upper[n] = word[n] == '-' ? '_' : word[n] >= 'a' && word[n] <= 'z' ?
+			   (char)(word[n] - 32) : word[n];
+	upper[n] = 0;
+	e = xlat_by_name(x, upper);
+	if (e)
+		*value = e->value;
+	return e;
+}
+
+static bool type_of(struct host *host, const char *word, uint64_t *type)
+{
+	struct text_cursor c = { .at = word, .end = word + strlen(word) };
+	int64_t pmu;
+
+	if (value_named(&xlat_perf_type_id, word, type) ||
+	    (*word >= '0' && *word <= '9' && value_read(&c, NULL, type) && *type <= UINT32_MAX))
+		return true;
+	pmu = host_pmu_type(host, word);
+	*type = (uint64_t)pmu;
+	if (pmu < 0)
+		warn("--config: '%s' is neither an attr.type nor a PMU of this machine; see "
+		     "/sys/bus/event_source/devices", word);
+	return pmu >= 0;
+}
+
+static bool config_of(struct host *host, uint64_t type, const char *word, uint64_t *config)
+{
+	const struct xlat *x = attr_config_values(type);
+
+	if (type == PERF_TYPE_TRACEPOINT && strchr(word, ':')) {
+		if (!host_tracepoint_id(host, word, config))
+			return true;
+		warn("--config: tracefs has no tracepoint '%s' that can be read here", word);
+		return false;
+	}
+	return value_named(x, word, config) || decode_number(word, x, "--config's value", config);
+}
+
+static bool decode_one_config(struct decode_one *d)
+{
+	const char *colon = strchr(d->config, ':');
+	uint8_t attr[PERF_ATTR_SIZE_VER0] = { 0 };
+	struct walk w = {
+		.layout = &layout_perf_event_attr, .bytes = attr, .len = sizeof(attr),
+		.arch = arch_native(), .names = &d->machine.names,
+	};
+	struct buf name = { 0 };
+	uint64_t type, config;
+	struct sink *s;
+	bool ok;
+
+	if (!colon) {
+		warn("--config requires TYPE:VALUE, as in software:0, not '%s'", d->config);
+		return false;
+	}
+	buf_add(&name, d->config, (size_t)(colon - d->config));
+	ok = type_of(d->machine.host, buf_str(&name), &type) &&
+	     config_of(d->machine.host, type, colon + 1, &config);
+	if (ok) {
+		attr_put(attr, ATTR_TYPE, type);
+		attr_put(attr, ATTR_SIZE, sizeof(attr));
+		attr_put(attr, ATTR_CONFIG, config);
+		buf_reset(&name);
+		event_name(attr, sizeof(attr), &d->machine.names, &name);
+		showing_begin(&d->out, false);
+		s = d->out.sink;
+		layout_emit_member(&w, ATTR_TYPE, s);
+		layout_emit_member(&w, ATTR_CONFIG, s);
+		if (s->full)
+			sink_hex(s, "raw", config);
+		sink_string(s, "event", buf_str(&name), name.len, false);
+		showing_end(&d->out);
+	}
+	buf_free(&name);
+	return ok;
+}
+
+/* errors --------------------------------------------------------------------- */
+
+static bool decode_one_error(struct decode_one *d)
+{
+	const struct xlat_entry *e;
+	const char *name, *text;
+	struct nearest n;
+	struct sink *s;
+	uint64_t v;
+
+	v = (uint64_t)error_by_name(d->error, &n);
+	if (!v && *n.best && *d->error != '-') {
+		warn("--errno: unknown error '%s'%s", d->error, nearest_hint(&n));
+		return false;
+	}
+	if (!v && !decode_number(d->error, &xlat_perf_open_errno, "--errno", &v))
+		return false;
+	if ((int64_t)v < 0)
+		v = -v; /* as the kernel returns it */
+	if (!v || v > ERRNO_MAX) {
+		warn("--errno: %s is no error; use a name, or 1 to %d", d->error, ERRNO_MAX);
+		return false;
+	}
+	name = error_name((int)v);
+	text = error_meaning((int)v);
+	e = xlat_find(&xlat_perf_open_errno, v);
+	showing_begin(&d->out, true);
+	s = d->out.sink;
+	if (name)
+		sink_symbol(s, "name", name);
+	d->out.text.results = true;
+	sink_uint(s, "errno", v);
+	if (text)
+		sink_note(s, "text", text);
+	if (e && e->meaning != text)
+		sink_note(s, "perf_event_open", e->meaning);
+	showing_end(&d->out);
+	return true;
+}
+
+/* Options --------------------------------------------------------------------- */
 
 bool decode_one_wanted(const struct decode_one *d)
 {
@@ -21,11 +484,6 @@ static void set_once(void *to, const char *arg, const struct verb_option *o)
 	verb_set_text(to, arg, o);
 }
 
-static void add_known(void *words, const char *word)
-{
-	buf_addf(words, " %s", word);
-}
-
 static void set_arch(void *to, const char *arg, const struct verb_option *o)
 {
 	const struct arch *a = arch_by_name(arg);
@@ -33,39 +491,40 @@ static void set_arch(void *to, const char *arg, const struct verb_option *o)
 	struct nearest n;
 
 	if (!a) {
-		nearest_start_list(&n, add_known, &known);
+		nearest_start_words(&n, &known);
 		arch_offer(&n);
 		die("%s: unknown ABI '%s'; use one of%s", o->typed, arg, buf_str(&known));
 	}
 	*(const struct arch **)to = a;
 }
 
-#define AT(member) offsetof(struct decode_one, member)
+#define MEMBER(name) offsetof(struct decode_one, name)
 
 const struct verb_option decode_one_options[] = {
-	{ .name = "attr", .arg = "ATTR", .set = set_once, .at = AT(attr),
+	{ .name = "attr", .arg = "ATTR", .set = set_once, .at = MEMBER(attr),
 	  .help = "decode a struct perf_event_attr: hexadecimal bytes, or text of C, pevtrace, "
 		  "strace, perf -vv, perf evlist -v" },
-	{ .name = "arch", .arg = "ARCH", .set = set_arch, .at = AT(arch),
+	{ .name = "arch", .arg = "ARCH", .set = set_arch, .at = MEMBER(arch),
 	  .help = "the bytes and numbers are of a program of that ABI, as a dump names it: "
 		  "s390x, aarch64" },
-	{ .name = "c-source", .set = verb_set_true, .at = AT(c_source),
+	{ .name = "c-source", .set = verb_set_true, .at = MEMBER(c_source),
 	  .help = "with --attr, write the attr in C, to be compiled" },
-	{ .name = "ioctl", .arg = "NUMBER", .set = set_once, .at = AT(ioctl),
+	{ .name = "ioctl", .arg = "NUMBER", .set = set_once, .at = MEMBER(ioctl),
 	  .help = "decode the request of an ioctl, by number or name, and its argument" },
-	{ .name = "record", .arg = "RECORDS", .set = set_once, .at = AT(record),
+	{ .name = "record", .arg = "RECORDS", .set = set_once, .at = MEMBER(record),
 	  .help = "decode records of the ring buffer of the event with --attr" },
-	{ .name = "config", .arg = "TYPE:VALUE", .set = set_once, .at = AT(config),
+	{ .name = "config", .arg = "TYPE:VALUE", .set = set_once, .at = MEMBER(config),
 	  .help = "decode attr.config of that attr.type, PMU or tracepoint" },
-	{ .name = "errno", .arg = "ERRNO", .set = set_once, .at = AT(error),
+	{ .name = "errno", .arg = "ERRNO", .set = set_once, .at = MEMBER(error),
 	  .help = "show what an error of perf_event_open means, by number or name" },
 	{ 0 },
 };
 
-/* Die unless there is one thing to decode; --attr may say how to read a record. */
-static void check(struct decode_one *d, const struct verb_args *args)
+int decode_one(struct decode_one *d, const struct verb_args *args)
 {
+	/* --attr may say how to read a record */
 	int n = !!d->ioctl + !!d->record + !!d->config + !!d->error;
+	bool ok;
 
 	if (n > 1 || (n && d->attr && !d->record))
 		die("--attr, --ioctl, --record, --config and --errno are mutually exclusive; "
@@ -82,31 +541,18 @@ static void check(struct decode_one *d, const struct verb_args *args)
 		die("decode: unexpected argument '%s'; see pevtrace decode --help",
 		    args->words[!!d->ioctl]);
 	d->operand = args->words[0];
-}
-
-static bool decode_one_thing(struct decode_one *d)
-{
-	if (d->ioctl)
-		return decode_one_ioctl(d);
-	if (d->record)
-		return decode_one_record(d);
-	if (d->config)
-		return decode_one_config(d);
-	if (d->error)
-		return decode_one_error(d);
-	return decode_one_attr(d);
-}
-
-int decode_one(struct decode_one *d, const struct verb_args *args)
-{
-	bool ok;
-
-	check(d, args);
 	if (!d->arch)
 		d->arch = arch_native();
 	showing_open(&d->out, &d->options);
 	machine_open(&d->machine);
-	ok = decode_one_thing(d);
+	if (d->ioctl)
+		ok = decode_one_ioctl(d);
+	else if (d->record)
+		ok = decode_one_record(d);
+	else if (d->config)
+		ok = decode_one_config(d);
+	else
+		ok = d->error ? decode_one_error(d) : decode_one_attr(d);
 	machine_close(&d->machine);
 	return showing_close(&d->out) && ok ? EXIT_YES : EXIT_TROUBLE;
 }

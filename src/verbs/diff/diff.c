@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* pevtrace diff: compare two dumps or perf.data files, or a dump with an expectation. */
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,25 +13,357 @@
 #include "core/lib/pager.h"
 #include "formats/diff/compare.h"
 #include "formats/diff/expect.h"
+#include "formats/json/json_text.h"
 #include "formats/perfdata/perfdata.h"
+#include "formats/text/text_wrap.h"
 #include "verbs/cli/input.h"
 #include "verbs/cli/machine.h"
 #include "verbs/cli/options.h"
 #include "verbs/cmd.h"
-#include "verbs/diff/diff_print.h"
-#include "xlat/tables.h"
 
-/* Whether the threads of a process are compared as one task. */
-enum merge_when { MERGE_AUTO, MERGE_ALWAYS, MERGE_NEVER };
+#define RED "\033[31m"
+#define GREEN "\033[32m"
+#define BOLD "\033[1m"
+#define PLAIN "\033[m"
+
+/* The differences of one call, or of equal ones in a row, before they are written. */
+struct diff_block {
+	char *head;		/* "task1 perf_event_open" */
+	const struct normal_item *item; /* the call; NULL: none */
+	struct buf what;	/* names of the events with these differences */
+	struct buf body;
+};
+
+struct diff_print {
+	bool json, color;
+	unsigned int width;	/* of the terminal that differences go to, or 0 */
+	const char *a, *b;	/* names of the files, for the first lines */
+	bool begun;		/* these lines were written */
+	unsigned long number;	/* of the expected line that was written last, 0: none */
+	struct diff_block now, before;
+};
+
+static const char *paint(const struct diff_print *p, const char *color)
+{
+	return p->color ? color : "";
+}
+
+/* JSON ------------------------------------------------------------------------- */
+
+static void add_text(struct json_text *o, const char *key, const char *text)
+{
+	if (text)
+		sink_symbol(&o->sink, key, text);
+}
+
+/* Add the words of " one two" as an array. */
+static void add_words(struct json_text *o, const char *key, const char *words)
+{
+	sink_begin(&o->sink, key, SINK_ARRAY);
+	for (size_t n; *words; words += n) {
+		words++;
+		n = strcspn(words, " ");
+		sink_string(&o->sink, NULL, words, n, false);
+	}
+	sink_end(&o->sink);
+}
+
+static void write_json(struct json_text *o)
+{
+	struct buf line = json_text_end(o);
+
+	buf_addc(&line, '\n');
+	fwrite(line.data, 1, line.len, stdout);
+	buf_free(&line);
+}
+
+static void json_difference(const struct difference *d)
+{
+	static const char *const kinds[] = {
+		[DIFF_CHANGED] = "changed", [DIFF_REMOVED] = "removed",
+		[DIFF_ADDED] = "added", [DIFF_ORDER] = "order",
+	};
+	struct json_text o;
+	struct buf added = { 0 }, removed = { 0 };
+
+	json_text_begin(&o);
+	add_text(&o, "kind", kinds[d->kind]);
+	add_text(&o, "task", d->task);
+	add_text(&o, "call", d->call);
+	add_text(&o, "request", d->request);
+	add_text(&o, "event", d->what);
+	if (d->kind == DIFF_CHANGED) {
+		add_text(&o, "field", d->field);
+		add_text(&o, "a", d->a ? d->a : "0");
+		add_text(&o, "b", d->b ? d->b : "0");
+		if (compare_flags(d->field, d->a, d->b, &added, &removed)) {
+			add_words(&o, "bits_added", buf_str(&added));
+			add_words(&o, "bits_removed", buf_str(&removed));
+		}
+	} else {
+		add_text(&o, "line", d->line);
+		add_text(&o, "with", d->followers);
+	}
+	write_json(&o);
+	buf_free(&added);
+	buf_free(&removed);
+}
+
+/* Text -------------------------------------------------------------------------- */
+
+__attribute__((format(printf, 2, 3)))
+static void diff_printf(const struct diff_print *p, const char *fmt, ...)
+{
+	struct buf text = { 0 };
+	va_list ap;
+
+	va_start(ap, fmt);
+	buf_vaddf(&text, fmt, ap);
+	va_end(ap);
+	if (p->width)
+		text_wrap(&text, p->width);
+	fputs(buf_str(&text), stdout);
+	buf_free(&text);
+}
+
+static void block_free(struct diff_block *b)
+{
+	free(b->head);
+	buf_free(&b->what);
+	buf_free(&b->body);
+	*b = (struct diff_block){ 0 };
+}
+
+static void block_write(struct diff_print *p, struct diff_block *b)
+{
+	if (b->head)
+		diff_printf(p, "  %s%s%s%s%s\n%s", paint(p, BOLD), b->head, b->what.len ? " " : "",
+		       buf_str(&b->what), paint(p, PLAIN), buf_str(&b->body));
+	block_free(b);
+}
+
+/* End a block; join it to the one before if the differences are equal (one event, many CPUs). */
+static void block_end(struct diff_print *p)
+{
+	struct diff_block *now = &p->now, *before = &p->before;
+
+	if (!now->head)
+		return;
+	if (before->head && !strcmp(now->head, before->head) && now->what.len &&
+	    before->what.len && !strcmp(buf_str(&now->body), buf_str(&before->body))) {
+		buf_addf(&before->what, ", %s", now->what.data);
+		block_free(now);
+		return;
+	}
+	block_write(p, before);
+	*before = *now;
+	*now = (struct diff_block){ 0 };
+}
+
+/* Write the pending block. */
+static void diff_print_end(struct diff_print *p)
+{
+	block_end(p);
+	block_write(p, &p->before);
+}
+
+static void diff_print_begin(struct diff_print *p)
+{
+	if (p->begun)
+		return;
+	p->begun = true;
+	diff_printf(p, "%s--- %s%s\n%s+++ %s%s\n", paint(p, RED), p->a, paint(p, PLAIN),
+		    paint(p, GREEN), p->b, paint(p, PLAIN));
+}
+
+/*
+ * Write what is not compared if one of the two is a perf.data file.  left_out: number of
+ * opens in the dump that such a file cannot contain.
+ */
+static void diff_print_scope(struct diff_print *p, uint64_t left_out)
+{
+	struct json_text o;
+	struct buf text = { 0 };
+
+	buf_adds(&text, "only the attrs of events that were opened and used are compared: a "
+		 "perf.data file has no pid, CPU, group or flags of an open, and no other calls");
+	if (left_out)
+		buf_addf(&text, "; %llu opens of the dump are left out: their ids were "
+			 "never read, but the file has the ids of all its events",
+			 (unsigned long long)left_out);
+	if (p->json) {
+		json_text_begin(&o);
+		add_text(&o, "kind", "scope");
+		add_text(&o, "text", buf_str(&text));
+		write_json(&o);
+	} else {
+		diff_print_begin(p);
+		diff_printf(p, "# %s\n", buf_str(&text));
+	}
+	buf_free(&text);
+}
+
+static void block_begin(struct diff_print *p, const struct difference *d)
+{
+	struct diff_block *now = &p->now;
+	struct buf head = { 0 };
+
+	if (now->item == d->item)
+		return;
+	block_end(p);
+	buf_addf(&head, "%s %s%s%s", d->task, d->call, d->request ? " " : "",
+		 d->request ? d->request : "");
+	now->head = head.data;
+	now->item = d->item;
+	if (d->what)
+		buf_adds(&now->what, d->what);
+}
+
+/* Append " +NAME" for each word of " NAME NAME". */
+static void add_bits(struct diff_print *p, struct buf *out, const char *words, char sign)
+{
+	for (size_t n; *words; words += n) {
+		words++;
+		n = strcspn(words, " ");
+		buf_addf(out, " %s%c%.*s%s", paint(p, sign == '+' ? GREEN : RED), sign,
+			 (int)n, words, paint(p, PLAIN));
+	}
+}
+
+static void text_changed(struct diff_print *p, const struct difference *d)
+{
+	struct buf added = { 0 }, removed = { 0 };
+	struct buf *out = &p->now.body;
+
+	block_begin(p, d);
+	buf_addf(out, "      %s:", d->field);
+	if (compare_flags(d->field, d->a, d->b, &added, &removed)) {
+		add_bits(p, out, buf_str(&removed), '-');
+		add_bits(p, out, buf_str(&added), '+');
+		buf_addc(out, '\n');
+	} else {
+		buf_addf(out, " %s%s%s -> %s%s%s\n", paint(p, RED), d->a ? d->a : "0",
+			 paint(p, PLAIN), paint(p, GREEN), d->b ? d->b : "0",
+			 paint(p, PLAIN));
+	}
+	buf_free(&added);
+	buf_free(&removed);
+}
+
+/* Write a difference; ctx is a struct diff_print. */
+static void diff_print_difference(void *ctx, const struct difference *d)
+{
+	struct diff_print *p = ctx;
+
+	if (p->json) {
+		json_difference(d);
+		return;
+	}
+	diff_print_begin(p);
+	if (d->kind == DIFF_CHANGED) {
+		text_changed(p, d);
+	} else if (d->kind == DIFF_ORDER) {
+		block_begin(p, d);
+		buf_adds(&p->now.body, "      order: differs\n");
+	} else {
+		bool added = d->kind == DIFF_ADDED;
+
+		diff_print_end(p);
+		diff_printf(p, "%s%c %s %s%s\n", paint(p, added ? GREEN : RED),
+			    added ? '+' : '-', d->task, d->line, paint(p, PLAIN));
+		if (d->followers)
+			diff_printf(p, "      with it: %s\n", d->followers);
+	}
+}
+
+/* Expectations -------------------------------------------------------------------- */
+
+static void json_mismatch(const struct mismatch *m)
+{
+	static const char *const kinds[] = {
+		[EXPECT_FIELD] = "field", [EXPECT_MISSING] = "missing",
+		[EXPECT_SURPLUS] = "unexpected",
+	};
+	struct json_text o;
+
+	json_text_begin(&o);
+	add_text(&o, "kind", kinds[m->kind]);
+	if (m->number)
+		json_add_uint(&o, "line", m->number);
+	if (m->kind == EXPECT_FIELD) {
+		add_text(&o, "field", m->field);
+		add_text(&o, "expected", m->wanted ? m->wanted : "0");
+		add_text(&o, "is", m->is ? m->is : "0");
+	}
+	add_text(&o, m->kind == EXPECT_SURPLUS ? "is_line" : "expected_line", m->line);
+	write_json(&o);
+}
+
+static void diff_print_mismatch(void *ctx, const struct mismatch *m)
+{
+	struct diff_print *p = ctx;
+
+	if (p->json) {
+		json_mismatch(m);
+		return;
+	}
+	diff_print_begin(p);
+	switch (m->kind) {
+	case EXPECT_FIELD:
+		/* the expected line, before its first field that differs */
+		if (p->number != m->number)
+			diff_printf(p, "  %s:%lu: %s%s%s\n", p->a, m->number, paint(p, BOLD),
+				    m->line, paint(p, PLAIN));
+		p->number = m->number;
+		diff_printf(p, "      %s: expected %s%s%s, is %s%s%s\n", m->field, paint(p, RED),
+		       m->wanted ? m->wanted : "0", paint(p, PLAIN), paint(p, GREEN),
+		       m->is ? m->is : "0", paint(p, PLAIN));
+		break;
+	case EXPECT_MISSING:
+		diff_printf(p, "%s- %s:%lu: %s%s\n", paint(p, RED), p->a, m->number, m->line,
+		       paint(p, PLAIN));
+		break;
+	case EXPECT_SURPLUS:
+		diff_printf(p, "%s+ %s%s\n", paint(p, GREEN), m->line, paint(p, PLAIN));
+		break;
+	}
+}
+
+/* The normal form ------------------------------------------------------------------- */
+
+static void json_item(const struct normal *n, const struct normal_task *t,
+		      const struct normal_item *i, const struct normal_choice *choice)
+{
+	struct json_text o;
+	const struct normal_form *f = normal_form(n, i);
+	struct buf value = { 0 };
+
+	json_text_begin(&o);
+	add_text(&o, "task", t->name);
+	add_text(&o, "call", f->desc->name);
+	sink_begin(&o.sink, "fields", SINK_OBJECT);
+	for (size_t k = 0; k < f->nfields; k++) {
+		if (!normal_chosen(choice, f->desc->name, f->fields[k].key))
+			continue;
+		buf_reset(&value);
+		normal_value(n, t, i, f->fields[k].value, &value);
+		add_text(&o, f->fields[k].key, buf_str(&value));
+	}
+	sink_end(&o.sink);
+	write_json(&o);
+	buf_free(&value);
+}
+
+/* The verb -------------------------------------------------------------------- */
 
 struct diffing {
 	struct normal_choice choice;
 	char **words;		/* owned; names in choice point into them */
 	size_t nwords;
 	struct diff_print print;
-	enum color_when color;
+	enum choice color;
 	bool normalize, no_pager;
-	enum merge_when merge;
+	enum choice merge;	/* whether the threads of a process are compared as one task */
 	struct normal_reading how;
 	const char *expect;
 	bool trouble;
@@ -51,53 +385,32 @@ static void offer_fields(struct nearest *n)
 	attr_member_offer(n);
 }
 
-static _Noreturn void unknown_field(const char *word, const struct verb_option *o)
+/* Add what --only or --ignore names. */
+static void set_fields(void *to, const char *arg, const struct verb_option *o)
 {
-	struct nearest n;
-
-	nearest_start(&n, word, strlen(word));
-	offer_fields(&n);
-	if (*n.best)
-		die("%s: no such field or call '%s'; did you mean %s?", o->typed, word, n.best);
-	die("%s: no such field or call '%s'; pevtrace diff --normalize shows their names",
-	    o->typed, word);
-}
-
-static void diff_choose(struct diffing *d, const char ***list, size_t *n, const char *arg,
-			const struct verb_option *o)
-{
+	struct diffing *d = to;
+	bool only = !strcmp(o->name, "only");
+	const char ***list = only ? &d->choice.only : &d->choice.ignore;
+	size_t *n = only ? &d->choice.nonly : &d->choice.nignore;
 	char *copy = xstrdup(arg), *save, *word;
+	struct nearest near;
 
 	d->words = xrealloc(d->words, (d->nwords + 1) * sizeof(*d->words));
 	d->words[d->nwords++] = copy;
 	for (word = strtok_r(copy, ", ", &save); word; word = strtok_r(NULL, ", ", &save)) {
 		if (!normal_known(word) && strcmp(word, "added") &&
-		    strcmp(word, "removed") && strcmp(word, "order"))
-			unknown_field(word, o);
+		    strcmp(word, "removed") && strcmp(word, "order")) {
+			nearest_start(&near, word, strlen(word));
+			offer_fields(&near);
+			if (*near.best)
+				die("%s: no such field or call '%s'; did you mean %s?", o->typed,
+				    word, near.best);
+			die("%s: no such field or call '%s'; pevtrace diff --normalize shows their "
+			    "names", o->typed, word);
+		}
 		*list = xrealloc(*list, (*n + 1) * sizeof(**list));
 		(*list)[(*n)++] = word;
 	}
-}
-
-static void set_ignore(void *to, const char *arg, const struct verb_option *o)
-{
-	struct diffing *d = to;
-
-	diff_choose(d, &d->choice.ignore, &d->choice.nignore, arg, o);
-}
-
-static void diff_set_only(void *to, const char *arg, const struct verb_option *o)
-{
-	struct diffing *d = to;
-
-	diff_choose(d, &d->choice.only, &d->choice.nonly, arg, o);
-}
-
-static void diff_set_merge(void *to, const char *arg, const struct verb_option *o)
-{
-	static const enum merge_when when[] = { MERGE_ALWAYS, MERGE_NEVER, MERGE_AUTO };
-
-	*(enum merge_when *)to = arg ? when[verb_word(arg, o)] : MERGE_ALWAYS;
 }
 
 #define AT(member) offsetof(struct diffing, member)
@@ -107,39 +420,27 @@ static const struct verb_option options[] = {
 	  .help = "write the dump in normal form, one call per line" },
 	{ .name = "expect", .arg = "FILE", .set = verb_set_text, .at = AT(expect),
 	  .help = "compare with FILE: a normal form with * and a|b" },
-	{ .name = "ignore", .arg = "FIELD", .set = set_ignore,
+	{ .name = "ignore", .arg = "FIELD", .set = set_fields,
 	  .help = "ignore a field, a call, CALL.FIELD, errno, added, removed or order; "
 		  "repeatable" },
-	{ .name = "only", .arg = "FIELD", .set = diff_set_only,
+	{ .name = "only", .arg = "FIELD", .set = set_fields,
 	  .help = "compare only that; repeatable" },
 	{ .name = "no-probes", .set = verb_set_true, .at = AT(how.no_probes),
 	  .help = "ignore opens that failed, and events that were opened and closed without "
 		  "being used" },
 	{ .name = "merge-threads", .arg = "WHEN", .optional = true, .words = "always never auto",
 	  .help = "compare the threads of a process as one task; auto, without it: if they are "
-		  "equal then", .set = diff_set_merge, .at = AT(merge) },
+		  "equal then", .set = options_set_choice, .at = AT(merge) },
 	{ .name = "keep-going", .set = verb_set_true, .at = AT(how.keep_going),
 	  .help = "skip lines that cannot be read" },
 	{ .name = "json", .key = 'j', .set = verb_set_true, .at = AT(print.json),
 	  .help = "write JSON, one object per line" },
 	{ .name = "color", .arg = "WHEN", .optional = true, .words = "always never auto",
-	  .help = "color the output", .set = options_set_color, .at = AT(color) },
+	  .help = "color the output", .set = options_set_choice, .at = AT(color) },
 	{ .name = "no-pager", .set = verb_set_true, .at = AT(no_pager),
 	  .help = "do not show output on a terminal by a pager" },
 	{ 0 },
 };
-
-/* Die unless options and files go together. */
-static void diff_check(const struct diffing *d, const struct verb_args *args)
-{
-	size_t wanted = d->normalize || d->expect ? 1 : 2;
-
-	if (d->normalize && d->expect)
-		die("--normalize and --expect are mutually exclusive");
-	verb_want(args, wanted);
-	if (wanted == 2 && !strcmp(args->words[0], "-") && !strcmp(args->words[1], "-"))
-		die("only one of the files can be standard input");
-}
 
 /* Work ------------------------------------------------------------------------ */
 
@@ -176,37 +477,43 @@ static void diff_show(struct diffing *d)
 
 static int normalize(struct diffing *d, const char *path)
 {
-	struct side s = read_side(d, path);
+	struct normal *n = read_side(d, path).normal;
+	struct buf line = { 0 };
 
 	diff_show(d);
-	if (s.normal)
-		diff_print_normal(&d->print, s.normal, &d->choice);
-	normal_free(s.normal);
+	if (n && !d->print.json)
+		puts("# pevtrace normal form 1");
+	for (size_t t = 0; n && t < n->ntasks; t++) {
+		for (size_t i = 0; i < n->tasks[t]->nitems; i++) {
+			const struct normal_item *item = &n->tasks[t]->items[i];
+
+			if (d->print.json) {
+				json_item(n, n->tasks[t], item, &d->choice);
+				continue;
+			}
+			buf_reset(&line);
+			normal_line(n, n->tasks[t], item, &d->choice, &line);
+			puts(buf_str(&line));
+		}
+	}
+	buf_free(&line);
+	normal_free(n);
 	return EXIT_YES;
-}
-
-static struct expectation *read_expectation(struct diffing *d)
-{
-	struct expectation *x = NULL;
-	const char *name;
-	FILE *f = input_open(d->expect, &name);
-
-	d->print.a = name;
-	if (perfdata_is(f))
-		warn("%s is a perf.data file; --expect requires what pevtrace diff --normalize "
-		     "writes of it", name);
-	else
-		x = expect_read(f, name, &d->choice);
-	input_close(f);
-	return x;
 }
 
 static int expect(struct diffing *d, const char *path)
 {
-	struct expectation *x = read_expectation(d);
+	struct expectation *x = NULL;
 	struct side s = { .normal = NULL };
+	FILE *f = input_open(d->expect, &d->print.a);
 	int ok = -1;
 
+	if (perfdata_is(f))
+		warn("%s is a perf.data file; --expect requires what pevtrace diff --normalize "
+		     "writes of it", d->print.a);
+	else
+		x = expect_read(f, d->print.a, &d->choice);
+	input_close(f);
 	d->print.b = path;
 	if (x)
 		s = read_side(d, path);
@@ -216,18 +523,6 @@ static int expect(struct diffing *d, const char *path)
 	normal_free(s.normal);
 	expect_free(x);
 	return ok < 0 ? EXIT_TROUBLE : ok ? EXIT_YES : EXIT_NO;
-}
-
-/* If only one side is a perf.data file, reduce the dump to attrs, too. */
-static void meet(struct diffing *d, struct side *a, struct side *b)
-{
-	struct side *file = a->normal->attrs_only ? a : b, *dump = file == a ? b : a;
-	uint64_t left_out;
-
-	if (a->normal->attrs_only == b->normal->attrs_only)
-		return;
-	dump->normal = normal_attrs(dump->normal, file->ids, &left_out);
-	diff_print_scope(&d->print, left_out);
 }
 
 static void report_nothing(void *ctx, const struct difference *difference)
@@ -277,16 +572,23 @@ static void try_merged(struct diffing *d, const char *const path[2], struct side
 
 static int two(struct diffing *d, const char *const path[2])
 {
-	struct side side[2];
+	struct side side[2], *dump;
+	uint64_t left_out;
 	bool same = true;
 
 	d->print.a = path[0];
 	d->print.b = path[1];
 	if (read_two(d, path, side)) {
-		if (d->merge == MERGE_AUTO)
+		if (d->merge == CHOICE_AUTO)
 			try_merged(d, path, side);
 		diff_show(d);
-		meet(d, &side[0], &side[1]);
+		/* if only one side is a perf.data file, reduce the dump to attrs, too */
+		if (side[0].normal->attrs_only != side[1].normal->attrs_only) {
+			dump = &side[side[0].normal->attrs_only];
+			dump->normal = normal_attrs(dump->normal, side[dump == side].ids,
+						    &left_out);
+			diff_print_scope(&d->print, left_out);
+		}
 		same = normal_compare(side[0].normal, side[1].normal, &d->choice,
 				      diff_print_difference, &d->print);
 		diff_print_end(&d->print);
@@ -299,12 +601,17 @@ static int diff_run(void *state, const struct verb_args *args)
 {
 	struct diffing *d = state;
 	int status;
+	size_t wanted = d->normalize || d->expect ? 1 : 2;
 
-	diff_check(d, args);
+	if (d->normalize && d->expect)
+		die("--normalize and --expect are mutually exclusive");
+	verb_want(args, wanted);
+	if (wanted == 2 && !strcmp(args->words[0], "-") && !strcmp(args->words[1], "-"))
+		die("only one of the files can be standard input");
 	for (size_t i = 0; i < args->n; i++)
 		d->no_pager |= input_is_terminal(args->words[i]);
 	d->forms = normal_forms_new();
-	d->how.merge_threads = d->merge == MERGE_ALWAYS;
+	d->how.merge_threads = d->merge == CHOICE_ALWAYS;
 	if (d->normalize)
 		status = normalize(d, args->words[0]);
 	else if (d->expect)
@@ -316,7 +623,8 @@ static int diff_run(void *state, const struct verb_args *args)
 		d->trouble = true;
 	}
 	normal_forms_free(d->forms);
-	diff_print_free(&d->print);
+	block_free(&d->print.now);
+	block_free(&d->print.before);
 	for (size_t i = 0; i < d->nwords; i++)
 		free(d->words[i]);
 	free(d->words);

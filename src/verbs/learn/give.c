@@ -331,7 +331,7 @@ static bool start_session(struct learn *l)
 	options_init(o);
 	o->output = l->path;
 	o->records = true;
-	o->color = COLOR_NEVER;
+	o->color = CHOICE_NEVER;
 	o->text.quiet = QUIET_ALL;
 	if (!own_session_start(&l->own_session)) {
 		close(l->trace);

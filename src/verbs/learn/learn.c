@@ -13,7 +13,7 @@
 struct command {
 	bool all, no_input, markdown;
 	const char *output;
-	enum color_when color;
+	enum choice color;
 	char **names;		/* NULL-terminated */
 };
 
@@ -49,7 +49,7 @@ static const struct verb_option options[] = {
 	{ .name = "output", .key = 'o', .arg = "FILE", .set = verb_set_text, .at = AT(output),
 	  .help = "write to FILE instead of standard output; implies --no-input" },
 	{ .name = "color", .arg = "WHEN", .optional = true, .words = "always never auto",
-	  .help = "color the output", .set = options_set_color, .at = AT(color) },
+	  .help = "color the output", .set = options_set_choice, .at = AT(color) },
 	{ 0 },
 };
 

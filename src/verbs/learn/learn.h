@@ -9,7 +9,7 @@
 #include "experiment/instruments.h"
 #include "experiment/steps.h"
 #include "experiment/stream.h"
-#include "verbs/measure/own_session.h"
+#include "verbs/cli/views.h"
 #include "xlat/constants.h"
 
 extern const struct verb learn_verb;

@@ -9,13 +9,217 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "core/abi/layout.h"
 #include "core/abi/strings.h"
+#include "core/host/host.h"
 #include "core/host/mounts.h"
+#include "core/host/pmu.h"
 #include "core/host/proc.h"
 #include "core/lib/die.h"
-#include "core/lib/nearest.h"
+#include "core/model/event_name.h"
 #include "experiment/trial.h"
 #include "verbs/measure/refusal.h"
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+/* The list, by kind, from the tables ------------------------------------------------------- */
+
+static const uint32_t hardware = PERF_TYPE_HARDWARE, software = PERF_TYPE_SOFTWARE,
+	cache = PERF_TYPE_HW_CACHE;
+
+/* Append an untried feature; the pointer is valid until the next call. */
+static struct feature *features_add(struct features *fs, const struct feature_kind *k,
+				    const char *name, uint32_t since, const char *meaning)
+{
+	struct feature *f;
+
+	fs->list = xrealloc(fs->list, (fs->n + 1) * sizeof(*fs->list));
+	f = &fs->list[fs->n++];
+	*f = (struct feature){ .kind = k, .prefix = "", .since = since, .meaning = meaning };
+	buf_adds(&f->name, name);
+	return f;
+}
+
+/* Add the values of a table. */
+static void add_table(struct features *fs, const struct feature_kind *k, const struct xlat *x,
+		      feature_try_fn *try, const void *what)
+{
+	for (size_t i = 0; i < x->n; i++) {
+		const struct xlat_entry *e = &x->entries[i];
+		struct feature *f;
+
+		if (e->traits & (XLAT_NONABI | XLAT_ALIAS))
+			continue;
+		f = features_add(fs, k, e->name, xlat_since(e, fs->facts.rules.machine.release),
+				 e->meaning);
+		f->prefix = x->prefix;
+		f->try = try;
+		f->what = what;
+		f->value = e->value;
+	}
+}
+
+static void add_members(struct features *fs, const struct feature_kind *k)
+{
+	const struct layout *l = &layout_perf_event_attr;
+
+	for (size_t i = 0; i < l->n; i++) {
+		const struct field *m = &l->fields[i];
+		struct feature *f;
+		size_t n = 0;
+
+		if (m->kind == FIELD_RESERVED)
+			continue;
+		f = features_add(fs, k, m->name, m->since, m->meaning);
+		for (size_t j = 0; j < l->n; j++)
+			n += !strcmp(l->fields[j].name, m->name);
+		if (n > 1 && m->when.pmu)
+			buf_addf(&f->name, " (%s)", m->when.pmu);
+		f->try = features_try_member;
+		f->what = m;
+	}
+}
+
+/* Add the arguments that choose the target or group, and the flags. */
+static void features_add_call(struct features *fs, const struct feature_kind *k)
+{
+	const struct call_desc *d = call_by_name("perf_event_open");
+
+	for (unsigned int i = 0; i < d->nargs; i++) {
+		const struct arg_desc *a = &d->args[i];
+		struct feature *f;
+
+		if (a->kind != ARG_EVENT_PID && a->kind != ARG_CPU && a->kind != ARG_GROUP_FD)
+			continue;
+		f = features_add(fs, k, a->name, d->since, "Measures the task or CPU, or joins "
+				 "the group, that it names");
+		f->try = features_try_argument;
+		f->what = a;
+		if (a->kind != ARG_EVENT_PID)
+			continue;
+		f = features_add(fs, k, a->name, d->since, "Measures every task of a CPU");
+		buf_adds(&f->name, "=-1");
+		f->try = features_try_cpu;
+	}
+	add_table(fs, k, &xlat_perf_event_open_flags, features_try_flag, NULL);
+	for (size_t i = 0; i < fs->n; i++)
+		if (fs->list[i].try == features_try_flag &&
+		    fs->list[i].value == PERF_FLAG_PID_CGROUP)
+			fs->list[i].try = features_try_cpu;
+}
+
+static void add_ioctls(struct features *fs, const struct feature_kind *k)
+{
+	for (size_t i = 0; i < ioctl_ndescs; i++) {
+		const struct ioctl_desc *d = &ioctl_descs[i];
+		struct feature *f = features_add(fs, k, d->name, d->since, d->meaning);
+
+		f->try = features_try_ioctl;
+		f->what = d;
+	}
+}
+
+static bool real(const struct xlat_entry *e)
+{
+	return !(e->traits & XLAT_NONABI);
+}
+
+static void add_cache(struct features *fs, const struct feature_kind *k,
+		      const struct xlat_entry *id, const struct xlat_entry *op,
+		      const struct xlat_entry *result)
+{
+	uint64_t config = id->value | op->value << 8 | result->value << 16;
+	uint8_t attr[FEATURE_ATTR_MAX];
+	size_t len = features_attr(fs, cache, config, attr);
+	struct buf name = { 0 };
+	struct feature *f;
+
+	features_put(attr, ATTR_EXCLUDE_KERNEL, 0); /* no modifiers in the name */
+	event_name(attr, len, &fs->machine.names, &name);
+	f = features_add(fs, k, buf_str(&name), id->since, id->meaning);
+	f->try = features_try_event;
+	f->what = &cache;
+	f->value = config;
+	buf_free(&name);
+}
+
+static void add_caches(struct features *fs, const struct feature_kind *k)
+{
+	const struct xlat *ids = &xlat_perf_hw_cache_id, *ops = &xlat_perf_hw_cache_op_id,
+		*results = &xlat_perf_hw_cache_op_result_id;
+
+	for (size_t i = 0; i < ids->n; i++)
+		for (size_t j = 0; j < ops->n; j++)
+			for (size_t l = 0; l < results->n; l++)
+				if (real(&ids->entries[i]) && real(&ops->entries[j]) &&
+				    real(&results->entries[l]))
+					add_cache(fs, k, &ids->entries[i], &ops->entries[j],
+						  &results->entries[l]);
+}
+
+static void add_breakpoints(struct features *fs, const struct feature_kind *k)
+{
+	add_table(fs, k, &xlat_hw_breakpoint_type, features_try_breakpoint, NULL);
+	add_table(fs, k, &xlat_hw_breakpoint_len, features_try_breakpoint,
+		  &xlat_hw_breakpoint_len);
+}
+
+static int features_by_name(const void *a, const void *b)
+{
+	const struct pmu *const *x = a, *const *y = b;
+
+	return strcmp((*x)->name, (*y)->name);
+}
+
+/* Add PMUs in alphabetical order. */
+static void add_pmus(struct features *fs, const struct feature_kind *k)
+{
+	const struct pmu **all = NULL;
+	size_t n = 0;
+
+	for (const struct pmu *p = host_pmus(fs->machine.host); p; p = p->next) {
+		all = xrealloc(all, (n + 1) * sizeof(*all));
+		all[n++] = p;
+	}
+	if (n)
+		qsort(all, n, sizeof(*all), features_by_name);
+	for (size_t i = 0; i < n; i++) {
+		const struct pmu_desc *d = pmu_desc_by_name(all[i]->name);
+		struct feature *f = features_add(fs, k, all[i]->name, d ? d->since : 0,
+						 d ? d->meaning : "");
+
+		f->try = features_try_pmu;
+		f->what = all[i];
+	}
+	free(all);
+}
+
+static const struct feature_kind feature_kinds[] = {
+	{ "attr", "members of struct perf_event_attr", true, .add = add_members },
+	{ "size", "sizes of struct perf_event_attr", true,
+	  .table = &xlat_perf_attr_size, .try = features_try_size },
+	{ "sample_type", "what samples hold", true,
+	  .table = &xlat_perf_event_sample_format, .try = features_try_sample },
+	{ "branch_sample_type", "branches that samples hold", true,
+	  .table = &xlat_perf_branch_sample_type, .try = features_try_sample },
+	{ "read_format", "what a read returns", true,
+	  .table = &xlat_perf_event_read_format, .try = features_try_read },
+	{ "clockid", "clocks that times are taken from", false,
+	  .table = &xlat_clockid, .try = features_try_clock },
+	{ "call", "arguments and flags of perf_event_open", true, .add = features_add_call },
+	{ "ioctl", "ioctls of an event", true, .add = add_ioctls },
+	{ "type", "types of events", true,
+	  .table = &xlat_perf_type_id, .try = features_try_type },
+	{ "hardware", "generic hardware events", true,
+	  .table = &xlat_perf_hw_id, .try = features_try_event, .what = &hardware },
+	{ "cache", "generic cache events", true, .add = add_caches },
+	{ "software", "software events", true,
+	  .table = &xlat_perf_sw_ids, .try = features_try_event, .what = &software },
+	{ "breakpoint", "kinds and lengths of breakpoints", false, .add = add_breakpoints },
+	{ "pmu", "PMUs in sysfs", false, .add = add_pmus },
+	{ NULL, NULL, false, .add = NULL },
+};
 
 /* More than one experiment has open at a time. */
 enum { DESCRIPTORS = 12 };
@@ -42,27 +246,6 @@ static bool called(const struct feature *f, const char *word)
 	       (!strncmp(name, "PERF_", 5) && !strcasecmp(name + 5, word));
 }
 
-static bool features_wanted(const struct features *fs, const struct feature *f)
-{
-	if (!fs->words[0])
-		return true;
-	for (const char *const *w = fs->words; *w; w++)
-		if (called(f, *w))
-			return true;
-	return false;
-}
-
-/* Return whether word is a kind, even one without features here, or a feature. */
-static bool is_known(const struct features *fs, const char *word)
-{
-	if (features_kind_of(word))
-		return true;
-	for (size_t i = 0; i < fs->n; i++)
-		if (called(&fs->list[i], word))
-			return true;
-	return false;
-}
-
 static void free_feature(struct feature *f)
 {
 	buf_free(&f->name);
@@ -81,32 +264,43 @@ static void offer_features(const struct features *fs, struct nearest *n)
 	}
 }
 
-static _Noreturn void unknown_feature(const struct features *fs, const char *word)
-{
-	struct nearest n;
-
-	nearest_start(&n, word, strlen(word));
-	offer_features(fs, &n);
-	if (*n.best)
-		die("no such kind or feature '%s'; did you mean %s?", word, n.best);
-	die("no such kind or feature '%s'; pevtrace list --help lists the kinds, and "
-	    "pevtrace list --tried KIND the features of a kind", word);
-}
-
 /* Fill in the list with all features, then keep those that were asked for. */
 static void list(struct features *fs)
 {
+	struct nearest near;
 	size_t n = 0;
 
-	features_list(fs);
-	for (const char *const *w = fs->words; *w; w++)
-		if (!is_known(fs, *w))
-			unknown_feature(fs, *w);
-	for (size_t i = 0; i < fs->n; i++)
-		if (features_wanted(fs, &fs->list[i]))
+	for (const struct feature_kind *k = feature_kinds; k->name; k++) {
+		if (k->add)
+			k->add(fs, k);
+		if (k->table)
+			add_table(fs, k, k->table, k->try, k->what);
+	}
+	for (const char *const *w = fs->words; *w; w++) {
+		/* a kind may have no features here */
+		bool known = features_kind_of(*w);
+
+		for (size_t i = 0; i < fs->n && !known; i++)
+			known = called(&fs->list[i], *w);
+		if (known)
+			continue;
+		nearest_start(&near, *w, strlen(*w));
+		offer_features(fs, &near);
+		if (*near.best)
+			die("no such kind or feature '%s'; did you mean %s?", *w, near.best);
+		die("no such kind or feature '%s'; pevtrace list --help lists the kinds, and "
+		    "pevtrace list --tried KIND the features of a kind", *w);
+	}
+	for (size_t i = 0; i < fs->n; i++) {
+		bool wanted = !fs->words[0];
+
+		for (const char *const *w = fs->words; *w && !wanted; w++)
+			wanted = called(&fs->list[i], *w);
+		if (wanted)
 			fs->list[n++] = fs->list[i];
 		else
 			free_feature(&fs->list[i]);
+	}
 	fs->n = n;
 }
 
@@ -120,38 +314,25 @@ static void list_free(struct features *fs)
 	machine_close(&fs->machine);
 }
 
-/* Mark all as untried: something answers in place of the kernel. */
-static void features_blocked(struct features *fs)
-{
-	struct buf why = { 0 };
-
-	buf_addf(&why, "blocked: every call fails before it reaches perf, with %s",
-		 error_name(fs->gate));
-	for (size_t i = 0; i < fs->n; i++)
-		features_found(&fs->list[i], FEATURE_UNTRIED, NULL, buf_str(&why));
-	buf_free(&why);
-}
-
-/* Return whether a child could be created for any experiment. */
-static bool has_children(const struct features *fs)
-{
-	for (size_t i = 0; i < fs->nbases; i++)
-		if (fs->bases[i].error != ECHILD)
-			return true;
-	return false;
-}
-
 static bool features_try_all(struct features *fs)
 {
 	struct progress progress;
+	struct buf why = { 0 };
+	bool children = false;
 
 	/* reap children even if SIGCHLD was ignored by our parent */
 	signal(SIGCHLD, SIG_DFL);
 	fs->gate = trial_gate();
 	if (fs->gate)
-		features_blocked(fs);
+		buf_addf(&why, "blocked: every call fails before it reaches perf, with %s",
+			 error_name(fs->gate));
+	for (size_t i = 0; fs->gate && i < fs->n; i++)
+		features_found(&fs->list[i], FEATURE_UNTRIED, NULL, buf_str(&why));
+	buf_free(&why);
 	features_prepare(fs);
-	if (!fs->gate && !has_children(fs)) {
+	for (size_t i = 0; i < fs->nbases; i++)
+		children |= fs->bases[i].error != ECHILD;
+	if (!fs->gate && !children) {
 		warn("cannot create a process to try calls in; raise the limit of processes "
 		     "(ulimit -u, pids.max of the cgroup)");
 		return false;

@@ -56,8 +56,6 @@ struct feature_kind {
 	const void *what;
 };
 
-extern const struct feature_kind feature_kinds[];	/* the last has no name */
-
 enum { FEATURE_ATTR_MAX = 256, FEATURE_BASES = 9, FEATURE_RUNS = 12 };
 
 /* An event that features are tried on. */
@@ -95,9 +93,6 @@ struct features {
 	uint32_t attr_size;	/* of the kernel; 0: unknown */
 };
 
-/* Fill in the list with all features, untried. */
-void features_list(struct features *fs);
-
 /*
  * Try the features that the words name, or all if there are none, and show the results: the whole
  * of pevtrace list --tried.  all_cpus: try also what measures other tasks.  Return the exit status.
@@ -115,6 +110,9 @@ void features_prepare(struct features *fs);
 /* Return the first event that opens; NULL if none does. */
 const struct feature_base *features_any(const struct features *fs);
 
+/* Return whether none does, which leaves the feature untried. */
+bool features_nothing_opens(const struct features *fs, struct feature *f);
+
 /*
  * Fill in an attr of FEATURE_ATTR_MAX bytes with type, size, config and, without the
  * privilege to count the kernel, exclude_kernel.  Return its size.
@@ -124,7 +122,6 @@ size_t features_attr(struct features *fs, uint32_t type, uint64_t config, uint8_
 /* Set a member by its index in xlat/layouts.h. */
 void features_put(uint8_t *attr, unsigned int index, uint64_t v);
 
-#define FEATURES_NOTHING_OPENS "no event can be opened"
 #define FEATURES_NO_EFFECT "no observable effect"
 
 /* The answers of several runs: a busy machine may lose a sample in one of them. */
@@ -180,13 +177,13 @@ const struct observed *features_observe(struct features *fs, const struct experi
 
 void features_runs_free(struct features *fs);
 
-/* The trials of each kind; see features_list.c. */
+/* The trials of each kind; see features.c. */
 feature_try_fn features_try_member, features_try_sample, features_try_read,
-	features_try_branch, features_try_clock, features_try_size, features_try_ioctl,
+	features_try_clock, features_try_size, features_try_ioctl,
 	features_try_flag, features_try_argument, features_try_cpu, features_try_type,
 	features_try_event, features_try_breakpoint, features_try_pmu;
 
-/* features_kernel.c: conclusions ------------------------------------------------------- */
+/* features_show.c: conclusions and results ----------------------------------------------- */
 
 struct features_release {
 	uint32_t from;		/* the kernel is at least this release, 0: unknown */
@@ -198,12 +195,6 @@ void features_release(const struct features *fs, struct features_release *r);
 
 /* Return whether the release of uname(2) agrees with the one found. */
 bool features_release_fits(const struct features *fs, const struct features_release *r);
-
-/* Write up to max limits of this machine and user, one per line; return how many. */
-enum { FEATURES_LIMITS = 12 };
-size_t features_limits(const struct features *fs, struct buf *lines, size_t max);
-
-/* features_show.c ----------------------------------------------------------------------- */
 
 /* Show a feature that was tried; features are shown in the order of the list. */
 void features_show(struct features *fs, size_t i);

@@ -3,7 +3,6 @@
  * Trials of attr members and bits of its masks: run the same work with and without them, and
  * compare what the event does.
  */
-#include <errno.h>
 #include <string.h>
 
 #include "core/abi/arch.h"
@@ -204,12 +203,6 @@ static bool try_on(struct features *fs, struct feature *f, const struct feature_
 	return features_judge(f, features_differ(fs, &x, &y, exact, r->chains), b->name, NULL, why);
 }
 
-static void nothing_opens(const struct features *fs, struct feature *f)
-{
-	if (!features_any(fs))
-		features_found(f, FEATURE_UNTRIED, NULL, FEATURES_NOTHING_OPENS);
-}
-
 void features_try_member(struct features *fs, struct feature *f)
 {
 	const struct field *field = f->what;
@@ -223,23 +216,21 @@ void features_try_member(struct features *fs, struct feature *f)
 			continue;
 		done = try_on(fs, f, b);
 	}
-	nothing_opens(fs, f);
+	features_nothing_opens(fs, f);
 	features_found(f, FEATURE_UNTRIED, NULL, mounts_pmus_missing() ?: "no such PMU here");
 }
 
 /* Samples ------------------------------------------------------------------------------ */
 
-/* Return the data source with which every part is not available. */
-static uint64_t no_source(void)
-{
-	return (uint64_t)PERF_MEM_OP_NA << PERF_MEM_OP_SHIFT |
-	       (uint64_t)PERF_MEM_LVL_NA << PERF_MEM_LVL_SHIFT |
-	       (uint64_t)PERF_MEM_SNOOP_NA << PERF_MEM_SNOOP_SHIFT |
-	       (uint64_t)PERF_MEM_LOCK_NA << PERF_MEM_LOCK_SHIFT |
-	       (uint64_t)PERF_MEM_TLB_NA << PERF_MEM_TLB_SHIFT |
-	       (uint64_t)PERF_MEM_BLK_NA << PERF_MEM_BLK_SHIFT |
-	       (uint64_t)PERF_MEM_LVLNUM_NA << PERF_MEM_LVLNUM_SHIFT;
-}
+/* The data source with which every part is not available. */
+static const uint64_t no_source =
+	(uint64_t)PERF_MEM_OP_NA << PERF_MEM_OP_SHIFT |
+	(uint64_t)PERF_MEM_LVL_NA << PERF_MEM_LVL_SHIFT |
+	(uint64_t)PERF_MEM_SNOOP_NA << PERF_MEM_SNOOP_SHIFT |
+	(uint64_t)PERF_MEM_LOCK_NA << PERF_MEM_LOCK_SHIFT |
+	(uint64_t)PERF_MEM_TLB_NA << PERF_MEM_TLB_SHIFT |
+	(uint64_t)PERF_MEM_BLK_NA << PERF_MEM_BLK_SHIFT |
+	(uint64_t)PERF_MEM_LVLNUM_NA << PERF_MEM_LVLNUM_SHIFT;
 
 /* Return whether samples with only this part contain more than a placeholder. */
 static bool says_something(const struct observed *o, uint64_t bit)
@@ -255,7 +246,7 @@ static bool says_something(const struct observed *o, uint64_t bit)
 	if (bit == PERF_SAMPLE_RAW) /* its length, and then 4 bytes of 0 where it has none */
 		return len > 8 || (len == 8 && load_uint(p + 4, 4));
 	if (bit == PERF_SAMPLE_DATA_SRC && len >= 8 &&
-	    (load_uint(p, 8) | (uint64_t)PERF_MEM_BLK_NA << PERF_MEM_BLK_SHIFT) == no_source())
+	    (load_uint(p, 8) | (uint64_t)PERF_MEM_BLK_NA << PERF_MEM_BLK_SHIFT) == no_source)
 		return false;
 	for (size_t i = 0; i < len; i++)
 		if (p[i])
@@ -277,64 +268,47 @@ static void fill_members(const struct features *fs, uint64_t bits, uint8_t *attr
 	}
 }
 
-static bool sample_on(struct features *fs, struct feature *f, const struct feature_base *b,
-		      uint64_t bit, uint8_t *attr)
+/*
+ * Try a bit of sample_type, or of branch_sample_type: combine a level with any branch, and a kind
+ * of branch with the user level.
+ */
+void features_try_sample(struct features *fs, struct feature *f)
 {
-	const struct experiment x = {
-		.attr = attr, .len = b->len, .work = b->work,
-		.whom = EXPERIMENT_TASK_CPU,
-	};
+	bool branch = f->kind->table == &xlat_perf_branch_sample_type;
+	bool alone = f->value == PERF_SAMPLE_BRANCH_ANY ||
+		     f->value == PERF_SAMPLE_BRANCH_CALL_STACK;
+	uint64_t bit = branch ? PERF_SAMPLE_BRANCH_STACK : f->value, branches = 0;
+	uint8_t attr[FEATURE_ATTR_MAX];
+	struct experiment x = { .attr = attr, .whom = EXPERIMENT_TASK_CPU };
 	const struct observed *o;
 
-	features_put(attr, ATTR_SAMPLE_TYPE, bit);
-	fill_members(fs, bit, attr);
-	o = features_observe(fs, &x, 0);
-	if (!o)
-		return false;
-	if (o->error) {
-		features_refused(fs, f, &x, o->error, b->name);
-		return false;
-	}
-	if (!o->samples && b->attr[0] == PERF_TYPE_HARDWARE &&
-	    features_dead(fs, f, attr, b->len, 0, b->name))
-		return false;
-	return features_judge(f, features_shows(fs, &x, says_something, bit), b->name, b->name,
-			      o->samples ? "field present in samples but empty" :
-			      "no sample was written");
-}
-
-static void on_each(struct features *fs, struct feature *f, uint64_t bit, uint64_t branches)
-{
-	uint8_t attr[FEATURE_ATTR_MAX];
-	bool done = false;
-
-	for (size_t i = 0; i < fs->nbases && !done; i++) {
+	if (branch && f->value & PERF_SAMPLE_BRANCH_PLM_ALL)
+		branches = f->value | PERF_SAMPLE_BRANCH_ANY;
+	else if (branch)
+		branches = f->value | PERF_SAMPLE_BRANCH_USER |
+			   (alone ? 0 : PERF_SAMPLE_BRANCH_ANY);
+	for (size_t i = 0; i < fs->nbases && f->result != FEATURE_YES; i++) {
 		const struct feature_base *b = &fs->bases[i];
 
 		if (b->error || b->probe)
 			continue;
+		x.len = b->len;
+		x.work = b->work;
 		memcpy(attr, b->attr, sizeof(attr));
 		features_put(attr, ATTR_BRANCH_SAMPLE_TYPE, branches);
-		done = sample_on(fs, f, b, bit, attr);
+		features_put(attr, ATTR_SAMPLE_TYPE, bit);
+		fill_members(fs, bit, attr);
+		o = features_observe(fs, &x, 0);
+		if (o && o->error)
+			features_refused(fs, f, &x, o->error, b->name);
+		else if (o && (o->samples || layout_get(layout, ATTR_TYPE, attr, b->len) !=
+			       PERF_TYPE_HARDWARE ||
+			       !features_dead(fs, f, attr, b->len, 0, b->name)))
+			features_judge(f, features_shows(fs, &x, says_something, bit), b->name,
+				       b->name, o->samples ? "field present in samples but empty" :
+				       "no sample was written");
 	}
-	nothing_opens(fs, f);
-}
-
-void features_try_sample(struct features *fs, struct feature *f)
-{
-	on_each(fs, f, f->value, 0);
-}
-
-/* Combine a level with any branch, and a kind of branch with the user level. */
-void features_try_branch(struct features *fs, struct feature *f)
-{
-	bool level = f->value & PERF_SAMPLE_BRANCH_PLM_ALL;
-
-	on_each(fs, f, PERF_SAMPLE_BRANCH_STACK,
-		f->value | (level ? PERF_SAMPLE_BRANCH_ANY :
-		f->value == PERF_SAMPLE_BRANCH_ANY ? PERF_SAMPLE_BRANCH_USER :
-		f->value == PERF_SAMPLE_BRANCH_CALL_STACK ? PERF_SAMPLE_BRANCH_USER :
-		PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_USER));
+	features_nothing_opens(fs, f);
 }
 
 /* Try a bit of read_format: a read must return more bytes. */
@@ -360,7 +334,7 @@ void features_try_read(struct features *fs, struct feature *f)
 			features_found(f, a->read_len > o->read_len ? FEATURE_YES :
 				       FEATURE_ACCEPTED, NULL, NULL);
 	}
-	nothing_opens(fs, f);
+	features_nothing_opens(fs, f);
 }
 
 static bool is_in_clock(const struct observed *o, uint64_t unused)
@@ -395,5 +369,5 @@ void features_try_clock(struct features *fs, struct feature *f)
 			features_judge(f, features_shows(fs, &x, is_in_clock, 0), b->name, b->name,
 				       "the times of its samples are not of that clock");
 	}
-	nothing_opens(fs, f);
+	features_nothing_opens(fs, f);
 }

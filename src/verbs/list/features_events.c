@@ -12,9 +12,9 @@
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
-#define NOTHING_COUNTED "it opens, but the work counted nothing"
-
 static const char *const system_wide = "it would measure other tasks: use --all-cpus";
+static const char *const no_tracefs =
+	"tracefs cannot be read, which has the numbers of tracepoints";
 
 static bool has_counted(const struct observed *o, uint64_t unused)
 {
@@ -33,7 +33,7 @@ static void try_counting(struct features *fs, struct feature *f, const struct ex
 		features_refused(fs, f, x, o->error, NULL);
 	else if (!features_dead(fs, f, x->attr, x->len, o->count, NULL))
 		features_judge(f, features_shows(fs, x, has_counted, 0), NULL, NULL,
-			       NOTHING_COUNTED);
+			       "it opens, but the work counted nothing");
 }
 
 /* Try an event; f->value is its config, f->what points to its type. */
@@ -68,8 +68,7 @@ void features_try_type(struct features *fs, struct feature *f)
 	if (f->result != FEATURE_UNTRIED || f->why.len)
 		return;
 	if (f->value == PERF_TYPE_TRACEPOINT) {
-		features_found(f, FEATURE_UNTRIED, NULL, "tracefs cannot be read, which has the "
-			       "numbers of tracepoints");
+		features_found(f, FEATURE_UNTRIED, NULL, no_tracefs);
 		return;
 	}
 	/* in a cache event these are the first level, reads, all of them */
@@ -107,23 +106,6 @@ static const struct feature_base *base_of(const struct features *fs, uint32_t ty
 	return NULL;
 }
 
-/* The first event that sysfs names, else config 0. */
-static size_t pmu_attr(struct features *fs, const struct pmu *p, uint8_t *attr)
-{
-	const struct feature_base *b = base_of(fs, p->type);
-	size_t len = features_attr(fs, p->type, 0, attr);
-	const struct pmu_desc *d = pmu_desc_by_name(p->name);
-
-	if (b)
-		memcpy(attr, b->attr, FEATURE_ATTR_MAX);
-	else if (p->naliases)
-		for (size_t i = 0; i < ATTR_CONFIGS; i++)
-			features_put(attr, attr_configs[i], p->aliases[0].config[i]);
-	if (d && d->traits & PMU_TRAIT_NO_EXCLUDE)
-		features_put(attr, ATTR_EXCLUDE_KERNEL, 0);
-	return len;
-}
-
 void features_try_pmu(struct features *fs, struct feature *f)
 {
 	const struct pmu *p = f->what;
@@ -132,17 +114,24 @@ void features_try_pmu(struct features *fs, struct feature *f)
 	bool cpus = d && d->traits & PMU_TRAIT_CPU_ONLY;
 	uint8_t attr[FEATURE_ATTR_MAX];
 	const struct experiment x = {
-		.attr = attr, .len = pmu_attr(fs, p, attr), .work = WORK_SPIN,
+		.attr = attr, .len = features_attr(fs, p->type, 0, attr), .work = WORK_SPIN,
 		.whom = cpus ? EXPERIMENT_CPU : EXPERIMENT_TASK,
 	};
 
+	/* the first event that sysfs names, else config 0 */
+	if (b)
+		memcpy(attr, b->attr, sizeof(attr));
+	else if (p->naliases)
+		for (size_t i = 0; i < ATTR_CONFIGS; i++)
+			features_put(attr, attr_configs[i], p->aliases[0].config[i]);
+	if (d && d->traits & PMU_TRAIT_NO_EXCLUDE)
+		features_put(attr, ATTR_EXCLUDE_KERNEL, 0);
 	if (cpus && !fs->all_cpus)
 		features_found(f, FEATURE_UNTRIED, NULL, system_wide);
 	else if (b && b->untried)
 		features_found(f, FEATURE_UNTRIED, NULL, b->untried);
 	else if (p->type == PERF_TYPE_TRACEPOINT && !b)
-		features_found(f, FEATURE_UNTRIED, NULL, "tracefs cannot be read, which has the "
-			       "numbers of tracepoints");
+		features_found(f, FEATURE_UNTRIED, NULL, no_tracefs);
 	else
 		try_counting(fs, f, &x);
 }
@@ -170,10 +159,8 @@ static void compare_calls(struct features *fs, struct feature *f, struct experim
 	const struct feature_base *b = features_any(fs);
 	const struct observed *a;
 
-	if (!b) {
-		features_found(f, FEATURE_UNTRIED, NULL, FEATURES_NOTHING_OPENS);
+	if (features_nothing_opens(fs, f))
 		return;
-	}
 	x.attr = without.attr = b->attr;
 	x.len = without.len = b->len;
 	x.work = without.work = b->work;
@@ -214,10 +201,8 @@ void features_try_argument(struct features *fs, struct feature *f)
 		compare_calls(fs, f, grouped, x);
 		return;
 	}
-	if (!features_any(fs)) {
-		features_found(f, FEATURE_UNTRIED, NULL, FEATURES_NOTHING_OPENS);
+	if (features_nothing_opens(fs, f))
 		return;
-	}
 	x.attr = features_any(fs)->attr;
 	x.len = features_any(fs)->len;
 	x.work = features_any(fs)->work;
@@ -316,6 +301,5 @@ void features_try_ioctl(struct features *fs, struct feature *f)
 		f->on = NULL;
 		buf_adds(&f->why, lacks);
 	}
-	if (!features_any(fs))
-		features_found(f, FEATURE_UNTRIED, NULL, FEATURES_NOTHING_OPENS);
+	features_nothing_opens(fs, f);
 }

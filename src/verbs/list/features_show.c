@@ -1,11 +1,149 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The table of features, as text or as JSON, without what differs from run to run. */
+/*
+ * The results of trials, as text or as JSON, without what differs from run to run: the table of
+ * features, the kernel release that they indicate, and the limits here.
+ */
 #include <inttypes.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 
 #include "core/abi/strings.h"
+#include "core/host/host.h"
 #include "verbs/list/features.h"
-#include "xlat/tables.h"
+#include "verbs/measure/refusal.h"
+#include "xlat/constants.h"
+
+/* Kernel and machine ---------------------------------------------------------------------- */
+
+void features_release(const struct features *fs, struct features_release *r)
+{
+	*r = (struct features_release){ .from = 0 };
+	for (size_t i = 0; i < fs->n; i++) {
+		const struct feature *f = &fs->list[i];
+
+		if (!f->kind->dated || !f->since)
+			continue;
+		r->undecided += f->known == FACT_UNKNOWN;
+		if (f->known == FACT_NO && (!r->before || f->since < r->before))
+			r->before = f->since;
+	}
+	for (size_t i = 0; i < fs->n; i++) {
+		const struct feature *f = &fs->list[i];
+
+		if (f->kind->dated && f->known == FACT_YES && f->since > r->from &&
+		    (!r->before || f->since < r->before))
+			r->from = f->since;
+	}
+}
+
+/* Compare major and minor only, as stable updates bring no features. */
+bool features_release_fits(const struct features *fs, const struct features_release *r)
+{
+	uint32_t here = fs->facts.rules.machine.release >> 8;
+
+	return r->from >> 8 <= here && (!r->before || here < r->before >> 8);
+}
+
+static bool has(const struct features *fs, unsigned int cap)
+{
+	/* those that may not count here are told by features_limits() */
+	return (fs->facts.rules.machine.caps | fs->facts.rules.machine.caps_unread) >> cap & 1;
+}
+
+/* Append what these capabilities would allow, if the caller lacks them. */
+static void rights(const struct features *fs, struct buf *out)
+{
+	const struct rule_machine *m = &fs->facts.rules.machine;
+	struct rlimit limit = { 0, 0 };
+	bool perfmon = has(fs, ABI_CAP_PERFMON) || has(fs, ABI_CAP_SYS_ADMIN);
+
+	if (!perfmon && m->unread & UNREAD_PARANOID)
+		buf_adds(out, "perf_event_paranoid cannot be read; without CAP_PERFMON it limits "
+			      "what may be measured\n");
+	else if (!perfmon)
+		buf_addf(out, "perf_event_paranoid is %d without CAP_PERFMON: %sno other users' "
+			      "tasks%s\n", m->paranoid, m->paranoid > 1 ? "no kernel events "
+			 "(features that only count there show as accepted), " : "",
+			 m->paranoid > 0 ? ", no whole CPUs" : "");
+	if (!has(fs, ABI_CAP_SYS_ADMIN))
+		buf_adds(out, "no CAP_SYS_ADMIN: no uprobes, no breakpoints in the kernel\n");
+	if (has(fs, ABI_CAP_IPC_LOCK) || m->paranoid < 0)
+		return;
+	getrlimit(RLIMIT_MEMLOCK, &limit);
+	buf_adds(out, "no CAP_IPC_LOCK: rings of this user are limited to ");
+	if (fs->facts.mlock_kb >= 0)
+		buf_addf(out, "%lld KiB per CPU (perf_event_mlock_kb)",
+			 (long long)fs->facts.mlock_kb);
+	else
+		buf_adds(out, "perf_event_mlock_kb, which cannot be read, per CPU");
+	if (limit.rlim_cur != RLIM_INFINITY)
+		buf_addf(out, " and %llu KiB more per process (RLIMIT_MEMLOCK)",
+			 (unsigned long long)limit.rlim_cur / 1024);
+	buf_addc(out, '\n');
+}
+
+/* Limits that more privilege would remove. */
+static void denied(const struct features *fs, struct buf *out)
+{
+	const char *sep = "";
+
+	for (size_t i = 0; i < fs->n; i++) {
+		const struct feature *f = &fs->list[i];
+
+		if (f->result != FEATURE_NO || !f->rule || !f->sure ||
+		    !(f->rule->by & RULE_BY_CAPS))
+			continue;
+		buf_addf(out, "%s%s", *sep ? sep : "more privilege would allow ", f->name.data);
+		sep = ", ";
+	}
+	buf_adds(out, *sep ? "\n" : "");
+}
+
+static void no_hardware(const struct features *fs, struct buf *out)
+{
+	const struct rule_machine *m = &fs->facts.rules.machine;
+
+	for (size_t i = 0; i < m->npmus; i++)
+		if (m->pmus[i].desc && m->pmus[i].desc->traits & PMU_TRAIT_CORE)
+			return;
+	if (m->pmus_known != FACT_YES)
+		buf_adds(out, "the PMUs cannot be read from sysfs\n");
+	else
+		buf_addf(out, "no core PMU: no hardware, cache or raw events, no branches%s\n",
+			 fs->facts.virtual_machine ?
+			 "; this is a virtual machine: its host decides whether it has one" : "");
+}
+
+/* Append the limits of this machine and user, one per line. */
+static void features_limits(const struct features *fs, struct buf *out)
+{
+	const struct rule_machine *m = &fs->facts.rules.machine;
+
+	rights(fs, out);
+	denied(fs, out);
+	no_hardware(fs, out);
+	if (!host_has_tracepoints(fs->machine.host))
+		buf_adds(out, "tracefs cannot be read: no tracepoints by name\n");
+	if (fs->bpf_error)
+		buf_addf(out, "no BPF program can be loaded: %s\n", strerror(fs->bpf_error));
+	if (m->caps_unread)
+		buf_adds(out, "the user namespace cannot be read: perf ignores capabilities of all "
+			      "but the first one\n");
+	else if (fs->facts.own_caps & ~m->caps)
+		buf_adds(out, "this is a user namespace: perf ignores its capabilities\n");
+	if (fs->gate) {
+		refusal_gate_words(out, fs->gate);
+		buf_addc(out, '\n');
+	} else if (prctl(PR_GET_SECCOMP) == 2) {
+		buf_adds(out, "a seccomp filter is active, as in containers: it may refuse "
+			      "what the kernel accepts\n");
+	}
+	if (m->lockdown == FACT_YES)
+		buf_adds(out, "the kernel is locked down: no registers of interrupted code\n");
+	else if (m->security == FACT_YES)
+		buf_adds(out, "SELinux checks perf events, too\n");
+}
 
 static const char *const feature_results[FEATURE_RESULTS] = {
 	[FEATURE_UNTRIED] = "untried", [FEATURE_NO] = "no",
@@ -53,97 +191,81 @@ static uint32_t shown_since(const struct features *fs, uint32_t since)
 
 /* Rows ---------------------------------------------------------------------------------- */
 
-/* The members of a feature or an instrument in JSON, in their order. */
-enum member {
-	KIND, NAME, RESULT, VERDICT, KNOWN, SINCE, MEANING, ON, ERRNO, ERROR, RULE, RULE_MEANING,
-	SURE, WHY, COUNTED, LEAST, MOST, MEMBERS
+/* The text of a row: three columns, of which the second is colored, and a reason behind them. */
+struct text_row {
+	const char *columns[3];
+	size_t widths[3];	/* with the blanks behind them */
+	enum text_color color;
+	const char *separator;	/* before the reason in place of blanks, or NULL */
 };
 
-static const char *const keys[MEMBERS] = {
-	[KIND] = "kind", [NAME] = "name", [RESULT] = "result", [VERDICT] = "verdict",
-	[KNOWN] = "known", [SINCE] = "since", [MEANING] = "meaning", [ON] = "on",
-	[ERRNO] = "errno", [ERROR] = "error", [RULE] = "rule", [RULE_MEANING] = "rule_meaning",
-	[SURE] = "sure", [WHY] = "why", [COUNTED] = "counted", [LEAST] = "least", [MOST] = "most",
-};
-
-/* A feature or an instrument: what it is and what was found, for text and JSON. */
-struct shown {
-	const char *words[MEMBERS];	/* NULL: none, or a number */
-	bool given[MEMBERS];		/* of the numbers, and of SURE */
-	uint64_t numbers[MEMBERS];
-	enum member columns[3];		/* of the text */
-	size_t widths[3];		/* with the blanks behind them */
-	enum text_color color;		/* of the second column */
-	struct buf reason;		/* behind the columns, owned */
-	const char *separator;		/* before the reason in place of blanks, or NULL */
-};
-
-static void set_number(struct shown *o, enum member m, uint64_t n)
+static void features_show_row(struct features *fs, const struct text_row *row, const struct buf *reason)
 {
-	o->given[m] = true;
-	o->numbers[m] = n;
-}
+	struct buf *line = &fs->out.line;
 
-/* Set the error of a refusal, if there is one. */
-static void set_error(struct shown *o, int error)
-{
-	if (!error)
-		return;
-	set_number(o, ERRNO, (uint64_t)error);
-	o->words[ERROR] = error_name(error);
-}
-
-static void row_text(struct features *fs, const struct shown *o)
-{
-	struct showing *out = &fs->out;
-	struct buf *line = &out->line;
-
-	showing_begin(out, true);
+	showing_begin(&fs->out, true);
 	buf_adds(line, "  ");
 	for (size_t i = 0; i < 3; i++) {
-		const char *words = o->words[o->columns[i]] ? o->words[o->columns[i]] : "-";
 		size_t from = line->len, len;
 
 		if (i == 1)
-			text_colored(line, out->text.color, o->color, words);
+			text_colored(line, fs->out.text.color, row->color, row->columns[i]);
 		else
-			text_escaped(line, words);
-		len = i == 1 ? strlen(words) : line->len - from;
-		if ((i < 2 || (o->reason.len && !o->separator)) && len < o->widths[i])
-			buf_pad(line, o->widths[i] - len);
+			text_escaped(line, row->columns[i]);
+		len = i == 1 ? strlen(row->columns[i]) : line->len - from;
+		if ((i < 2 || (reason->len && !row->separator)) && len < row->widths[i])
+			buf_pad(line, row->widths[i] - len);
 	}
-	if (o->reason.len && o->separator)
-		buf_adds(line, o->separator);
-	text_escaped(line, buf_str(&o->reason));
-	showing_end(out);
-}
-
-static void row_json(struct features *fs, const struct shown *o)
-{
-	struct sink *k;
-
-	showing_begin(&fs->out, false);
-	k = fs->out.sink;
-	for (enum member m = 0; m < MEMBERS; m++) {
-		if (m == NAME)
-			sink_string(k, keys[m], o->words[m], strlen(o->words[m]), false);
-		else if (o->words[m])
-			sink_symbol(k, keys[m], o->words[m]);
-		else if (m == SURE && o->given[m])
-			json_add_bool(&fs->out.object, keys[m], o->numbers[m]);
-		else if (o->given[m])
-			sink_uint(k, keys[m], o->numbers[m]);
-	}
+	if (reason->len && row->separator)
+		buf_adds(line, row->separator);
+	text_escaped(line, buf_str(reason));
 	showing_end(&fs->out);
 }
 
-static void show_row(struct features *fs, struct shown *o)
+/* Begin an object of JSON. */
+static struct sink *features_begin_json(struct features *fs, const char *kind)
 {
-	if (fs->out.json)
-		row_json(fs, o);
-	else
-		row_text(fs, o);
-	buf_free(&o->reason);
+	showing_begin(&fs->out, false);
+	sink_symbol(fs->out.sink, "kind", kind);
+	return fs->out.sink;
+}
+
+static void features_add_word(struct sink *k, const char *key, const char *word)
+{
+	if (word)
+		sink_symbol(k, key, word);
+}
+
+/* Add the error of a refusal, if there is one. */
+static void features_add_error(struct sink *k, int error)
+{
+	if (!error)
+		return;
+	sink_uint(k, "errno", (uint64_t)error);
+	features_add_word(k, "error", error_name(error));
+}
+
+static void json_feature(struct features *fs, const struct feature *f, const char *since)
+{
+	static const char *const known[] = {
+		[FACT_UNKNOWN] = "unclear", [FACT_NO] = "no", [FACT_YES] = "yes",
+	};
+	struct sink *k = features_begin_json(fs, f->kind->name);
+
+	sink_string(k, "name", buf_str(&f->name), f->name.len, false);
+	sink_symbol(k, "result", feature_results[f->result]);
+	sink_symbol(k, "known", known[f->known]);
+	features_add_word(k, "since", since);
+	features_add_word(k, "meaning", f->meaning);
+	features_add_word(k, "on", f->on);
+	features_add_error(k, f->error);
+	if (f->rule && !unknown_here(f)) {
+		sink_symbol(k, "rule", f->rule->name);
+		features_add_word(k, "rule_meaning", f->rule->meaning);
+		json_add_bool(&fs->out.object, "sure", f->sure);
+	}
+	features_add_word(k, "why", f->why.len ? f->why.data : NULL);
+	showing_end(&fs->out);
 }
 
 /* Begin a table, with a line "NAME: MEANING". */
@@ -158,84 +280,71 @@ static void features_show_head(struct features *fs, const char *name, const char
 	showing_end(out);
 }
 
-/* Return the width of the longest name of a kind. */
-static size_t kind_width(const struct features *fs, const struct feature_kind *k)
-{
-	size_t width = 0;
-
-	for (size_t i = 0; i < fs->n; i++)
-		if (fs->list[i].kind == k && fs->list[i].name.len > width)
-			width = fs->list[i].name.len;
-	return width;
-}
-
 void features_show(struct features *fs, size_t i)
 {
-	static const char *const known[] = {
-		[FACT_UNKNOWN] = "unclear", [FACT_NO] = "no", [FACT_YES] = "yes",
-	};
 	const struct feature *f = &fs->list[i];
-	struct buf since = { 0 };
-	struct shown o = {
-		.words = {
-			[KIND] = f->kind->name, [NAME] = buf_str(&f->name),
-			[RESULT] = feature_results[f->result], [KNOWN] = known[f->known],
-			[MEANING] = f->meaning, [ON] = f->on,
-			[WHY] = f->why.len ? buf_str(&f->why) : NULL,
-		},
-		.columns = { NAME, RESULT, SINCE }, .widths = { kind_width(fs, f->kind) + 2, 10, 9 },
-		.color = result_colors[f->result],
-	};
+	struct buf since = { 0 }, why = { 0 };
+	size_t width = 0;
 
-	if (f->since) {
+	if (f->since)
 		release_text(shown_since(fs, f->since), &since);
-		o.words[SINCE] = buf_str(&since);
+	if (fs->out.json) {
+		json_feature(fs, f, since.data);
+	} else {
+		for (size_t k = 0; k < fs->n; k++)
+			if (fs->list[k].kind == f->kind && fs->list[k].name.len > width)
+				width = fs->list[k].name.len;
+		reason(f, &why);
+		if (!i || f[-1].kind != f->kind)
+			features_show_head(fs, f->kind->name, f->kind->meaning);
+		features_show_row(fs, &(struct text_row){
+			.columns = { buf_str(&f->name), feature_results[f->result],
+				     f->since ? buf_str(&since) : "-" },
+			.widths = { width + 2, 10, 9 }, .color = result_colors[f->result],
+		}, &why);
 	}
-	set_error(&o, f->error);
-	if (f->rule && !unknown_here(f)) {
-		o.words[RULE] = f->rule->name;
-		o.words[RULE_MEANING] = f->rule->meaning;
-		set_number(&o, SURE, f->sure);
-	}
-	reason(f, &o.reason);
-	if (!fs->out.json && (!i || f[-1].kind != f->kind))
-		features_show_head(fs, f->kind->name, f->kind->meaning);
-	show_row(fs, &o);
 	showing_flush(&fs->out);
 	buf_free(&since);
+	buf_free(&why);
 }
 
 /* Show an instrument without the count of one that works, which differs from run to run. */
 static void show_instrument(struct features *fs, enum instrument i)
 {
 	const struct instrument_result *r = instrument_find(&fs->instruments, i);
+	const char *verdict = instrument_verdict_name(r->verdict);
 	bool fails = instrument_fails(&fs->instruments, i);
-	struct shown o = {
-		.words = {
-			[KIND] = "instrument", [NAME] = instrument_name(i),
-			[VERDICT] = instrument_verdict_name(r->verdict),
-			[MEANING] = instrument_meaning(i),
-		},
-		.columns = { NAME, VERDICT, MEANING }, .widths = { 19, 13 }, .separator = ": ",
-		.color = fails ? COLOR_ERROR :
-			 r->verdict == INSTRUMENT_WORKS ? COLOR_STRING : COLOR_NOTE,
-	};
+	struct buf why = { 0 };
+	struct sink *k;
 
 	if (r->verdict <= INSTRUMENT_ABSENT)
-		buf_adds(&o.reason, instrument_reason(r));
-	if (r->verdict == INSTRUMENT_ABSENT)
-		set_error(&o, r->error);
-	if (o.reason.len && (r->why || !r->error))
-		o.words[WHY] = instrument_reason(r);
-	if (r->verdict == INSTRUMENT_IMPLAUSIBLE)
-		buf_addf(&o.reason, "%" PRIu64 ", where %" PRIu64 " to %" PRIu64 " are possible",
-			 r->counted, r->least, r->most);
-	if (fails) {
-		set_number(&o, COUNTED, r->counted);
-		set_number(&o, LEAST, r->least);
-		set_number(&o, MOST, r->most);
+		buf_adds(&why, instrument_reason(r));
+	if (fs->out.json) {
+		k = features_begin_json(fs, "instrument");
+		sink_string(k, "name", instrument_name(i), strlen(instrument_name(i)), false);
+		sink_symbol(k, "verdict", verdict);
+		sink_symbol(k, "meaning", instrument_meaning(i));
+		features_add_error(k, r->verdict == INSTRUMENT_ABSENT ? r->error : 0);
+		if (why.len && (r->why || !r->error))
+			sink_symbol(k, "why", buf_str(&why));
+		if (fails) {
+			sink_uint(k, "counted", r->counted);
+			sink_uint(k, "least", r->least);
+			sink_uint(k, "most", r->most);
+		}
+		showing_end(&fs->out);
+	} else {
+		if (r->verdict == INSTRUMENT_IMPLAUSIBLE)
+			buf_addf(&why, "%" PRIu64 ", where %" PRIu64 " to %" PRIu64 " are possible",
+				 r->counted, r->least, r->most);
+		features_show_row(fs, &(struct text_row){
+			.columns = { instrument_name(i), verdict, instrument_meaning(i) },
+			.widths = { 19, 13 }, .separator = ": ",
+			.color = fails ? COLOR_ERROR :
+				 r->verdict == INSTRUMENT_WORKS ? COLOR_STRING : COLOR_NOTE,
+		}, &why);
 	}
-	show_row(fs, &o);
+	buf_free(&why);
 }
 
 void features_show_instruments(struct features *fs)
@@ -253,28 +362,11 @@ void features_show_instruments(struct features *fs)
 	showing_flush(&fs->out);
 }
 
-/* Kernel and machine ---------------------------------------------------------------------- */
-
 static struct buf *text_line(struct features *fs)
 {
 	showing_begin(&fs->out, true);
 	buf_adds(&fs->out.line, "  ");
 	return &fs->out.line;
-}
-
-static void text_missing(struct features *fs, const struct features_release *r)
-{
-	struct buf *out = text_line(fs);
-
-	buf_adds(out, "first missing features, of ");
-	release_text(r->before, out);
-	for (size_t i = 0, n = 0; i < fs->n; i++) {
-		const struct feature *f = &fs->list[i];
-
-		if (f->kind->dated && f->known == FACT_NO && f->since == r->before)
-			buf_addf(out, "%s %s", n++ ? "," : ":", buf_str(&f->name));
-	}
-	showing_end(&fs->out);
 }
 
 static void text_kernel(struct features *fs)
@@ -298,30 +390,22 @@ static void text_kernel(struct features *fs)
 			      ", which disagrees with its version");
 	}
 	showing_end(&fs->out);
-	if (r.before)
-		text_missing(fs, &r);
+	if (r.before) {
+		out = text_line(fs);
+		buf_adds(out, "first missing features, of ");
+		release_text(r.before, out);
+		for (size_t i = 0, n = 0; i < fs->n; i++) {
+			const struct feature *f = &fs->list[i];
+
+			if (f->kind->dated && f->known == FACT_NO && f->since == r.before)
+				buf_addf(out, "%s %s", n++ ? "," : ":", buf_str(&f->name));
+		}
+		showing_end(&fs->out);
+	}
 	if (r.undecided) {
 		out = text_line(fs);
-		buf_addf(out, "%zu features could not be detected either way",
-			 r.undecided);
+		buf_addf(out, "%zu features could not be detected either way", r.undecided);
 		showing_end(&fs->out);
-	}
-}
-
-static void text_here(struct features *fs)
-{
-	struct buf lines[FEATURES_LIMITS];
-	size_t n = features_limits(fs, lines, FEATURES_LIMITS);
-
-	features_show_head(fs, "here", NULL);
-	if (!n) {
-		buf_adds(text_line(fs), "no limits");
-		showing_end(&fs->out);
-	}
-	for (size_t i = 0; i < n; i++) {
-		buf_adds(text_line(fs), buf_str(&lines[i]));
-		showing_end(&fs->out);
-		buf_free(&lines[i]);
 	}
 }
 
@@ -331,20 +415,17 @@ static void features_json_release(struct sink *k, const char *key, uint32_t rele
 
 	if (release)
 		release_text(release, &text);
-	if (release)
-		sink_symbol(k, key, buf_str(&text));
+	features_add_word(k, key, text.data);
 	buf_free(&text);
 }
 
-static void json_kernel(struct features *fs)
+static void json_machine(struct features *fs)
 {
+	struct sink *k = features_begin_json(fs, "kernel");
+	struct buf limits = { 0 };
 	struct features_release r;
-	struct sink *k;
 
 	features_release(fs, &r);
-	showing_begin(&fs->out, false);
-	k = fs->out.sink;
-	sink_symbol(k, "kind", "kernel");
 	sink_symbol(k, "name", fs->facts.release);
 	sink_symbol(k, "machine", fs->facts.rules.machine.arch->name);
 	sink_uint(k, "attr_size", fs->attr_size);
@@ -358,38 +439,37 @@ static void json_kernel(struct features *fs)
 	sink_uint(k, "undecided", r.undecided);
 	json_add_bool(&fs->out.object, "fits", features_release_fits(fs, &r));
 	showing_end(&fs->out);
-}
-
-static void json_here(struct features *fs)
-{
-	struct buf lines[FEATURES_LIMITS];
-	size_t n = features_limits(fs, lines, FEATURES_LIMITS);
-	struct sink *k;
-
-	showing_begin(&fs->out, false);
-	k = fs->out.sink;
-	sink_symbol(k, "kind", "here");
+	features_limits(fs, &limits);
+	k = features_begin_json(fs, "here");
 	if (!(fs->facts.rules.machine.unread & UNREAD_PARANOID))
 		sink_sint(k, "paranoid", fs->facts.rules.machine.paranoid);
 	sink_hex(k, "capabilities", fs->facts.rules.machine.caps);
 	sink_begin(k, "limits", SINK_ARRAY);
-	for (size_t i = 0; i < n; i++) {
-		sink_symbol(k, NULL, buf_str(&lines[i]));
-		buf_free(&lines[i]);
-	}
+	for (const char *line = buf_str(&limits); *line; line += strcspn(line, "\n") + 1)
+		sink_string(k, NULL, line, strcspn(line, "\n"), false);
 	sink_end(k);
 	showing_end(&fs->out);
+	buf_free(&limits);
 }
 
 void features_show_machine(struct features *fs)
 {
+	struct buf limits = { 0 };
+
 	if (fs->words && fs->words[0])
 		return;
 	if (fs->out.json) {
-		json_kernel(fs);
-		json_here(fs);
-	} else {
-		text_kernel(fs);
-		text_here(fs);
+		json_machine(fs);
+		return;
 	}
+	text_kernel(fs);
+	features_show_head(fs, "here", NULL);
+	features_limits(fs, &limits);
+	if (!limits.len)
+		buf_adds(&limits, "no limits\n");
+	for (const char *line = buf_str(&limits); *line; line += strcspn(line, "\n") + 1) {
+		buf_add(text_line(fs), line, strcspn(line, "\n"));
+		showing_end(&fs->out);
+	}
+	buf_free(&limits);
 }

@@ -31,22 +31,17 @@ void features_put(uint8_t *attr, unsigned int index, uint64_t v)
 	field_set(&attr_layout->fields[index], v, attr);
 }
 
-/* Return whether events may count the kernel; if not, all events exclude it. */
-static bool may_count_kernel(const struct features *fs)
+size_t features_attr(struct features *fs, uint32_t type, uint64_t config, uint8_t *attr)
 {
 	const struct rule_machine *m = &fs->facts.rules.machine;
 
-	return (!(m->unread & UNREAD_PARANOID) && m->paranoid < 2) ||
-	       m->caps & (1ULL << ABI_CAP_PERFMON | 1ULL << ABI_CAP_SYS_ADMIN);
-}
-
-size_t features_attr(struct features *fs, uint32_t type, uint64_t config, uint8_t *attr)
-{
 	memset(attr, 0, FEATURE_ATTR_MAX);
 	features_put(attr, ATTR_TYPE, type);
 	features_put(attr, ATTR_SIZE, attr_layout->size);
 	features_put(attr, ATTR_CONFIG, config);
-	features_put(attr, ATTR_EXCLUDE_KERNEL, !may_count_kernel(fs));
+	features_put(attr, ATTR_EXCLUDE_KERNEL,
+		     (m->unread & UNREAD_PARANOID || m->paranoid >= 2) &&
+		     !(m->caps & (1ULL << ABI_CAP_PERFMON | 1ULL << ABI_CAP_SYS_ADMIN)));
 	return attr_layout->size;
 }
 
@@ -130,19 +125,6 @@ static struct feature_base *add_base(struct features *fs, uint32_t type, uint64_
 	return b;
 }
 
-static void add_breakpoint(struct features *fs)
-{
-	struct feature_base *b = add_base(fs, PERF_TYPE_BREAKPOINT, 0, 1);
-
-	/* its own name would have the address */
-	snprintf(b->name, sizeof(b->name), "breakpoint");
-	features_put(b->attr, ATTR_BP_TYPE, HW_BREAKPOINT_W);
-	features_put(b->attr, ATTR_BP_ADDR, work_watched());
-	features_put(b->attr, ATTR_BP_LEN, HW_BREAKPOINT_LEN_4);
-	features_put(b->attr, ATTR_EXCLUDE_KERNEL, 1);
-	b->exact = true;
-}
-
 /*
  * One that a task meets whenever it calls the kernel, if we may know its number.  The close of
  * the last event of a tracepoint takes some 50 ms: perf_trace_event_unreg() waits for all
@@ -188,6 +170,7 @@ void features_prepare(struct features *fs)
 {
 	struct experiment x = { .whom = EXPERIMENT_TASK };
 	const struct observed *o;
+	struct feature_base *b;
 	int fd;
 
 	fs->held = -1;
@@ -195,15 +178,21 @@ void features_prepare(struct features *fs)
 	fs->facts.rules.machine.attr_size = fs->attr_size;
 	add_base(fs, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, 100000)->work = WORK_SPIN;
 	add_base(fs, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 1)->exact = true;
-	add_breakpoint(fs);
+	b = add_base(fs, PERF_TYPE_BREAKPOINT, 0, 1);
+	/* its own name would have the address */
+	snprintf(b->name, sizeof(b->name), "breakpoint");
+	features_put(b->attr, ATTR_BP_TYPE, HW_BREAKPOINT_W);
+	features_put(b->attr, ATTR_BP_ADDR, work_watched());
+	features_put(b->attr, ATTR_BP_LEN, HW_BREAKPOINT_LEN_4);
+	features_put(b->attr, ATTR_EXCLUDE_KERNEL, 1);
+	b->exact = true;
 	add_base(fs, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, 1);
 	add_base(fs, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, 100000)->work = WORK_SPIN;
 	add_tracepoint(fs);
 	add_probe(fs, "uprobe");
 	add_probe(fs, "kprobe");
 	for (size_t i = 0; i < fs->nbases; i++) {
-		struct feature_base *b = &fs->bases[i];
-
+		b = &fs->bases[i];
 		x.attr = b->attr;
 		x.len = b->len;
 		o = b->untried ? NULL : features_observe(fs, &x, 0);
@@ -224,15 +213,31 @@ const struct feature_base *features_any(const struct features *fs)
 	return NULL;
 }
 
+bool features_nothing_opens(const struct features *fs, struct feature *f)
+{
+	bool none = !features_any(fs);
+
+	if (none)
+		features_found(f, FEATURE_UNTRIED, NULL, "no event can be opened");
+	return none;
+}
+
 /* What a trial says ------------------------------------------------------------------- */
 
-static bool records_differ(const struct observed *a, const struct observed *b, bool exact,
-			   bool chains)
+static bool differ(const struct observed *a, const struct observed *b, bool exact, bool chains)
 {
 	/* records that depend on the load of the machine */
 	const uint64_t chance = 1ULL << PERF_RECORD_LOST | 1ULL << PERF_RECORD_THROTTLE |
 				1ULL << PERF_RECORD_UNTHROTTLE;
 
+	if (!a->error != !b->error || !a->count != !b->count ||
+	    (exact && a->count != b->count) || a->read_len != b->read_len ||
+	    a->cloexec != b->cloexec || a->traps != b->traps ||
+	    a->sig_data != b->sig_data || a->members != b->members ||
+	    a->wrote != b->wrote || (exact && a->woken != b->woken))
+		return true;
+	if (!a->ring || !b->ring)
+		return false;
 	if ((a->types ^ b->types) & ~chance || a->backward != b->backward ||
 	    !a->samples != !b->samples || (exact && a->samples != b->samples) ||
 	    a->kernel_chain != b->kernel_chain || a->user_chain != b->user_chain ||
@@ -250,18 +255,6 @@ static bool records_differ(const struct observed *a, const struct observed *b, b
 			return true;
 	}
 	return false;
-}
-
-static bool differ(const struct observed *a, const struct observed *b, bool exact,
-		   bool chains)
-{
-	if (!a->error != !b->error || !a->count != !b->count ||
-	    (exact && a->count != b->count) || a->read_len != b->read_len ||
-	    a->cloexec != b->cloexec || a->traps != b->traps ||
-	    a->sig_data != b->sig_data || a->members != b->members ||
-	    a->wrote != b->wrote || (exact && a->woken != b->woken))
-		return true;
-	return a->ring && b->ring && records_differ(a, b, exact, chains);
 }
 
 /* An experiment is repeated until one answer is so far ahead of the other. */

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
 #include "core/abi/layout.h"
 #include "core/abi/layout_emit.h"
@@ -88,21 +87,6 @@ static bool word_code(const char *word, struct event_code *code)
 	       event_word_cache(word, strlen(word), code);
 }
 
-/* Add a cache event by perf's name. */
-static void list_add_cache(struct list *l, const struct event_code *code, const char *name)
-{
-	uint8_t attr[PERF_ATTR_SIZE_VER0] = { 0 };
-	struct listed *e;
-	struct buf perf = { 0 };
-
-	attr_put(attr, ATTR_TYPE, code->type);
-	attr_put(attr, ATTR_CONFIG, code->config);
-	event_name_perf(attr, sizeof(attr), &l->machine.names, &perf);
-	e = list_add_event(l, LIST_CACHE, buf_str(&perf));
-	e->also = strcasecmp(e->name, name) ? xstrdup(name) : NULL;
-	buf_free(&perf);
-}
-
 /* Add a generic event, or another name of one that was added. */
 static void on_word(void *ctx, const struct event_code *code, const char *name)
 {
@@ -111,7 +95,17 @@ static void on_word(void *ctx, const struct event_code *code, const char *name)
 	struct event_code other;
 
 	if (code->type == PERF_TYPE_HW_CACHE) {
-		list_add_cache(l, code, name);
+		uint8_t attr[PERF_ATTR_SIZE_VER0] = { 0 };
+		struct buf perf = { 0 };
+		struct listed *e;
+
+		/* first by perf's name */
+		attr_put(attr, ATTR_TYPE, code->type);
+		attr_put(attr, ATTR_CONFIG, code->config);
+		event_name_perf(attr, sizeof(attr), &l->machine.names, &perf);
+		e = list_add_event(l, LIST_CACHE, buf_str(&perf));
+		e->also = strcasecmp(e->name, name) ? xstrdup(name) : NULL;
+		buf_free(&perf);
 		return;
 	}
 	for (size_t i = 0; i < l->n; i++) {
@@ -203,20 +197,11 @@ static enum list_kind kind_before(const char *pattern)
 	return found;
 }
 
-/* Return whether the pattern is one of an event's further names, which only perf has. */
-static bool is_named(const char *pattern, const struct listed *e)
-{
-	struct event_code a, b;
-
-	return (e->kind == LIST_HARDWARE || e->kind == LIST_SOFTWARE || e->kind == LIST_CACHE) &&
-	       word_code(pattern, &a) && word_code(e->name, &b) && a.type == b.type &&
-	       a.config == b.config;
-}
-
 /* A pattern is the word of a kind, KIND:PATTERN as bpftrace has it, or a pattern of names. */
 static bool pattern_matches(const char *pattern, const struct listed *e)
 {
 	enum list_kind of = kind_by_word(pattern), before = kind_before(pattern);
+	struct event_code a, b;
 
 	if (of < LIST_KINDS)
 		return of == e->kind;
@@ -226,43 +211,40 @@ static bool pattern_matches(const char *pattern, const struct listed *e)
 		pattern = strchr(pattern, ':') + 1;
 	return verb_pattern_matches(pattern, e->name) ||
 	       (e->also && verb_pattern_matches(pattern, e->also)) ||
-	       is_named(pattern, e);
-}
-
-/* Return whether a pattern may match tracepoints; the name of one is looked up as -e does. */
-static bool wants_tracepoints(const char *pattern)
-{
-	enum list_kind before = kind_before(pattern);
-
-	if (before != LIST_KINDS || kind_by_word(pattern) != LIST_KINDS)
-		return before == LIST_TRACEPOINT || kind_by_word(pattern) == LIST_TRACEPOINT;
-	return strchr("*?[", *pattern) || (strchr(pattern, ':') && strpbrk(pattern, "*?["));
+	       /* or one of its further names, which only perf has */
+	       ((e->kind == LIST_HARDWARE || e->kind == LIST_SOFTWARE || e->kind == LIST_CACHE) &&
+		word_code(pattern, &a) && word_code(e->name, &b) && a.type == b.type &&
+		a.config == b.config);
 }
 
 static void warn_no_tracepoints(const struct list *l, const struct verb_args *args)
 {
 	bool wanted = !args->n;
 
-	for (size_t i = 0; i < args->n; i++)
-		wanted |= wants_tracepoints(args->words[i]);
+	for (size_t i = 0; i < args->n; i++) {
+		const char *pattern = args->words[i];
+		enum list_kind of = kind_by_word(pattern), before = kind_before(pattern);
+
+		/* the name of one is looked up as -e does */
+		if (before != LIST_KINDS || of != LIST_KINDS)
+			wanted |= before == LIST_TRACEPOINT || of == LIST_TRACEPOINT;
+		else
+			wanted |= strchr("*?[", *pattern) ||
+				  (strchr(pattern, ':') && strpbrk(pattern, "*?["));
+	}
 	if (wanted && !host_has_tracepoints(l->machine.host))
 		warn("cannot read tracepoints: tracefs is not mounted, only root may read it, or "
 		     "kernel lockdown hides it");
 }
 
-static enum list_kind kind_of_type(uint64_t type)
-{
-	return type == PERF_TYPE_HARDWARE ? LIST_HARDWARE :
-	       type == PERF_TYPE_SOFTWARE ? LIST_SOFTWARE :
-	       type == PERF_TYPE_HW_CACHE ? LIST_CACHE :
-	       type == PERF_TYPE_RAW ? LIST_RAW :
-	       type == PERF_TYPE_BREAKPOINT ? LIST_BREAKPOINT :
-	       type == PERF_TYPE_TRACEPOINT ? LIST_TRACEPOINT : LIST_PMU;
-}
-
 /* Add the events that a pattern describes as -e does, such as cycles:u or r1a8. */
 static void list_add_written(struct list *l, const char *pattern)
 {
+	static const enum list_kind of[] = {
+		[PERF_TYPE_HARDWARE] = LIST_HARDWARE, [PERF_TYPE_SOFTWARE] = LIST_SOFTWARE,
+		[PERF_TYPE_TRACEPOINT] = LIST_TRACEPOINT, [PERF_TYPE_HW_CACHE] = LIST_CACHE,
+		[PERF_TYPE_RAW] = LIST_RAW, [PERF_TYPE_BREAKPOINT] = LIST_BREAKPOINT,
+	};
 	enum list_kind before = kind_before(pattern);
 	size_t i = l->written.n;
 
@@ -278,8 +260,9 @@ static void list_add_written(struct list *l, const char *pattern)
 	}
 	for (; i < l->written.n; i++) {
 		const struct event_spec *spec = &l->written.events[i];
-		struct listed *e = list_add_event(l, kind_of_type(event_get(spec, ATTR_TYPE)),
-						  spec->attr.label);
+		uint64_t type = event_get(spec, ATTR_TYPE);
+		struct listed *e = list_add_event(l, type < sizeof(of) / sizeof(*of) ? of[type] :
+						  LIST_PMU, spec->attr.label);
 
 		e->written = i + 1;
 		e->selected = true;
@@ -368,15 +351,6 @@ static void list_try_all(struct list *l)
 	}
 }
 
-/* Return whether this machine has none of the selected events of that kind. */
-static bool lacks_all(const struct list *l, enum list_kind kind)
-{
-	for (size_t i = 0; i < l->n; i++)
-		if (l->events[i].selected && l->events[i].kind == kind && !l->events[i].error)
-			return false;
-	return true;
-}
-
 /* Showing --------------------------------------------------------------------------- */
 
 /* Write the attr that the event becomes, as pevtrace open would pass it at the least. */
@@ -397,52 +371,23 @@ static void list_emit_attr(struct list *l, const struct listed *e, struct sink *
 	event_list_free(&events);
 }
 
-/* What is shown beside the attr: the member of JSON, and what is around it in the text. */
-static const struct list_field {
-	const char *key, *before, *after; /* before: NULL: not in the text */
-	bool behind;			/* the attr */
-} fields[] = {
-	{ "event", "  ", "", false },
-	{ "form", "  ", "", false },
-	{ "also", " or ", "", false },
-	{ "kind", NULL, NULL, false },
-	{ "unsupported", " /* not on this machine: ", " */", true },
-};
-
-enum { FIELDS = sizeof(fields) / sizeof(*fields) };
-
-/* Store the words of each field, NULL where there are none. */
-static void list_words(const struct listed *e, const char *words[FIELDS])
-{
-	words[0] = e->text ? NULL : e->name;
-	words[1] = e->text ? e->name : NULL;
-	words[2] = e->also;
-	words[3] = kinds[e->kind].name;
-	words[4] = e->error ? error_name(e->error) : NULL;
-}
-
 static void list_show_json(struct list *l, const struct listed *e)
 {
-	const char *words[FIELDS];
 	struct sink *s = l->out.sink;
 
 	s->full = false;
-	list_words(e, words);
-	for (size_t i = 0; i < FIELDS; i++)
-		if (words[i])
-			sink_string(s, fields[i].key, words[i], strlen(words[i]), false);
+	sink_string(s, e->text ? "form" : "event", e->name, strlen(e->name), false);
+	if (e->also)
+		sink_string(s, "also", e->also, strlen(e->also), false);
+	sink_symbol(s, "kind", kinds[e->kind].name);
+	if (e->error)
+		sink_symbol(s, "unsupported", error_name(e->error));
 	list_emit_attr(l, e, s);
 }
 
-/* Append the fields that are before or behind the attr. */
-static void list_add_words(const struct listed *e, bool behind, struct buf *line)
+static void add_names(const struct listed *e, struct buf *line)
 {
-	const char *words[FIELDS];
-
-	list_words(e, words);
-	for (size_t i = 0; i < FIELDS; i++)
-		if (words[i] && fields[i].before && fields[i].behind == behind)
-			buf_addf(line, "%s%s%s", fields[i].before, words[i], fields[i].after);
+	buf_addf(line, "  %s%s%s", e->name, e->also ? " or " : "", e->also ? e->also : "");
 }
 
 /* lacking: the heading says that the machine has none of the kind. */
@@ -450,11 +395,11 @@ static void list_show_text(struct list *l, const struct listed *e, bool lacking)
 {
 	struct buf *line = &l->out.line;
 
-	list_add_words(e, false, line);
+	add_names(e, line);
 	buf_pad(line, line->len < l->column ? l->column - line->len : 1);
 	list_emit_attr(l, e, l->out.sink);
-	if (!lacking)
-		list_add_words(e, true, line);
+	if (e->error && !lacking)
+		buf_addf(line, " /* not on this machine: %s */", error_name(e->error));
 	if (l->out.width)
 		text_fit(line, "", l->out.width);
 }
@@ -467,22 +412,13 @@ static size_t attr_column(const struct list *l, enum list_kind kind)
 
 	for (size_t i = 0; i < l->n; i++) {
 		buf_reset(&words);
-		list_add_words(&l->events[i], false, &words);
+		add_names(&l->events[i], &words);
 		if (l->events[i].selected && l->events[i].kind == kind &&
 		    words.len + 1 > column && words.len + 1 <= most)
 			column = words.len + 1;
 	}
 	buf_free(&words);
 	return column;
-}
-
-static void show_heading(struct list *l, enum list_kind kind, bool first, bool lacking)
-{
-	showing_begin(&l->out, true);
-	buf_addf(&l->out.line, "%s%s%s:", first ? "" : "\n", kinds[kind].title,
-		 !lacking ? "" : host_has_pmus(l->machine.host) ?
-		 " (no PMU of this machine has them)" : " (whether a PMU has them cannot be read)");
-	showing_end(&l->out);
 }
 
 static size_t list_show(struct list *l)
@@ -498,9 +434,16 @@ static size_t list_show(struct list *l)
 		if (!e->selected)
 			continue;
 		if (e->kind != last && !l->options.json) {
-			lacking = lacks_all(l, e->kind);
+			lacking = true;
+			for (size_t k = i; k < l->n && l->events[k].kind == e->kind; k++)
+				lacking &= !l->events[k].selected || l->events[k].error;
 			l->column = attr_column(l, e->kind);
-			show_heading(l, e->kind, !shown, lacking);
+			showing_begin(&l->out, true);
+			buf_addf(&l->out.line, "%s%s%s:", shown ? "\n" : "", kinds[e->kind].title,
+				 !lacking ? "" : host_has_pmus(l->machine.host) ?
+				 " (no PMU of this machine has them)" :
+				 " (whether a PMU has them cannot be read)");
+			showing_end(&l->out);
 		}
 		last = e->kind;
 		showing_begin(&l->out, true);
@@ -514,8 +457,24 @@ static size_t list_show(struct list *l)
 	return shown;
 }
 
-static void lister_free(struct list *l)
+static int list_run(void *state, const struct verb_args *args)
 {
+	struct list *l = state;
+	size_t shown;
+	bool written;
+
+	if (l->all_cpus && !l->tried)
+		die("-a/--all-cpus requires --tried: events are listed without measuring anything");
+	if (l->tried)
+		return features_run(&l->options, (const char *const *)args->words, l->all_cpus);
+	showing_open(&l->out, &l->options);
+	machine_open(&l->machine);
+	mounts_warn();
+	list_collect(l);
+	warn_no_tracepoints(l, args);
+	list_select(l, args);
+	shown = list_show(l);
+	written = showing_close(&l->out);
 	for (size_t i = 0; i < l->n; i++) {
 		free(l->events[i].name);
 		free(l->events[i].also);
@@ -525,45 +484,13 @@ static void lister_free(struct list *l)
 	event_list_free(&l->written);
 	machine_close(&l->machine);
 	options_free(&l->options);
-}
-
-static int list_events(struct list *l, const struct verb_args *args)
-{
-	size_t shown;
-	bool written;
-
-	showing_open(&l->out, &l->options);
-	machine_open(&l->machine);
-	mounts_warn();
-	list_collect(l);
-	warn_no_tracepoints(l, args);
-	list_select(l, args);
-	shown = list_show(l);
-	written = showing_close(&l->out);
-	lister_free(l);
 	return !written ? EXIT_TROUBLE : shown ? EXIT_YES : EXIT_NO;
-}
-
-static int list_run(void *state, const struct verb_args *args)
-{
-	struct list *l = state;
-
-	if (l->all_cpus && !l->tried)
-		die("-a/--all-cpus requires --tried: events are listed without measuring anything");
-	if (l->tried)
-		return features_run(&l->options, (const char *const *)args->words, l->all_cpus);
-	return list_events(l, args);
 }
 
 static void list_offer_kinds(struct nearest *n)
 {
 	for (enum list_kind k = 0; k < LIST_KINDS; k++)
 		nearest_try(n, kinds[k].name);
-}
-
-static void list_init(void *state)
-{
-	options_init(&((struct list *)state)->options);
 }
 
 static const struct verb_foreign foreign[] = {
@@ -639,6 +566,6 @@ const struct verb list_verb = {
 	.foreign = foreign,
 	.groups = groups,
 	.size = sizeof(struct list),
-	.init = list_init,
+	.init = options_init,
 	.run = list_run,
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "verbs/measure/measure_internal.h"
+#include "verbs/measure/measure.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -7,13 +7,179 @@
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "core/abi/layout.h"
 #include "core/host/mounts.h"
+#include "core/host/symbols.h"
 #include "core/lib/clock.h"
 #include "core/lib/die.h"
+#include "engine/rings/writer.h"
+#include "formats/perfdata/measured.h"
 #include "verbs/measure/refusal.h"
 #include "xlat/constants.h"
+#include "xlat/layouts.h"
+
+/* Rings and their records ------------------------------------------------------------ */
+
+/*
+ * A record becomes visible a little after its time: hold younger records back, as an
+ * older one may still appear in another ring.
+ */
+enum { SETTLE_NS = 1000000 };
+
+/* Flags of PERF_RECORD_AUX for data that were lost. */
+#define CUT (PERF_AUX_FLAG_TRUNCATED | PERF_AUX_FLAG_PARTIAL | PERF_AUX_FLAG_COLLISION)
+
+static size_t ring_index(const struct measure *m, const struct stream_ring *r)
+{
+	return (size_t)(r - m->stream.rings);
+}
+
+static void on_aux(void *ctx, const struct stream_ring *r, const struct aux_result *result)
+{
+	struct measure *m = ctx;
+
+	(void)r;
+	m->aux_bytes += result->bytes;
+	m->aux_cut += result->missed || result->odd_head;
+}
+
+static void on_aux_piece(void *ctx, const struct stream_ring *r, const uint8_t *bytes, size_t len,
+			 uint64_t position)
+{
+	struct measure *m = ctx;
+
+	if (m->own_session.options.perf_data)
+		session_feed(&m->own_session.session, &(struct activity){
+			ACTIVITY_AUX, .aux = {
+				.tid = gettid(), .ns = clock_ns(),
+				.ring = m->rings[ring_index(m, r)], .position = position,
+				.bytes = bytes, .len = len,
+			},
+		});
+}
+
+static void rings_on_record(void *ctx, const struct stream_ring *from, const uint8_t *bytes,
+			    size_t len)
+{
+	struct measure *m = ctx;
+	struct session *s = &m->own_session.session;
+	struct ring *ring = m->rings[ring_index(m, from)];
+	struct record_format format;
+	struct activity a = { .kind = ACTIVITY_RECORD };
+	uint32_t type = (uint32_t)load_uint(bytes, 4); /* the first member of the header */
+
+	/* the event of the lost records does not matter */
+	if (type == PERF_RECORD_LOST)
+		m->lost += layout_get(&layout_perf_record_lost, PERF_RECORD_LOST_LOST, bytes,
+				      len);
+	else if (type == PERF_RECORD_LOST_SAMPLES)
+		m->lost_samples += layout_get(&layout_perf_record_lost_samples,
+					      PERF_RECORD_LOST_SAMPLES_LOST, bytes, len);
+	else if (type == PERF_RECORD_AUX)
+		m->aux_cut += (layout_get(&layout_perf_record_aux, PERF_RECORD_AUX_FLAGS, bytes,
+					  len) & CUT) != 0;
+	if (m->wanted && !m->wanted(m, type))
+		return;
+	writer_find(s->model, ring, bytes, len, &format, &a.record);
+	if (m->own_session.machine.symbols)
+		symbols_record(m->own_session.machine.symbols, bytes, len);
+	a.record.tid = gettid();
+	a.record.ns = clock_ns();
+	session_feed(s, &a);
+}
+
+static void on_looked(void *ctx, const struct stream_ring *from,
+		      const struct ring_result *result)
+{
+	struct measure *m = ctx;
+
+	session_feed(&m->own_session.session, &(struct activity){
+		ACTIVITY_LOOK, .look = {
+			.tid = gettid(), .ns = clock_ns(),
+			.ring = m->rings[ring_index(m, from)], .page = result->page.bytes,
+			.page_len = sizeof(result->page.bytes),
+			.missed = result->missed, .torn = result->torn,
+		},
+	});
+}
+
+static const struct stream_ops stream_ops = {
+	.record = rings_on_record, .looked = on_looked, .aux = on_aux,
+	.aux_piece = on_aux_piece,
+};
+
+/*
+ * Records of several rings can be sorted if all have a time of one clock, which pevtrace can
+ * read, at the same offset.
+ */
+static void plan_order(struct measure *m)
+{
+	const struct event_spec *first = m->events.events;
+
+	m->ordered = event_get(first, ATTR_USE_CLOCKID) &&
+		     event_get(first, ATTR_CLOCKID) == CLOCK_MONOTONIC &&
+		     event_get(first, ATTR_SAMPLE_TYPE) & PERF_SAMPLE_TIME;
+	for (size_t i = 0; i < m->events.n; i++) {
+		static const unsigned int same[] = {
+			ATTR_USE_CLOCKID, ATTR_CLOCKID, ATTR_SAMPLE_TYPE, ATTR_SAMPLE_ID_ALL,
+		};
+
+		for (size_t k = 0; k < sizeof(same) / sizeof(*same); k++)
+			if (event_get(&m->events.events[i], same[k]) !=
+			    event_get(first, same[k]))
+				m->ordered = false;
+	}
+	if (m->ordered)
+		record_format_of(&m->stream.format, first->attr.bytes, first->attr.len,
+				 arch_native());
+}
+
+/* Map rings and AUX areas for all open events.  Return false after a warn(). */
+static bool measure_map(struct measure *m)
+{
+	int error;
+	const struct options *o = &m->own_session.options;
+	struct measured *measured;
+
+	m->stream.ops = &stream_ops;
+	m->stream.ctx = m;
+	plan_order(m);
+	error = batch_map(&m->batch, &m->stream, m->pages);
+	if (error) {
+		refusal_map(m->stream.n + 1, m->pages, error);
+		return false;
+	}
+	if (m->aux_pages)
+		error = batch_map_aux(&m->batch, &m->stream, m->aux_pages, m->aux_snapshot);
+	if (error) {
+		refusal_aux(m->aux_pages, error);
+		return false;
+	}
+	m->rings = xcalloc(m->stream.n, sizeof(*m->rings));
+	for (size_t i = 0; i < m->stream.n; i++) {
+		uint64_t at = (uintptr_t)m->stream.rings[i].at;
+
+		m->rings[i] = model_ring_at(m->own_session.session.model, gettid(), at, at + 1);
+	}
+	/* report the processes that are measured, for outputs that contain records */
+	if (o->json || o->perf_data) {
+		measured = measured_new(&m->own_session.session, false);
+		measured_task(measured, gettid());
+		measured_free(measured);
+	}
+	return true;
+}
+
+/* Show new records; last: also those held back to be sorted by time. */
+static void measure_look(struct measure *m, bool last)
+{
+	if (m->stream.n)
+		stream_look(&m->stream, last || !m->ordered ? UINT64_MAX :
+			    clock_ns() - SETTLE_NS);
+}
 
 #define NS 1000000000ULL
 
@@ -42,23 +208,6 @@ static bool catch_signals(struct measure *m)
 	return m->signals >= 0;
 }
 
-static void open_pidfds(struct measure *m)
-{
-	const struct options *o = &m->own_session.options;
-
-	m->pidfds = xcalloc(o->npids, sizeof(*m->pidfds));
-	for (size_t i = 0; i < o->npids; i++)
-		m->pidfds[i] = (int)syscall(SYS_pidfd_open, o->pids[i], 0);
-}
-
-static bool has_heirs(const struct measure *m)
-{
-	for (size_t i = 0; i < m->events.n; i++)
-		if (event_get(&m->events.events[i], ATTR_INHERIT))
-			return true;
-	return false;
-}
-
 static bool open_all(struct measure *m)
 {
 	struct batch *b = &m->batch;
@@ -79,6 +228,7 @@ static bool open_all(struct measure *m)
 bool measure_open(struct measure *m)
 {
 	struct options *o = &m->own_session.options;
+	bool heirs = false;
 
 	m->signals = m->cgroup_fd = -1;
 	m->work.go[0] = m->work.go[1] = m->work.report = -1;
@@ -88,22 +238,15 @@ bool measure_open(struct measure *m)
 		exit(EXIT_TROUBLE);
 	if (!catch_signals(m) || (o->argv && !workload_fork(&m->work, &o->program, o->argv, &m->mask)))
 		return false;
-	open_pidfds(m);
-	return targets_find(m, m->pages && has_heirs(m)) && open_all(m) &&
-	       (!m->pages || measure_map(m));
+	m->pidfds = xcalloc(o->npids, sizeof(*m->pidfds));
+	for (size_t i = 0; i < o->npids; i++)
+		m->pidfds[i] = (int)syscall(SYS_pidfd_open, o->pids[i], 0);
+	for (size_t i = 0; i < m->events.n; i++)
+		heirs |= event_get(&m->events.events[i], ATTR_INHERIT) != 0;
+	return targets_find(m, m->pages && heirs) && open_all(m) && (!m->pages || measure_map(m));
 }
 
 /* Running --------------------------------------------------------------------------- */
-
-/* Forward a signal, except one that a terminal sent to the command as well. */
-static void pass_on(struct measure *m, const struct signalfd_siginfo *info)
-{
-	if (!m->work.pid || m->work.ended)
-		return;
-	if (m->interrupts == 1 && info->ssi_code == SI_KERNEL)
-		return;
-	kill(m->work.pid, m->interrupts > 1 ? SIGKILL : (int)info->ssi_signo);
-}
 
 static void take_signals(struct measure *m)
 {
@@ -115,80 +258,51 @@ static void take_signals(struct measure *m)
 			continue;
 		}
 		m->interrupts++;
-		pass_on(m, &info);
+		/* forward it, unless a terminal sent it to the command as well */
+		if (m->work.pid && !m->work.ended &&
+		    (m->interrupts > 1 || info.ssi_code != SI_KERNEL))
+			kill(m->work.pid, m->interrupts > 1 ? SIGKILL : (int)info.ssi_signo);
 	}
-}
-
-static bool pid_ended(const struct measure *m, size_t i)
-{
-	struct pollfd p = { .fd = m->pidfds[i], .events = POLLIN };
-
-	if (p.fd < 0) /* before 5.3 */
-		return kill(m->own_session.options.pids[i], 0) && errno == ESRCH;
-	return poll(&p, 1, 0) > 0;
-}
-
-static bool pids_ended(const struct measure *m)
-{
-	size_t n = m->own_session.options.npids;
-
-	for (size_t i = 0; i < n; i++)
-		if (!pid_ended(m, i))
-			return false;
-	return n;
 }
 
 /* Return whether the measurement is over. */
 static bool is_over(const struct measure *m, uint64_t now)
 {
+	const struct options *o = &m->own_session.options;
+	bool ended = o->npids;
+
 	if (m->work.pid)
 		return m->work.ended;
-	return m->interrupts || pids_ended(m) ||
+	for (size_t i = 0; i < o->npids && ended; i++) {
+		struct pollfd p = { .fd = m->pidfds[i], .events = POLLIN };
+
+		ended = p.fd >= 0 ? poll(&p, 1, 0) > 0 :
+			kill(o->pids[i], 0) && errno == ESRCH; /* before 5.3 */
+	}
+	return m->interrupts || ended ||
 	       (m->seconds > 0 && (double)(now - m->from_ns) >= m->seconds * 1e9) ||
 	       (m->once && !(m->seconds > 0));
 }
 
-static int wait_ms(const struct measure *m, uint64_t now)
-{
-	double left = m->seconds * 1e3 - (double)(now - m->from_ns) / 1e6;
-
-	return m->seconds > 0 && left < TICK_MS ? (int)left + 1 : TICK_MS;
-}
-
-static void wait_for_more(struct measure *m, struct pollfd *fds, size_t n)
-{
-	poll(fds, n, wait_ms(m, clock_ns()));
-	take_signals(m);
-}
-
-/* Return the rings followed by the signalfd, for poll(2); the caller frees it. */
-static struct pollfd *poll_set(const struct measure *m)
-{
-	struct pollfd *fds = xcalloc(m->stream.n + 1, sizeof(*fds));
-
-	for (size_t i = 0; i < m->stream.n; i++)
-		fds[i] = (struct pollfd){ m->stream.rings[i].fd, POLLIN, 0 };
-	fds[m->stream.n] = (struct pollfd){ m->signals, POLLIN, 0 };
-	return fds;
-}
-
-/* Do not poll an event whose task has exited: it is always ready. */
-static void leave_out_ended(struct pollfd *fds, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (fds[i].revents & (POLLHUP | POLLERR))
-			fds[i].fd = -1;
-}
-
 static void go_on(struct measure *m)
 {
-	struct pollfd *fds = poll_set(m);
+	size_t n = m->stream.n;
+	struct pollfd *fds = xcalloc(n + 1, sizeof(*fds)); /* of the rings, and of signals */
 	uint64_t shown = m->from_ns, now;
+	double left;
 
+	for (size_t i = 0; i < n; i++)
+		fds[i] = (struct pollfd){ m->stream.rings[i].fd, POLLIN, 0 };
+	fds[n] = (struct pollfd){ m->signals, POLLIN, 0 };
 	progress_start(&m->line, NULL);
 	while (now = clock_ns(), !is_over(m, now)) {
-		wait_for_more(m, fds, m->stream.n + 1);
-		leave_out_ended(fds, m->stream.n);
+		left = m->seconds * 1e3 - (double)(now - m->from_ns) / 1e6;
+		poll(fds, n + 1, m->seconds > 0 && left < TICK_MS ? (int)left + 1 : TICK_MS);
+		take_signals(m);
+		/* an event whose task has exited would always be ready */
+		for (size_t i = 0; i < n; i++)
+			if (fds[i].revents & (POLLHUP | POLLERR))
+				fds[i].fd = -1;
 		measure_look(m, false);
 		session_tick(&m->own_session.session, clock_ns());
 		if (m->progress && now - shown >= NS) {
@@ -200,24 +314,17 @@ static void go_on(struct measure *m)
 	free(fds);
 }
 
-/* Return whether a leader has to be enabled by ioctl. */
-static bool has_disabled_leader(const struct measure *m)
+bool measure_run(struct measure *m)
 {
+	bool disabled = false, ran;
+
 	for (size_t i = 0; i < m->events.n; i++) {
 		const struct event_spec *e = &m->events.events[i];
 
-		if (e->leader == i && event_get(e, ATTR_DISABLED) &&
-		    !event_get(e, ATTR_ENABLE_ON_EXEC))
-			return true;
+		disabled |= e->leader == i && event_get(e, ATTR_DISABLED) &&
+			    !event_get(e, ATTR_ENABLE_ON_EXEC);
 	}
-	return false;
-}
-
-bool measure_run(struct measure *m)
-{
-	bool ran;
-
-	if (has_disabled_leader(m))
+	if (disabled)
 		batch_control(&m->batch, PERF_EVENT_IOC_ENABLE);
 	m->from_ns = clock_ns();
 	ran = !m->work.pid || workload_go(&m->work);

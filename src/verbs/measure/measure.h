@@ -8,7 +8,7 @@
 #include "core/lib/progress.h"
 #include "experiment/batch.h"
 #include "experiment/workload.h"
-#include "verbs/measure/own_session.h"
+#include "verbs/cli/views.h"
 
 struct measure {
 	struct own_session own_session;	/* with the options; its pids are those of -p */
@@ -77,3 +77,9 @@ bool measure_run(struct measure *m);
 
 /* Close and free everything; return false if output could not be written. */
 bool measure_end(struct measure *m);
+
+/*
+ * Fill in m->targets, and the flags of the batch for a cgroup.  Inherited events with a
+ * ring require a target for each CPU (per_cpu).  Return false after a warn().
+ */
+bool targets_find(struct measure *m, bool per_cpu);

@@ -19,17 +19,8 @@
 #include "xlat/constants.h"
 #include "xlat/tables.h"
 
-/*
- * The highest perf_event_paranoid with which a user may measure a whole CPU, and the lowest with
- * which none may count the kernel.
- */
-enum { SYSTEM_LEVEL = 0, USER_LEVEL = 2 };
-
-bool refusal_may_count_kernel(void)
-{
-	return rights_perfmon() ||
-	       rights_sysctl("perf_event_paranoid", USER_LEVEL) < USER_LEVEL;
-}
+/* The highest perf_event_paranoid with which a user may measure a whole CPU. */
+enum { SYSTEM_LEVEL = 0 };
 
 void refusal_rights(struct buf *out)
 {
@@ -84,15 +75,6 @@ void refusal_gate_words(struct buf *out, int error)
 		refusal_gate(&c, out);
 }
 
-bool refusal_add_gate(struct buf *out, int error)
-{
-	bool gate = refusal_is_gate(error);
-
-	if (gate)
-		refusal_gate_words(out, error);
-	return gate;
-}
-
 /* Events of a measurement ------------------------------------------------------------ */
 
 /* A refused event and its target. */
@@ -110,27 +92,6 @@ static bool is_open(const struct refused *r, size_t i)
 
 /* The rule ---------------------------------------------------------------------- */
 
-static void find_group(const struct refused *r, struct rule_group *g)
-{
-	const struct event_list *l = &r->m->events;
-	const struct attr_text *leader = &l->events[r->e->leader].attr;
-
-	if (r->e->leader == r->event)
-		return;
-	*g = (struct rule_group){
-		.event = FACT_YES, .alive = FACT_YES, .leads = FACT_YES,
-		.same_task = FACT_YES, .same_cgroup = FACT_YES, .ring = FACT_NO,
-		.attr = leader->bytes, .len = leader->len,
-		.cpu = r->m->targets[r->target].cpu,
-	};
-	for (size_t i = r->e->leader + 1; i < r->event; i++) {
-		if (l->events[i].leader != r->e->leader || !is_open(r, i))
-			continue;
-		g->siblings++;
-		g->formats |= 1U << (event_get(&l->events[i], ATTR_READ_FORMAT) & 31);
-	}
-}
-
 static void find_rule(const struct refused *r, struct facts *facts, struct judgement *out)
 {
 	const struct target *t = &r->m->targets[r->target];
@@ -144,11 +105,25 @@ static void find_rule(const struct refused *r, struct facts *facts, struct judge
 		},
 		.seen = r->error,
 	};
+	const struct event_list *l = &r->m->events;
+	const struct attr_text *leader = &l->events[r->e->leader].attr;
+	struct rule_group *g = &facts->rules.target.group;
 
 	memcpy(attr, r->e->attr.bytes, sizeof(attr));
 	own_call_place_strings(&r->e->attr, attr);
 	facts_target(facts, &c.ask);
-	find_group(r, &facts->rules.target.group);
+	if (r->e->leader != r->event)
+		*g = (struct rule_group){
+			.event = FACT_YES, .alive = FACT_YES, .leads = FACT_YES,
+			.same_task = FACT_YES, .same_cgroup = FACT_YES, .ring = FACT_NO,
+			.attr = leader->bytes, .len = leader->len, .cpu = t->cpu,
+		};
+	for (size_t i = r->e->leader + 1; i < r->event; i++) {
+		if (l->events[i].leader != r->e->leader || !is_open(r, i))
+			continue;
+		g->siblings++;
+		g->formats |= 1U << (event_get(&l->events[i], ATTR_READ_FORMAT) & 31);
+	}
 	if (r->error == ENOSPC)
 		facts->rules.target.breakpoint = FACT_NO;
 	judge_open(&c, out);
@@ -156,26 +131,19 @@ static void find_rule(const struct refused *r, struct facts *facts, struct judge
 
 /* The command --------------------------------------------------------------------- */
 
-/* Return whether event i must be open before: its group, and breakpoints for a breakpoint. */
-static bool belongs(const struct refused *r, size_t i)
-{
-	const struct event_spec *other = &r->m->events.events[i];
-	bool breakpoints = event_get(r->e, ATTR_TYPE) == PERF_TYPE_BREAKPOINT &&
-			   event_get(other, ATTR_TYPE) == PERF_TYPE_BREAKPOINT;
-
-	return i == r->event || (is_open(r, i) && (other->leader == r->e->leader || breakpoints));
-}
-
+/* Append the event, and those that must be open before: its group, for a breakpoint breakpoints. */
 static void add_events(struct buf *out, const struct refused *r)
 {
 	const struct event_list *l = &r->m->events;
+	bool breakpoint = event_get(r->e, ATTR_TYPE) == PERF_TYPE_BREAKPOINT;
 	size_t group = SIZE_MAX;
 
 	for (size_t i = 0; i <= r->event; i++) {
 		size_t leader = l->events[i].leader;
 		bool grouped = event_grouped(l, i);
 
-		if (!belongs(r, i))
+		if (i != r->event && (!is_open(r, i) || (leader != r->e->leader && !(breakpoint &&
+		    event_get(&l->events[i], ATTR_TYPE) == PERF_TYPE_BREAKPOINT))))
 			continue;
 		if (group != SIZE_MAX && group != leader)
 			buf_addc(out, '}');
@@ -204,12 +172,17 @@ static void add_quoted(struct buf *out, const char *text)
 	buf_addc(out, '\'');
 }
 
-static void add_target(struct buf *out, const struct refused *r)
+/* Append the pevtrace why that examines the call. */
+static void add_command(struct buf *out, const struct refused *r)
 {
+	struct buf events = { 0 };
 	const struct target *t = &r->m->targets[r->target];
 	char link[64], path[4096];
 	ssize_t n;
 
+	add_events(&events, r);
+	buf_adds(out, "pevtrace why -e ");
+	add_quoted(out, buf_str(&events));
 	if (r->m->batch.flags & PERF_FLAG_PID_CGROUP) {
 		snprintf(link, sizeof(link), "/proc/self/fd/%d", t->pid);
 		n = readlink(link, path, sizeof(path) - 1);
@@ -221,17 +194,6 @@ static void add_target(struct buf *out, const struct refused *r)
 	}
 	if (t->cpu != -1)
 		buf_addf(out, " -C %d", t->cpu);
-}
-
-/* Append the pevtrace why that examines the call. */
-static void add_command(struct buf *out, const struct refused *r)
-{
-	struct buf events = { 0 };
-
-	add_events(&events, r);
-	buf_adds(out, "pevtrace why -e ");
-	add_quoted(out, buf_str(&events));
-	add_target(out, r);
 	buf_free(&events);
 }
 
@@ -274,7 +236,8 @@ static void refusal_open(const struct refused *r, struct facts *facts)
 	struct buf text = { 0 }, command = { 0 };
 	struct judgement j;
 
-	if (refusal_add_gate(&text, r->error)) {
+	if (refusal_is_gate(r->error)) {
+		refusal_gate_words(&text, r->error);
 		warn("cannot open '%s': %s: %s", r->e->attr.label, name ? name : "error",
 		     buf_str(&text));
 		buf_free(&text);

@@ -22,9 +22,6 @@ bool refusal_is_gate(int error);
 /* Append what returns such an error: a seccomp filter, or a kernel without perf events. */
 void refusal_gate_words(struct buf *out, int error);
 
-/* Append that if refusal_is_gate(), and return whether it is. */
-bool refusal_add_gate(struct buf *out, int error);
-
 /* Append what may answer in the kernel's place, such as a seccomp filter. */
 void refusal_gate(const struct confinement *c, struct buf *out);
 
@@ -33,9 +30,6 @@ void refusal_descriptors(const char *verb, size_t n);
 
 /* Warn that an AUX area of so many pages could not be mapped. */
 void refusal_aux(size_t pages, int error);
-
-/* Return whether this process may count the kernel: by its rights or perf_event_paranoid. */
-bool refusal_may_count_kernel(void);
 
 /* Append the level of perf_event_paranoid, and the privilege that overrides it. */
 void refusal_rights(struct buf *out);

@@ -1,64 +1,115 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "verbs/measure/measure_internal.h"
-
+/* Whom events measure, and for how long: the options, and the targets that they name. */
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "core/host/cgroup.h"
 #include "core/host/sysfile.h"
 #include "core/lib/die.h"
+#include "engine/ptrace/proc.h"
+#include "verbs/measure/measure.h"
 #include "xlat/constants.h"
 
-enum { OTHER_FDS = 24 };	/* descriptors for other things than events */
-
-static void targets_add(struct measure *m, pid_t pid, int cpu)
+static void set_seconds(void *to, const char *arg, const struct verb_option *o)
 {
-	m->targets = xrealloc(m->targets, (m->ntargets + 1) * sizeof(*m->targets));
-	m->targets[m->ntargets++] = (struct target){ pid, cpu };
+	char *end;
+	double v = strtod(arg, &end);
+
+	if (end == arg || *end || !(v > 0) || v > 1e9)
+		die("%s requires a number of seconds above 0, not '%s'", o->typed, arg);
+	*(double *)to = v;
 }
+
+static void set_cpus(void *to, const char *arg, const struct verb_option *o)
+{
+	cpus_free(to);
+	if (!cpus_parse(to, arg))
+		die("%s requires a list of CPUs such as 0-3,8, not '%s'", o->typed, arg);
+}
+
+static void measure_set_quiet(void *to, const char *arg, const struct verb_option *o)
+{
+	(void)arg, (void)o;
+	selection_no_calls(to);
+}
+
+#define AT(member) offsetof(struct measure, member)
+
+const struct verb_option measure_whom[] = {
+	{ .name = "attach", .key = 'p', .arg = "PID", .set = options_set_pids,
+	  .at = MEASURE_OPTIONS,
+	  .help = "measure a process with its threads and children; repeatable" },
+	{ .name = "all-cpus", .key = 'a', .set = verb_set_true, .at = AT(all),
+	  .help = "measure everything on every CPU" },
+	{ .name = "cpu", .key = 'C', .arg = "CPUS", .set = set_cpus, .at = AT(cpus),
+	  .help = "measure everything, or what -p or -G names, on these CPUs: 0-3,8" },
+	{ .name = "cgroup", .key = 'G', .arg = "CGROUP", .set = verb_set_text,
+	  .at = AT(cgroup), .help = "measure the tasks of a cgroup" },
+	{ .name = "for", .arg = "SECONDS", .set = set_seconds, .at = AT(seconds),
+	  .help = "measure for that time; with -p, -a, -C or -G, a COMMAND sets it, too" },
+	{ 0 },
+};
+
+const struct verb_option measure_quiet[] = {
+	{ .name = "quiet", .key = 'q', .set = measure_set_quiet,
+	  .at = AT(own_session.options.select), .help = "show no calls" },
+	{ 0 },
+};
+
+bool measure_is_system(const struct measure *m)
+{
+	return !m->cgroup && !m->own_session.options.npids && (m->all || m->cpus.n);
+}
+
+bool measure_is_command(const struct measure *m)
+{
+	return m->own_session.options.argv && !m->cgroup && !m->own_session.options.npids &&
+	       !measure_is_system(m);
+}
+
+void measure_options_end(struct measure *m, const struct verb_args *args)
+{
+	struct options *o = &m->own_session.options;
+
+	if (args->n)
+		o->argv = args->words;
+	options_finish(o);
+	if (m->all && (m->cgroup || o->npids || m->cpus.n))
+		die("-a cannot be combined with -p, -G or -C");
+	if (m->cgroup && o->npids)
+		die("-p and -G are mutually exclusive; run pevtrace twice");
+	if (m->seconds > 0 && o->argv)
+		die("--for cannot be combined with a command, which sets the time");
+}
+
+enum { OTHER_FDS = 24 };	/* descriptors for other things than events */
 
 /* Add a target for each of the CPUs, or one for any. */
 static void add_on(struct measure *m, pid_t pid, const struct cpus *cpus)
 {
-	for (size_t i = 0; i < cpus->n; i++)
-		targets_add(m, pid, cpus->of[i]);
-	if (!cpus->n)
-		targets_add(m, pid, -1);
+	size_t n = cpus->n ? cpus->n : 1;
+
+	m->targets = xrealloc(m->targets, (m->ntargets + n) * sizeof(*m->targets));
+	for (size_t i = 0; i < n; i++)
+		m->targets[m->ntargets++] = (struct target){ pid, cpus->n ? cpus->of[i] : -1 };
 }
 
 static bool add_threads(struct measure *m, pid_t pid, const struct cpus *cpus)
 {
-	char path[64];
-	const char *name;
-	DIR *d;
+	DIR *d = proc_threads(pid);
+	pid_t tid;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-	d = sysfile_dir(AT_FDCWD, path);
 	if (!d) {
 		warn("cannot measure process %d: %s", (int)pid,
 		     errno == ENOENT ? "no such process" : strerror(errno));
 		return false;
 	}
-	while ((name = sysfile_next(d)))
-		add_on(m, (pid_t)strtol(name, NULL, 10), cpus);
+	while ((tid = proc_next_thread(d)))
+		add_on(m, tid, cpus);
 	closedir(d);
 	return true;
-}
-
-static bool open_cgroup(struct measure *m)
-{
-	struct buf why = { 0 };
-
-	m->cgroup_fd = cgroup_open(m->cgroup, &why);
-	if (m->cgroup_fd < 0)
-		warn("-G '%s': %s", m->cgroup, buf_str(&why));
-	buf_free(&why);
-	return m->cgroup_fd >= 0;
 }
 
 /* Return whether there are descriptors for each event and target; else warn before opening. */
@@ -97,7 +148,13 @@ bool targets_find(struct measure *m, bool per_cpu)
 	if (!cpus->n)
 		cpus = per_cpu || m->all || m->cgroup ? &online : &none;
 	if (ok && m->cgroup) {
-		ok = open_cgroup(m);
+		struct buf why = { 0 };
+
+		m->cgroup_fd = cgroup_open(m->cgroup, &why);
+		if (m->cgroup_fd < 0)
+			warn("-G '%s': %s", m->cgroup, buf_str(&why));
+		buf_free(&why);
+		ok = m->cgroup_fd >= 0;
 		m->batch.flags |= PERF_FLAG_PID_CGROUP;
 		add_on(m, m->cgroup_fd, cpus);
 	} else if (measure_is_system(m)) {

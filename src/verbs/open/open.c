@@ -1,25 +1,205 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* pevtrace open: open events, and count or sample them, or show side-band records. */
-#include "verbs/open/open.h"
-
+#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "core/abi/attr_member.h"
 #include "core/host/rights.h"
+#include "core/lib/buf.h"
 #include "core/lib/die.h"
+#include "core/lib/nearest.h"
 #include "experiment/instruments.h"
 #include "experiment/trial.h"
 #include "formats/text/event_totals.h"
 #include "verbs/cmd.h"
+#include "verbs/measure/measure.h"
 #include "verbs/measure/refusal.h"
 #include "xlat/constants.h"
 
+/* Side-band records ----------------------------------------------------------------- */
+
+/* The kinds of records, by their bit in the attr; newest last. */
+static const struct kind {
+	unsigned int member;
+	unsigned int with;	/* another bit to set with it, or the same */
+	bool by_default;
+} kinds[] = {
+	{ ATTR_TASK, ATTR_TASK, true },
+	{ ATTR_COMM, ATTR_COMM_EXEC, true },
+	{ ATTR_MMAP, ATTR_MMAP2, true },
+	{ ATTR_MMAP_DATA, ATTR_MMAP2, false },
+	{ ATTR_CONTEXT_SWITCH, ATTR_CONTEXT_SWITCH, false },
+	{ ATTR_NAMESPACES, ATTR_NAMESPACES, true },
+	{ ATTR_KSYMBOL, ATTR_KSYMBOL, true },
+	{ ATTR_BPF_EVENT, ATTR_BPF_EVENT, true },
+	{ ATTR_CGROUP, ATTR_CGROUP, true },
+	{ ATTR_TEXT_POKE, ATTR_TEXT_POKE, true },
+};
+
+enum { KINDS = sizeof(kinds) / sizeof(*kinds) };
+
+/* Which kinds of records --side-band shows, by the index of a kind. */
+struct side_band {
+	bool wanted[KINDS];
+	bool named[KINDS];	/* by the user: never dropped */
+};
+
+struct opening {
+	struct measure m;	/* first member: hooks cast it back */
+	struct event_total *totals;
+	struct event_texts texts; /* of -e */
+	uint64_t lost;		/* records, by PERF_FORMAT_LOST */
+	bool user_only;		/* the warning about excluded kernel events was printed */
+	bool is_side_band;	/* --side-band: no counts are shown */
+	struct side_band side_band;
+	const char *chosen;	/* the option that chose kinds of records, or NULL */
+};
+
+static const char *kind_name(size_t i)
+{
+	return layout_perf_event_attr.fields[kinds[i].member].name;
+}
+
+/* Other names, after the records. */
+static const struct { const char *word; unsigned int member; } others[] = {
+	{ "fork", ATTR_TASK }, { "exit", ATTR_TASK }, { "exec", ATTR_COMM },
+	{ "mmap2", ATTR_MMAP }, { "namespace", ATTR_NAMESPACES }, { "bpf", ATTR_BPF_EVENT },
+	{ "switch", ATTR_CONTEXT_SWITCH },
+};
+
+/* Offer the names of the kinds. */
+static void side_band_offer(struct nearest *n)
+{
+	for (size_t i = 0; i < KINDS; i++)
+		nearest_try(n, kind_name(i));
+	for (size_t k = 0; k < sizeof(others) / sizeof(*others); k++)
+		nearest_try(n, others[k].word);
+}
+
+static size_t find_kind(char *word, const struct verb_option *o)
+{
+	struct buf words = { 0 };
+	struct nearest n;
+
+	for (char *p = word; *p; p++)
+		*p = *p == '-' ? '_' : (char)tolower((unsigned char)*p);
+	for (size_t i = 0; i < KINDS; i++) {
+		if (!strcmp(kind_name(i), word))
+			return i;
+		for (size_t k = 0; k < sizeof(others) / sizeof(*others); k++)
+			if (others[k].member == kinds[i].member && !strcmp(others[k].word, word))
+				return i;
+	}
+	nearest_start(&n, word, strlen(word));
+	side_band_offer(&n);
+	if (*n.best)
+		die("%s: unknown kind of records '%s'; did you mean %s?", o->typed, word, n.best);
+	nearest_start_words(&n, &words);
+	side_band_offer(&n);
+	die("%s: unknown kind of records '%s'; valid are:%s", o->typed, word, buf_str(&words));
+}
+
+/* Choose the kinds of --only or --also. */
+static void set_kinds_wanted(void *to, const char *list, const struct verb_option *o)
+{
+	char *copy = xstrdup(list), *save, *word;
+	struct side_band *s = to;
+
+	if (!strcmp(o->name, "only"))
+		memset(s->wanted, 0, sizeof(s->wanted));
+	if (!list[strspn(list, ", ")])
+		die("%s requires kinds of records; see pevtrace open --help", o->typed);
+	for (word = strtok_r(copy, ", ", &save); word; word = strtok_r(NULL, ", ", &save)) {
+		size_t i = find_kind(word, o);
+
+		s->wanted[i] = s->named[i] = true;
+	}
+	free(copy);
+}
+
+static const struct verb_option side_band_options[] = {
+	{ .name = "only", .arg = "RECORD", .set = set_kinds_wanted,
+	  .help = "show these kinds of records: task comm mmap mmap_data namespaces cgroup "
+		  "ksymbol bpf_event text_poke context_switch; or fork exit (task), exec "
+		  "(comm), bpf, switch" },
+	{ .name = "also", .arg = "RECORD", .set = set_kinds_wanted,
+	  .help = "show these, too; the default is all that the user may see except mmap_data "
+		  "and context_switch" },
+	{ 0 },
+};
+
+/* Set the bits of the kinds that are wanted, and those that go with them. */
+static void set_kinds(const struct side_band *s, struct event_spec *e)
+{
+	for (size_t i = 0; i < KINDS; i++)
+		event_set(e, kinds[i].with, 0);
+	for (size_t i = 0; i < KINDS; i++) {
+		event_set(e, kinds[i].member, s->wanted[i]);
+		if (s->wanted[i])
+			event_set(e, kinds[i].with, 1);
+	}
+}
+
+/* Add a dummy event, which writes side-band records only. */
+static void side_band_add_event(struct opening *o, struct host *h)
+{
+	struct measure *m = &o->m;
+	struct event_spec *e;
+
+	if (!event_list_add(&m->events, h, "dummy"))
+		die("dummy: %s", m->events.why);
+	e = m->events.events;
+	event_set(e, ATTR_SAMPLE_TYPE, PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU);
+	event_set(e, ATTR_SAMPLE_ID_ALL, 1);
+	event_set(e, ATTR_USE_CLOCKID, 1);
+	event_set(e, ATTR_CLOCKID, CLOCK_MONOTONIC);
+	/* this needs no privilege, and drops no records */
+	event_set(e, ATTR_EXCLUDE_KERNEL, 1);
+	event_set(e, ATTR_EXCLUDE_HV, 1);
+	event_set(e, ATTR_WATERMARK, 1);
+	event_set(e, ATTR_WAKEUP_WATERMARK, 1);
+	event_set(e, ATTR_DISABLED, 1);
+	event_set(e, ATTR_ENABLE_ON_EXEC, measure_is_command(m));
+	event_set(e, ATTR_INHERIT, measure_is_command(m) || m->own_session.options.npids);
+	set_kinds(&o->side_band, e);
+}
+
+/* Retry without a kind that requires privilege or a newer kernel, unless the user named it. */
+static bool side_band_retry(void *ctx, struct event_spec *e, int error)
+{
+	struct opening *o = ctx;
+	struct side_band *s = &o->side_band;
+	bool denied = error == EACCES || error == EPERM;
+
+	if ((!denied && error != EINVAL) || (denied && trial_gate()))
+		return false;
+	for (size_t i = KINDS; i--;) {
+		if (!s->wanted[i] || s->named[i] || i < 3 ||
+		    (denied && kinds[i].member != ATTR_NAMESPACES))
+			continue;
+		warn("omitting %s records: %s", kind_name(i), denied ?
+		     "they require CAP_PERFMON or root" : "unknown to this kernel");
+		s->wanted[i] = false;
+		set_kinds(s, e);
+		return true;
+	}
+	return false;
+}
+
+/* Drop forks and exits if unwanted: the kernel writes them with names and mappings, too. */
+static bool side_band_wanted(const struct measure *m, uint32_t type)
+{
+	return (type != PERF_RECORD_FORK && type != PERF_RECORD_EXIT) ||
+	       event_get(m->events.events, ATTR_TASK);
+}
+
 enum { RATE = 4000 };	/* samples a second, as perf record has it */
+enum { USER_LEVEL = 2 };	/* least perf_event_paranoid with which no user may count the kernel */
 enum { SIDE_BAND_PAGES = 64 };	/* of a ring, without --mmap */
 
 /* -s was not given. */
@@ -32,50 +212,40 @@ static void or_default(struct event_spec *e, unsigned int member, uint64_t bits)
 	event_default(e, member, bits | event_get(e, member));
 }
 
-static uint64_t default_rate(void)
-{
-	long most = rights_sysctl("perf_event_max_sample_rate", RATE);
-
-	return most > 0 && most < RATE ? (uint64_t)most : RATE;
-}
-
 static bool samples_counts(const struct event_spec *e)
 {
 	return event_get(e, ATTR_SAMPLE_TYPE) & PERF_SAMPLE_READ;
 }
 
-/* Sample what perf record samples, at its rate.  cpus: all tasks of CPUs are measured. */
-static void sample_event(struct event_spec *e, bool several, bool cpus)
-{
-	uint64_t type = event_get(e, ATTR_TYPE);
-	uint64_t what = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
-			PERF_SAMPLE_PERIOD;
-
-	if (several)
-		what |= PERF_SAMPLE_IDENTIFIER;
-	if (cpus)
-		what |= PERF_SAMPLE_CPU;
-	if (type == PERF_TYPE_TRACEPOINT)
-		what |= PERF_SAMPLE_RAW | PERF_SAMPLE_CPU;
-	if (type == PERF_TYPE_TRACEPOINT || type == PERF_TYPE_BREAKPOINT)
-		event_default(e, ATTR_SAMPLE_PERIOD, 1);
-	else
-		event_default(e, ATTR_SAMPLE_FREQ, default_rate());
-	or_default(e, ATTR_SAMPLE_TYPE, what);
-}
-
-/* Set defaults of --mmap.  leader: its samples contain the counts of e; or NULL. */
+/*
+ * Set defaults of --mmap.  leader: its samples contain the counts of e; or NULL.  cpus: all tasks
+ * of CPUs are measured.
+ */
 static void sample_defaults(struct event_spec *e, const struct event_spec *leader,
 			    bool first, bool several, bool cpus)
 {
 	static const unsigned int beside[] = {
 		ATTR_MMAP, ATTR_MMAP2, ATTR_COMM, ATTR_COMM_EXEC, ATTR_TASK,
 	};
+	uint64_t type = event_get(e, ATTR_TYPE);
+	long most = rights_sysctl("perf_event_max_sample_rate", RATE);
 
-	if (leader)
+	if (leader) {
 		event_default(e, ATTR_SAMPLE_TYPE, event_get(leader, ATTR_SAMPLE_TYPE));
-	else
-		sample_event(e, several, cpus);
+	} else {
+		/* what perf record samples, at its rate */
+		if (type == PERF_TYPE_TRACEPOINT || type == PERF_TYPE_BREAKPOINT)
+			event_default(e, ATTR_SAMPLE_PERIOD, 1);
+		else
+			event_default(e, ATTR_SAMPLE_FREQ,
+				      most > 0 && most < RATE ? (uint64_t)most : RATE);
+		or_default(e, ATTR_SAMPLE_TYPE,
+			   PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+			   PERF_SAMPLE_PERIOD |
+			   (several ? PERF_SAMPLE_IDENTIFIER : 0) |
+			   (type == PERF_TYPE_TRACEPOINT ? PERF_SAMPLE_RAW : 0) |
+			   (cpus || type == PERF_TYPE_TRACEPOINT ? PERF_SAMPLE_CPU : 0));
+	}
 	event_default(e, ATTR_SAMPLE_ID_ALL, 1);
 	if (!e->given[ATTR_USE_CLOCKID] && !e->given[ATTR_CLOCKID]) {
 		event_set(e, ATTR_USE_CLOCKID, 1);
@@ -99,48 +269,33 @@ static bool may_inherit(const struct event_list *l, size_t i)
 	return true;
 }
 
-static void defaults_of(const struct opening *o, size_t i)
-{
-	const struct event_list *l = &o->m.events;
-	struct event_spec *e = &l->events[i], *leader = &l->events[e->leader];
-	bool command = measure_is_command(&o->m);
-
-	or_default(e, ATTR_READ_FORMAT, PERF_FORMAT_TOTAL_TIME_ENABLED |
-		   PERF_FORMAT_TOTAL_TIME_RUNNING | (o->m.pages ? PERF_FORMAT_LOST : 0));
-	if (e == leader)
-		event_default(e, ATTR_DISABLED, 1);
-	if (e == leader && command)
-		event_default(e, ATTR_ENABLE_ON_EXEC, 1);
-	if (!e->given[ATTR_EXCLUDE_HOST])
-		event_default(e, ATTR_EXCLUDE_GUEST, 1);
-	if (o->m.pages)
-		sample_defaults(e, e != leader && samples_counts(leader) ? leader : NULL, !i,
-				l->n > 1, o->m.all || o->m.cpus.n || o->m.cgroup);
-	else if (e->reads) /* no samples contain the counts */
-		event_default(e, ATTR_SAMPLE_TYPE,
-			      event_get(e, ATTR_SAMPLE_TYPE) & ~(uint64_t)PERF_SAMPLE_READ);
-}
-
 /* Set the defaults of perf stat and perf record where the user set nothing. */
 static void defaults(struct opening *o)
 {
-	struct event_list *l = &o->m.events;
+	const struct event_list *l = &o->m.events;
+	bool command = measure_is_command(&o->m);
 
+	for (size_t i = 0; i < l->n; i++) {
+		struct event_spec *e = &l->events[i], *leader = &l->events[e->leader];
+
+		or_default(e, ATTR_READ_FORMAT, PERF_FORMAT_TOTAL_TIME_ENABLED |
+			   PERF_FORMAT_TOTAL_TIME_RUNNING | (o->m.pages ? PERF_FORMAT_LOST : 0));
+		if (e == leader)
+			event_default(e, ATTR_DISABLED, 1);
+		if (e == leader && command)
+			event_default(e, ATTR_ENABLE_ON_EXEC, 1);
+		if (!e->given[ATTR_EXCLUDE_HOST])
+			event_default(e, ATTR_EXCLUDE_GUEST, 1);
+		if (o->m.pages)
+			sample_defaults(e, e != leader && samples_counts(leader) ? leader : NULL,
+					!i, l->n > 1, o->m.all || o->m.cpus.n || o->m.cgroup);
+		else if (e->reads) /* no samples contain the counts */
+			event_default(e, ATTR_SAMPLE_TYPE,
+				      event_get(e, ATTR_SAMPLE_TYPE) & ~(uint64_t)PERF_SAMPLE_READ);
+	}
 	for (size_t i = 0; i < l->n; i++)
-		defaults_of(o, i);
-	for (size_t i = 0; i < l->n; i++)
-		if ((measure_is_command(&o->m) || o->m.own_session.options.npids) &&
-		    may_inherit(l, i))
+		if ((command || o->m.own_session.options.npids) && may_inherit(l, i))
 			event_default(&l->events[i], ATTR_INHERIT, 1);
-}
-
-/* Clear inherit: before Linux 6.13 it excludes counts in samples. */
-static bool clear_inherit(struct event_spec *e)
-{
-	if (e->given[ATTR_INHERIT] || !event_get(e, ATTR_INHERIT) || !samples_counts(e))
-		return false;
-	event_set(e, ATTR_INHERIT, 0);
-	return true;
 }
 
 /*
@@ -157,8 +312,12 @@ static bool open_retry(void *ctx, struct event_spec *e, int error)
 		event_set(e, ATTR_EXCLUDE_GUEST, 0);
 		return true;
 	}
-	if (error == EINVAL && clear_inherit(e))
+	/* before Linux 6.13 it excludes counts in samples */
+	if (error == EINVAL && !e->given[ATTR_INHERIT] && event_get(e, ATTR_INHERIT) &&
+	    samples_counts(e)) {
+		event_set(e, ATTR_INHERIT, 0);
 		return true;
+	}
 	if (error == EINVAL && !e->given[ATTR_READ_FORMAT] &&
 	    event_get(e, ATTR_READ_FORMAT) & PERF_FORMAT_LOST) {
 		event_set(e, ATTR_READ_FORMAT,
@@ -167,7 +326,8 @@ static bool open_retry(void *ctx, struct event_spec *e, int error)
 	}
 	if ((error != EACCES && error != EPERM) || measure_is_system(&o->m) ||
 	    o->m.cgroup || e->given[ATTR_EXCLUDE_KERNEL] ||
-	    event_get(e, ATTR_EXCLUDE_KERNEL) || refusal_may_count_kernel() || trial_gate())
+	    event_get(e, ATTR_EXCLUDE_KERNEL) || rights_perfmon() ||
+	    rights_sysctl("perf_event_paranoid", USER_LEVEL) < USER_LEVEL || trial_gate())
 		return false;
 	event_set(e, ATTR_EXCLUDE_KERNEL, 1);
 	event_default(e, ATTR_EXCLUDE_HV, 1);
@@ -197,23 +357,20 @@ static void take_count(void *ctx, size_t target, size_t event, const struct read
 			   v->running);
 }
 
-static bool is_clock(const struct event_spec *e)
-{
-	uint64_t config = event_get(e, ATTR_CONFIG);
-
-	return event_get(e, ATTR_TYPE) == PERF_TYPE_SOFTWARE &&
-	       (config == PERF_COUNT_SW_CPU_CLOCK || config == PERF_COUNT_SW_TASK_CLOCK);
-}
-
 static void read_totals(struct opening *o, bool quiet)
 {
 	struct measure *m = &o->m;
 
 	o->lost = 0;
 	for (size_t i = 0; i < m->events.n; i++) {
+		const struct event_spec *e = &m->events.events[i];
+		uint64_t config = event_get(e, ATTR_CONFIG);
+
 		o->totals[i] = (struct event_total){
-			.name = m->events.events[i].attr.label,
-			.clock = is_clock(&m->events.events[i]),
+			.name = e->attr.label,
+			.clock = event_get(e, ATTR_TYPE) == PERF_TYPE_SOFTWARE &&
+				 (config == PERF_COUNT_SW_CPU_CLOCK ||
+				  config == PERF_COUNT_SW_TASK_CLOCK),
 		};
 		for (size_t t = 0; t < m->ntargets; t++)
 			o->totals[i].opened |= batch_fd(&m->batch, t, i) >= 0;
@@ -233,54 +390,40 @@ static void show_progress(struct measure *m, double seconds)
 	buf_free(&line);
 }
 
-static void tell_counts(const struct measure *m)
-{
-	struct session *s = (struct session *)&m->own_session.session;
-
-	for (size_t t = 0; t < m->ntargets; t++) {
-		for (size_t i = 0; i < m->events.n; i++) {
-			int fd = batch_fd(&m->batch, t, i);
-			struct event *e = fd < 0 ? NULL : model_event(s->model, gettid(), fd);
-
-			if (e && e->count.known)
-				session_count(s, e);
-		}
-	}
-}
-
-/*
- * Both sources count the same records: LOST records only when another record follows,
- * reads only with PERF_FORMAT_LOST.  Take the larger one.
- */
-static void add_lost(const struct opening *o, struct buf *out)
-{
-	const struct measure *m = &o->m;
-	uint64_t lost = m->lost > o->lost ? m->lost : o->lost;
-
-	if (lost)
-		buf_addf(out, "%20llu  lost /* records for which the ring had no room; try "
-			 "--mmap=%zu */\n", (unsigned long long)lost, 2 * m->pages);
-	if (m->aux_pages)
-		buf_addf(out, "%20llu  aux-bytes /* from AUX areas, with %llu gaps */\n",
-			 (unsigned long long)m->aux_bytes,
-			 (unsigned long long)m->aux_cut);
-	if (m->lost_samples)
-		buf_addf(out, "%20llu  lost-samples /* before they were written to a ring */\n",
-			 (unsigned long long)m->lost_samples);
-}
-
 static void print_totals(struct opening *o)
 {
 	struct measure *m = &o->m;
+	struct session *s = &m->own_session.session;
 	struct output *text = m->own_session.views.text;
 	struct buf table = { 0 };
+	uint64_t lost;
 
 	read_totals(o, false);
-	tell_counts(m);
+	for (size_t i = 0; i < m->ntargets * m->events.n; i++) {
+		int fd = batch_fd(&m->batch, i / m->events.n, i % m->events.n);
+		struct event *e = fd < 0 ? NULL : model_event(s->model, gettid(), fd);
+
+		if (e && e->count.known)
+			session_count(s, e);
+	}
 	if (!text)
 		return;
 	event_totals_print(o->totals, m->events.n, (double)(m->to_ns - m->from_ns) / 1e9, &table);
-	add_lost(o, &table);
+	/*
+	 * Both sources count the same records: LOST records only when another record follows,
+	 * reads only with PERF_FORMAT_LOST.  Take the larger one.
+	 */
+	lost = m->lost > o->lost ? m->lost : o->lost;
+	if (lost)
+		buf_addf(&table, "%20llu  lost /* records for which the ring had no room; try "
+			 "--mmap=%zu */\n", (unsigned long long)lost, 2 * m->pages);
+	if (m->aux_pages)
+		buf_addf(&table, "%20llu  aux-bytes /* from AUX areas, with %llu gaps */\n",
+			 (unsigned long long)m->aux_bytes,
+			 (unsigned long long)m->aux_cut);
+	if (m->lost_samples)
+		buf_addf(&table, "%20llu  lost-samples /* before they were written to a ring */\n",
+			 (unsigned long long)m->lost_samples);
 	output_write(text, getpid(), buf_str(&table), table.len);
 	buf_free(&table);
 }
@@ -351,40 +494,8 @@ static void open_init(void *state)
 
 	options_init(shared);
 	shared->text.max_string = STRINGS_NOT_LIMITED;
-	side_band_init(&o->side_band);
-}
-
-/* Set what --side-band shows by default, or die where an option is not for it. */
-static void check_side_band(struct opening *o)
-{
-	struct options *shared = &o->m.own_session.options;
-
-	if (o->texts.n)
-		die("-e and --side-band are mutually exclusive: --side-band opens its own event");
-	if (o->m.aux_pages)
-		die("--aux and --side-band are mutually exclusive: its event writes no AUX data");
-	if (o->m.once)
-		die("nothing to watch: name a command, a process with -p, or -a for everything; "
-		    "see pevtrace open --help");
-	if (!shared->select.chosen)
-		selection_no_calls(&shared->select);
-	if (!o->m.pages)
-		o->m.pages = SIDE_BAND_PAGES;
-}
-
-static void check_events(const struct opening *o)
-{
-	const struct measure *m = &o->m;
-
-	if (!o->texts.n)
-		die("nothing to open: name events with -e, such as -e cpu-clock; see pevtrace open "
-		    "--help");
-	if (o->chosen)
-		die("%s requires --side-band", o->chosen);
-	if (m->aux_pages && !m->pages)
-		die("--aux requires --mmap=PAGES: an AUX area belongs to a ring");
-	if (m->own_session.options.perf_data && !m->pages)
-		die("--perf-data requires --mmap=PAGES: without rings, there are no records");
+	for (size_t i = 0; i < KINDS; i++)
+		o->side_band.wanted[i] = kinds[i].by_default;
 }
 
 static void open_check(struct opening *o, const struct verb_args *args)
@@ -396,18 +507,37 @@ static void open_check(struct opening *o, const struct verb_args *args)
 	if (shared->text.max_string == STRINGS_NOT_LIMITED)
 		shared->text.max_string = o->is_side_band ? PATH_MAX : OPTIONS_MAX_STRING;
 	m->once = !args->n && !shared->npids && !m->cgroup && !measure_is_system(m);
-	if (o->is_side_band)
-		check_side_band(o);
-	else
-		check_events(o);
+	if (o->is_side_band && o->texts.n)
+		die("-e and --side-band are mutually exclusive: --side-band opens its own event");
+	if (o->is_side_band && m->aux_pages)
+		die("--aux and --side-band are mutually exclusive: its event writes no AUX data");
+	if (o->is_side_band && m->once)
+		die("nothing to watch: name a command, a process with -p, or -a for everything; "
+		    "see pevtrace open --help");
+	if (o->is_side_band && !shared->select.chosen)
+		selection_no_calls(&shared->select);
+	if (o->is_side_band && !m->pages)
+		m->pages = SIDE_BAND_PAGES;
+	if (!o->is_side_band && !o->texts.n)
+		die("nothing to open: name events with -e, such as -e cpu-clock; see pevtrace open "
+		    "--help");
+	if (!o->is_side_band && o->chosen)
+		die("%s requires --side-band", o->chosen);
+	if (m->aux_pages && !m->pages)
+		die("--aux requires --mmap=PAGES: an AUX area belongs to a ring");
+	if (shared->perf_data && !m->pages)
+		die("--perf-data requires --mmap=PAGES: without rings, there are no records");
 }
 
-/* Fill in the events to open, and the hooks of the measurement. */
-static void plan(struct opening *o)
+static int open_run(void *state, const struct verb_args *args)
 {
-	struct host *h = host_new("/sys", NULL);
+	struct opening *o = state;
 	struct measure *m = &o->m;
+	struct host *h;
+	bool command, ran;
 
+	open_check(o, args);
+	h = host_new("/sys", NULL);
 	options_read_events(&o->texts, h, &m->events);
 	if (o->is_side_band)
 		side_band_add_event(o, h);
@@ -419,27 +549,18 @@ static void plan(struct opening *o)
 	m->wanted = o->is_side_band ? side_band_wanted : NULL;
 	if (isatty(STDERR_FILENO) && !m->pages && !m->own_session.options.json)
 		m->progress = show_progress;
-}
-
-static int open_run(void *state, const struct verb_args *args)
-{
-	struct opening *o = state;
-	bool command, ran;
-
-	open_check(o, args);
-	plan(o);
-	ran = measure_open(&o->m) && measure_run(&o->m);
+	ran = measure_open(m) && measure_run(m);
 	if (ran && !o->is_side_band) {
 		print_totals(o);
 		warn_doubts(o);
 	}
-	if (o->is_side_band && o->m.lost)
-		warn("%llu records were lost: the rings were full", (unsigned long long)o->m.lost);
-	command = o->m.work.pid;
-	if (!measure_end(&o->m))
+	if (o->is_side_band && m->lost)
+		warn("%llu records were lost: the rings were full", (unsigned long long)m->lost);
+	command = m->work.pid;
+	if (!measure_end(m))
 		ran = false;
 	free(o->totals);
-	return !ran ? EXIT_TROUBLE : command ? end_like(o->m.work.status) : EXIT_YES;
+	return !ran ? EXIT_TROUBLE : command ? end_like(m->work.status) : EXIT_YES;
 }
 
 /* Options of perf record and perf stat that are members of an event's attr here. */

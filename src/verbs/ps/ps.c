@@ -4,14 +4,13 @@
 
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "core/abi/layout.h"
 #include "core/host/facts.h"
 #include "core/host/mounts.h"
 #include "core/host/sysfile.h"
+#include "core/lib/clock.h"
 #include "core/lib/die.h"
 #include "engine/ptrace/proc.h"
 #include "engine/rings/borrow.h"
@@ -19,25 +18,6 @@
 #include "xlat/tables.h"
 
 enum { MOST_SECONDS = 86400 };
-
-static uint64_t monotonic_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
-/* Return whether the process holds the event or is measured by it. */
-static bool concerns_pid(const struct events_event *v, uint32_t pid)
-{
-	if (v->facts.target == pid || v->facts.target_process == pid)
-		return true;
-	for (size_t i = 0; i < v->nholders; i++)
-		if (v->holders[i].pid == pid || v->holders[i].tid == pid)
-			return true;
-	return false;
-}
 
 /* Return whether the event has the type, config and other members that are set in spec. */
 static bool is_such(const struct events_event *v, const struct event_spec *spec)
@@ -55,40 +35,32 @@ static bool is_such(const struct events_event *v, const struct event_spec *spec)
 	return len;
 }
 
-/* Return whether -e or one of the patterns selects the event; without either, all are. */
-static bool ps_is_chosen(struct ps *p, const struct events_event *v)
-{
-	bool is = !p->chosen.n && !*p->patterns;
-	struct buf name = { 0 };
-
-	for (size_t i = 0; i < p->chosen.n && !is; i++)
-		is = is_such(v, &p->chosen.events[i]);
-	ps_name(p, v, &name);
-	for (char *const *pattern = p->patterns; *pattern && !is; pattern++)
-		is = verb_pattern_matches(*pattern, buf_str(&name));
-	buf_free(&name);
-	return is;
-}
-
+/*
+ * Return whether -p selects the event, and so does -e or one of the patterns; without these, all
+ * are selected.
+ */
 static bool ps_selects(struct ps *p, const struct events_event *v)
 {
-	bool is = !p->options.npids;
+	bool concerned = !p->options.npids, chosen = !p->chosen.n && !*p->patterns;
+	struct buf name = { 0 };
 
-	for (size_t i = 0; i < p->options.npids && !is; i++)
-		is = concerns_pid(v, (uint32_t)p->options.pids[i]);
-	return is && ps_is_chosen(p, v);
-}
+	for (size_t i = 0; i < p->options.npids && !concerned; i++) {
+		uint32_t pid = (uint32_t)p->options.pids[i];
 
-/* Keep the counts, for the rates of the next list. */
-static void keep_counts(struct ps *p)
-{
-	map_free(&p->counts);
-	p->counts = (struct map){ 0 };
-	for (size_t i = 0; i < p->events.n; i++)
-		if (p->events.list[i]->counted)
-			map_set(&p->counts, p->events.list[i]->facts.id,
-				(void *)(uintptr_t)(p->events.list[i]->facts.count + 1));
-	p->before_ns = p->now_ns;
+		/* it measures the process, or is held by it */
+		concerned = v->facts.target == pid || v->facts.target_process == pid;
+		for (size_t k = 0; k < v->nholders; k++)
+			concerned |= v->holders[k].pid == pid || v->holders[k].tid == pid;
+	}
+	if (!concerned)
+		return false;
+	for (size_t i = 0; i < p->chosen.n && !chosen; i++)
+		chosen = is_such(v, &p->chosen.events[i]);
+	ps_name(p, v, &name);
+	for (char *const *pattern = p->patterns; *pattern && !chosen; pattern++)
+		chosen = verb_pattern_matches(*pattern, buf_str(&name));
+	buf_free(&name);
+	return chosen;
 }
 
 static void tell_limits(const struct ps *p)
@@ -124,7 +96,7 @@ static bool ps_once(struct ps *p)
 	size_t n = 0;
 
 	events_read(&p->events);
-	p->now_ns = monotonic_ns(); /* counts that grow are read last */
+	p->now_ns = clock_ns(); /* counts that grow are read last */
 	list = xcalloc(p->events.n + 1, sizeof(*list));
 	for (size_t i = 0; i < p->events.n; i++)
 		if (ps_selects(p, p->events.list[i])) {
@@ -132,7 +104,14 @@ static bool ps_once(struct ps *p)
 			p->stale |= p->events.list[i]->stale;
 		}
 	ps_show(p, list, n);
-	keep_counts(p);
+	/* for the rates of the next list */
+	map_free(&p->counts);
+	p->counts = (struct map){ 0 };
+	for (size_t i = 0; i < p->events.n; i++)
+		if (p->events.list[i]->counted)
+			map_set(&p->counts, p->events.list[i]->facts.id,
+				(void *)(uintptr_t)(p->events.list[i]->facts.count + 1));
+	p->before_ns = p->now_ns;
 	free(list);
 	return n;
 }
@@ -149,13 +128,6 @@ static bool tell_missing(const struct options *o)
 		missing = true;
 	}
 	return missing;
-}
-
-static void ps_init(void *state)
-{
-	struct ps *p = state;
-
-	options_init(&p->options);
 }
 
 static int ps_run(void *state, const struct verb_args *args)
@@ -253,6 +225,6 @@ const struct verb ps_verb = {
 "pevtrace ps --watch=1 -e cycles",
 	.groups = groups,
 	.size = sizeof(struct ps),
-	.init = ps_init,
+	.init = options_init,
 	.run = ps_run,
 };

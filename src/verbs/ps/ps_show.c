@@ -11,7 +11,6 @@
 #include "core/abi/layout_emit.h"
 #include "core/lib/die.h"
 #include "core/model/event_name.h"
-#include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
@@ -96,7 +95,8 @@ static unsigned int what_it_has(struct ps *p, const struct events_event *v)
 	const struct events_facts *f = &v->facts;
 	struct buf why = { 0 };
 	unsigned int has = (v->identified ? HAS_ID : 0) | (v->counted ? HAS_COUNT : 0) |
-			   (v->stale ? HAS_OLD_COUNT : 0) | (v->timed ? HAS_TIMES : 0) | (f->lost ? HAS_LOST : 0) |
+			   (v->stale ? HAS_OLD_COUNT : 0) | (v->timed ? HAS_TIMES : 0) |
+			   (f->lost ? HAS_LOST : 0) |
 			   (v->timed && f->enabled_ns ? HAS_SHARE : 0) |
 			   (f->pages || f->aux_pages ? HAS_RING : 0) |
 			   (v->nholders ? HAS_HOLDERS : 0) |
@@ -471,20 +471,6 @@ static void measure_columns(const struct ps *p, const struct ps_row *rows, size_
 	buf_free(&word);
 }
 
-/* End a column that began at from: one blank behind it at least. */
-static void end_column(struct buf *out, size_t from, size_t width, bool right)
-{
-	size_t len = out->len - from;
-	size_t fill = len < width ? width - len : 0;
-
-	buf_pad(out, fill);
-	if (right && fill) {
-		memmove(out->data + from + fill, out->data + from, len);
-		memset(out->data + from, ' ', fill);
-	}
-	buf_addc(out, ' ');
-}
-
 /*
  * Append text, without a part of it if it has more than width columns: without the end of a
  * process's name if its number fits, else with the first third kept.
@@ -546,8 +532,18 @@ static void ps_show_row(struct ps *p, const struct ps_row *r, const size_t *widt
 			add_within(&word, width, out);
 		else
 			buf_adds(out, buf_str(&word));
-		if (i < FIELDS - 1)
-			end_column(out, from, width, f->right);
+		/* at least one blank behind it */
+		if (i < FIELDS - 1) {
+			size_t len = out->len - from;
+			size_t fill = len < width ? width - len : 0;
+
+			buf_pad(out, fill);
+			if (f->right && fill) {
+				memmove(out->data + from + fill, out->data + from, len);
+				memset(out->data + from, ' ', fill);
+			}
+			buf_addc(out, ' ');
+		}
 	}
 	end_row(p);
 	buf_free(&word);
@@ -562,20 +558,9 @@ static void ps_show_line(struct ps *p, const char *name, const char *text)
 	showing_end(&p->out);
 }
 
-static void ps_show_attr(const struct ps_row *r)
-{
-	struct ps *p = r->p;
-
-	showing_begin(&p->out, true);
-	buf_adds(&p->out.line, "  attr: ");
-	p->out.text.sink.full = false;
-	ps_emit_attr(r, p->out.sink);
-	p->out.text.sink.full = true;
-	showing_end(&p->out);
-}
-
 static void show_details(const struct ps_row *r)
 {
+	struct showing *out = &r->p->out;
 	struct buf words = { 0 };
 
 	for (int rank = NO_LINE + 1; rank < LINES; rank++) {
@@ -587,10 +572,16 @@ static void show_details(const struct ps_row *r)
 			continue;
 		buf_reset(&words);
 		ps_add_detail(r, rank, &words);
-		if (rank == ATTR)
-			ps_show_attr(r);
-		else
+		if (rank == ATTR) {
+			showing_begin(out, true);
+			buf_adds(&out->line, "  attr: ");
+			out->text.sink.full = false;
+			ps_emit_attr(r, out->sink);
+			out->text.sink.full = true;
+			showing_end(out);
+		} else {
 			ps_show_line(r->p, f->line, buf_str(&words));
+		}
 	}
 	for (size_t i = 0; i < r->v->nholders; i++) {
 		buf_reset(&words);
@@ -600,21 +591,15 @@ static void show_details(const struct ps_row *r)
 	buf_free(&words);
 }
 
-/* Return how many of n rows are shown: of a repeated list, as many as fit on the terminal. */
-static size_t rows_shown(const struct ps *p, size_t n)
-{
-	enum { BESIDE = 3 }; /* the head, what is left out, and the line of the cursor */
-	struct winsize w;
-
-	if (!in_place(p, &w) || w.ws_row <= BESIDE || n + BESIDE - 1 <= w.ws_row)
-		return n;
-	return w.ws_row - BESIDE;
-}
-
 static void show_text(struct ps *p, const struct ps_row *rows, size_t n)
 {
-	size_t widths[FIELDS], shown = rows_shown(p, n);
+	enum { BESIDE = 3 }; /* the head, what is left out, and the line of the cursor */
+	size_t widths[FIELDS], shown = n;
+	struct winsize w;
 
+	/* of a repeated list, as many as fit on the terminal */
+	if (in_place(p, &w) && w.ws_row > BESIDE && n + BESIDE - 1 > w.ws_row)
+		shown = w.ws_row - BESIDE;
 	if (p->watch && p->counts.slots && p->out.text.color)
 		fputs("\033[H\033[J", p->out.out);
 	if (!n)
@@ -635,21 +620,11 @@ static void show_text(struct ps *p, const struct ps_row *rows, size_t n)
 
 /* JSON ------------------------------------------------------------------------------------ */
 
-static void ps_emit_number(const struct ps_field *f, const struct ps_row *r, struct sink *s)
-{
-	const void *at = (const char *)r->f + f->at;
-
-	if (f->is_signed)
-		sink_sint(s, f->key, *(const __s32 *)at);
-	else
-		sink_uint(s, f->key, f->size == sizeof(__u32) ? *(const __u32 *)at :
-			     *(const __u64 *)at);
-}
-
 static void show_json(const struct ps_row *r)
 {
 	struct showing *out = &r->p->out;
 	struct buf words = { 0 };
+	const void *at;
 
 	showing_begin(out, true);
 	for (size_t i = 0; i < FIELDS; i++) {
@@ -658,8 +633,12 @@ static void show_json(const struct ps_row *r)
 		if (!f->key || (r->has & f->needs) != f->needs)
 			continue;
 		buf_reset(&words);
-		if (f->size)
-			ps_emit_number(f, r, out->sink);
+		at = (const char *)r->f + f->at;
+		if (f->is_signed)
+			sink_sint(out->sink, f->key, *(const __s32 *)at);
+		else if (f->size)
+			sink_uint(out->sink, f->key, f->size == sizeof(__u32) ?
+				  *(const __u32 *)at : *(const __u64 *)at);
 		else if (f->emit)
 			f->emit(r, out->sink);
 		else
