@@ -14,10 +14,11 @@ import shutil
 import struct
 import subprocess
 import sys
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "lib"))
-import check as ck
+import why_rules as ck
 from checks import differ, run_all, start
 import machine
 import perf_event as pe
@@ -569,7 +570,7 @@ def test_opens():
 	text = run(attr().hex())
 	return differ((o["verdict"], o["faults"], status, o["experiments"]), ("opens", [], 1, 1),
 			 "json") + \
-		differ("verdict: the call opens" in text.stdout and text.returncode == 1, True,
+		differ(": the call opens here" in text.stdout and text.returncode == 1, True,
 			  text.stdout)
 
 # ---- commands and dumps -----------------------------------------------------------------------
@@ -656,10 +657,11 @@ def same_cause():
 	"""Calls refused for one cause; another event is not called what works."""
 	text = run("--", "perf", "stat", "-x,", "-e", "cycles,instructions", "true").stdout
 	return differ([text.count(words) for words in (
-		"because: No PMU ", "as above: No PMU ", "another event opens: ", "works:", "fix:")],
-		[1, 1, 1, 0, 0], text) + \
+		": cause: {type=PERF_TYPE_HARDWARE}: No PMU ", ": as above: {type=PERF_TYPE_HARDWARE}: No PMU ",
+		"another event opens: cpu-clock\n", "works:", "fix: no change of the call")],
+		[1, 1, 1, 0, 1], text) + \
 		differ("PERF_COUNT_SW_CPU_CLOCK /* was PERF_COUNT_HW_BRANCH_MISSES */" in
-			  run("-e", "branch-misses").stdout, True, "the old event has its name")
+			  run("-v", "-e", "branch-misses").stdout, True, "the old event has its name")
 
 def test_perf_nobody(tmp):
 	"""perf retries with exclude_kernel, which succeeds."""
@@ -721,25 +723,63 @@ def test_agreement():
 			if f.get("sure") and f["fields"] and not set(f["blame"]) & set(f["fields"]):
 				bad.append("%s: %s blamed by %s" % (fields, f["blame"], f["rule"]))
 	text = run("-e", "cpu-clock,sample_type=BRANCH_STACK,branch_sample_type=1<<43").stdout
-	first = re.search("^  cause: (.*)", text, re.M).group(1)
+	first = re.search(": cause: (.*)", text).group(1)
 	bad += differ("{branch_sample_type=0x80000000000" in first, True, first)
-	text = run(attr()[:100].hex()).stdout
-	return bad + differ(("100 bytes of it can be read" in text.split("because")[0],
-				"136 bytes of it can be read" in text.split("fix:")[1]),
-			       (True, True), text)
+	lines = run(attr()[:100].hex()).stdout.splitlines()
+	return bad + differ(("100 bytes of it can be read" in lines[0],
+				"136 bytes of it can be read" in lines[1] and "fix:" in lines[1]),
+			       (True, True), lines)
 
 def test_text():
-	text = run(attr(freq=1, sample_freq=10 ** 9).hex()).stdout
-	bad = []
-	for word in ("  cause: {sample_freq=1000000000}", "(rule freq_limit)", "since Linux 2.6.31",
-		     "fix: {sample_freq=", "verdict: the cause was found",
-		     "/* was 1000000000 */", "= fd", "experiments: "):
+	freq = attr(freq=1, sample_freq=10 ** 9).hex()
+	lines, limit = run(freq).stdout.splitlines(), machine.setting("max_sample_rate")
+	bad = differ(lines, ["cpu-clock: cause: {sample_freq=1000000000}: sample_freq is above "
+			     "perf_event_max_sample_rate (rule freq_limit, EINVAL)",
+			     "  fix: {sample_freq=%d}, or one of {freq=0}" % limit,
+			     "  works: cpu-clock +sample_freq=%d" % limit], "cause, fix, what opens")
+	text = run("-v", freq).stdout
+	for word in ("asked: perf_event_open({type=", "since Linux 2.6.31", "/* was 1000000000 */", "= fd",
+		     "experiments: "):
 		bad += [] if word in text else ["'%s' is not in %s" % (word, text)]
-	works = [l for l in text.splitlines() if "works: " in l][0]
+	works = [l for l in text.splitlines() if "opens: " in l][0]
 	bad += differ(len(re.findall(r"/\* was ", works)), 1, "marked: " + works)
 	# the output is accepted as input
 	again = run(re.search(r"\{.*\}", works).group(0))
 	return bad + differ("the call opens" in again.stdout, True, again.stdout + again.stderr)
+
+def counted(b, do):
+	"""Return what an event counts while that is done."""
+	fd = pe.call(b)
+	do()
+	n = struct.unpack("=Q", os.read(fd, 8))[0]
+	os.close(fd)
+	return n
+
+def test_measures(tmp):
+	"""A change after which the event counts nothing is no fix: so say the flaws, and the kernel."""
+	def sleeps():
+		for _ in range(20):
+			time.sleep(.001)
+	switches = dict(config=3, exclude_hv=1)
+	bad = differ((counted(attr(exclude_kernel=1, **switches), sleeps),
+		      counted(attr(exclude_kernel=0, **switches), sleeps) >= 20), (0, True), "the kernel")
+	r = run(attr(exclude_kernel=0, **switches).hex(), **as_nobody(tmp))
+	lines = r.stdout.splitlines()
+	bad += differ((": cause: {exclude_kernel=0}: " in lines[0],
+		       lines[1].startswith("  fix: no change of the call; it opens with {exclude_kernel=1}, "
+					   "but the event counts 0: "), "works:" in r.stdout),
+		      (True, True, False), r.stdout + r.stderr)
+	r = run(attr(config=0, exclude_kernel=0).hex(), **as_nobody(tmp))
+	return bad + differ("  works: cpu-clock +exclude_kernel=1" in r.stdout, True, "a clock: " + r.stdout)
+
+def test_cgroup():
+	"""Without the flag another would be measured: what is right is an event for each CPU."""
+	for place in ("/sys/fs/cgroup", "/sys/fs/cgroup/unified", "/sys/fs/cgroup/perf_event"):
+		r = run("--cgroup", place, attr().hex())
+		if "(rule cgroup_target, EINVAL)" in r.stdout and "+cpu=0" in r.stdout:
+			return differ("  fix: {cpu=0}, and so on: one event for each CPU, or one of {flags=" in r.stdout,
+				      True, r.stdout)
+	raise machine.Lack("no cgroup can be measured")
 
 def test_quiet(tmp):
 	"""why leaves nothing open and enables nothing, as a trace of it shows."""
@@ -800,6 +840,8 @@ def main():
 		("perf as an ordinary user", (lambda: test_perf_nobody(tmp))
 		 if shutil.which("perf") else None, "another user"),
 		("a line of a dump", lambda: test_dump(tmp), None), ("blame and rule agree", test_agreement, None), ("text", test_text, None),
+		("a fix measures something", lambda: test_measures(tmp), "restricted users"),
+		("a cgroup", test_cgroup, "whole CPUs"),
 		("nothing is left behind", lambda: test_quiet(tmp), None),
 	]
 	return run_all(tests, tmp)

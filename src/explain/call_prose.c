@@ -8,7 +8,7 @@
 #include "core/abi/attr_text.h"
 #include "core/abi/rules.h"
 #include "core/abi/strings.h"
-#include "core/abi/when.h"
+#include "core/judge/flaws.h"
 #include "core/model/attempt.h"
 #include "core/model/event_name.h"
 #include "explain/attr_prose.h"
@@ -19,28 +19,17 @@
 
 /* Conditions of src/explain/story.in -------------------------------------------------- */
 
-static bool need_holds(const char *condition, const struct story_open *o)
-{
-	const struct call_desc *desc = call_by_name("perf_event_open");
-	struct text_cursor c = { .at = condition, .end = condition + strlen(condition) };
-	struct call call = {
-		.desc = desc,
-		.args = { 0, (uint64_t)o->pid, (uint64_t)o->cpu, 0, o->flags },
-	};
-	struct when *w = when_read(&c, &desc, 1);
-	bool holds = w && when_holds(w, &call, o->attr, o->len);
-
-	when_free(w);
-	return holds;
-}
-
 /* Return the first row that applies, from *at on, which then is behind it; NULL: none. */
 static const char *need_text(const struct pair_desc *rows, const struct story_open *o, size_t *at)
 {
+	const struct rule_ask ask = {
+		.attr = o->attr, .len = o->len, .pid = o->pid, .cpu = o->cpu, .flags = o->flags,
+	};
+
 	while (rows[*at].name) {
 		const struct pair_desc *row = &rows[(*at)++];
 
-		if (need_holds(row->name, o))
+		if (open_meets(row->name, &ask))
 			return row->text;
 	}
 	return NULL;

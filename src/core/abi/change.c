@@ -284,11 +284,15 @@ static void change_arguments(struct listing *l)
 		offer_arg(l, ARG_NR_CPU, CHANGE_TARGET, 0, 1);
 	if (a->group_fd != -1)
 		offer_arg(l, ARG_NR_GROUP_FD, CHANGE_DROP, UINT32_MAX, 0);
-	for (unsigned int bit = 0; bit < 64; bit++)
-		if (a->flags >> bit & 1)
-			offer_arg(l, ARG_NR_FLAGS,
-				  xlat_find(&xlat_perf_event_open_flags, 1ULL << bit) ?
-				  CHANGE_DROP : CHANGE_FIX, a->flags & ~(1ULL << bit), 0);
+	for (unsigned int bit = 0; bit < 64; bit++) {
+		uint64_t flag = a->flags & 1ULL << bit;
+
+		if (flag == PERF_FLAG_PID_CGROUP) /* the caller is measured then */
+			offer_arg(l, ARG_NR_FLAGS, CHANGE_TARGET, a->flags & ~flag, 2);
+		else if (flag)
+			offer_arg(l, ARG_NR_FLAGS, xlat_find(&xlat_perf_event_open_flags, flag) ?
+				  CHANGE_DROP : CHANGE_FIX, a->flags & ~flag, 0);
+	}
 	l->value = 0;
 	for (size_t i = 0; i < xlat_perf_event_open_flags.n; i++)
 		l->value |= xlat_perf_event_open_flags.entries[i].mask;

@@ -4,7 +4,11 @@
 
 #include "core/abi/attr_member.h"
 #include "core/abi/layout.h"
+#include "core/abi/siginfo.h"
+#include "core/abi/strings.h"
+#include "core/judge/flaws.h"
 #include "core/lib/hash.h"
+#include "core/model/event_name.h"
 #include "verbs/why/why_internal.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
@@ -137,43 +141,127 @@ static bool opens_another(const struct show *s)
 	return s->r->cause.n && s->r->cause.changes[0]->how == CHANGE_KIND;
 }
 
-static void text_fault(const struct show *s, size_t at)
+/* Append the name of the event in question: that of the command line, or the event's own. */
+static void add_label(const struct show *s, struct buf *out)
 {
-	const struct cause_fault *f = &s->r->cause.faults[at];
-	struct sink *k = s->out->sink;
-	struct member_name words[BLAMED];
-	size_t n = blamed(s, f, words);
-	struct buf *out;
+	struct buf name = { 0 };
 
-	if (at) {
-		show_line(s, "and then");
-		show_outcome(s, f->error);
-		showing_end(s->out);
-	}
-	if (f->npast) {
-		show_line(s, "cause");
-		sink_begin(k, NULL, SINK_OBJECT);
-		for (size_t i = 0; i < n; i++)
-			emit_member(s, &s->c->call, words[i].at, words[i].len);
-		sink_end(k);
-		showing_end(s->out);
-	}
-	out = show_line(s, s->again ? "as above" : "because");
+	if (!*s->c->label)
+		event_name(s->c->attr, s->c->len, &s->k->machine.names, &name);
+	text_escaped(out, *s->c->label ? s->c->label : buf_str(&name));
+	buf_free(&name);
+}
+
+/* Append the reason of a refusal: "MEANING (rule NAME, ERRNO)". */
+static void add_reason(const struct show *s, const struct cause_fault *f, struct buf *out)
+{
+	struct buf error = { 0 };
+
 	if (f->rule)
-		buf_addf(out, "%s%s (rule %s)", f->sure ? "" : "perhaps: ", f->rule->meaning,
+		buf_addf(out, "%s%s (rule %s, ", f->sure ? "" : "perhaps: ", f->rule->meaning,
 			 f->rule->name);
 	else
-		buf_adds(out, "no known rule explains it");
-	showing_end(s->out);
-	if (s->again)
-		return;
-	if (f->rule && !s->k->quiet)
-		show_rule_text(s, f->rule);
-	if (f->npast && !opens_another(s)) {
-		show_line(s, "fix");
-		emit_changes(s, f->past, f->npast, NULL);
+		buf_adds(out, "no known rule explains it (");
+	if (error_name(f->error))
+		buf_adds(&error, error_name(f->error));
+	else
+		buf_addf(&error, "error %d", f->error);
+	text_colored(out, s->out->text.color, COLOR_ERROR, buf_str(&error));
+	buf_addc(out, ')');
+	buf_free(&error);
+}
+
+/* Show what is wrong, in a line for each fault. */
+static void text_faults(const struct show *s)
+{
+	for (size_t i = 0; i < s->r->cause.nfaults; i++) {
+		const struct cause_fault *f = &s->r->cause.faults[i];
+		struct member_name words[BLAMED];
+		size_t n = blamed(s, f, words);
+
+		if (i) {
+			show_line(s, s->again ? "and then as above" : "and then");
+		} else {
+			showing_begin(s->out, false);
+			add_label(s, &s->out->line);
+			buf_adds(&s->out->line, s->again ? ": as above: " : ": cause: ");
+		}
+		if (f->npast) {
+			sink_begin(s->out->sink, NULL, SINK_OBJECT);
+			for (size_t w = 0; w < n; w++)
+				emit_member(s, &s->c->call, words[w].at, words[w].len);
+			sink_end(s->out->sink);
+			buf_adds(&s->out->line, ": ");
+		}
+		add_reason(s, f, &s->out->line);
 		showing_end(s->out);
 	}
+}
+
+/* Return what is wrong with the event that opens, and was not wrong with the one asked for. */
+static const struct flaw_desc *fix_flaw(const struct show *s)
+{
+	const struct flaw_desc *d;
+	size_t at = 0;
+
+	while (s->r->cause.n && (d = flaw_next(&s->r->nearest.ask, &at)))
+		if (d->severity == FLAW_ERROR && !open_meets(d->condition, &s->r->ask))
+			return d;
+	return NULL;
+}
+
+/* Show the smallest change that opens it, and the others that do; or that none helps. */
+static void text_fix(const struct show *s)
+{
+	const struct cause *c = &s->r->cause;
+	const struct flaw_desc *wrong = fix_flaw(s);
+
+	show_line(s, "fix");
+	if (!c->n || opens_another(s)) {
+		buf_adds(&s->out->line, "no change of the call makes it measure this here");
+		showing_end(s->out);
+		return;
+	}
+	if (wrong)
+		buf_adds(&s->out->line, "no change of the call; it opens with ");
+	emit_changes(s, c->changes, c->n, NULL);
+	if (s->r->ask.cpu == -1 && s->r->nearest.ask.cpu != -1)
+		buf_adds(&s->out->line, ", and so on: one event for each CPU");
+	if (wrong)
+		buf_addf(&s->out->line, ", but %s: %s (flaw %s)", wrong->consequence,
+			 wrong->meaning, wrong->name);
+	for (size_t i = 0; i < c->nothers && !s->k->quiet; i++) {
+		buf_adds(&s->out->line, i ? " " : ", or one of ");
+		text_sink_top(&s->out->text, false, NULL);
+		emit_changes(s, &c->others[i], 1, NULL);
+	}
+	showing_end(s->out);
+}
+
+/* Show what opens, as a difference to the call; with -v all of it. */
+static void text_works(const struct show *s)
+{
+	const struct cause *c = &s->r->cause;
+	struct call nearest;
+
+	if (s->k->quiet || !c->n || (fix_flaw(s) && !opens_another(s)))
+		return;
+	make_call(s, &s->r->nearest, &nearest);
+	show_line(s, opens_another(s) ? "another event opens" : "works");
+	if (opens_another(s))
+		event_name(s->r->nearest.attr, s->r->nearest.ask.len, &s->k->machine.names,
+			   &s->out->line);
+	else
+		add_label(s, &s->out->line);
+	for (size_t i = 0; i < c->n && !opens_another(s); i++) {
+		const char *name = change_name(c->changes[i]);
+
+		buf_addf(&s->out->line, " +%s=", name);
+		text_sink_top(&s->out->text, false, NULL);
+		emit_member(s, &nearest, name, strlen(name));
+	}
+	showing_end(s->out);
+	call_free(&nearest);
 }
 
 static void json_fault(const struct show *s, const struct cause_fault *f)
@@ -220,36 +308,29 @@ static void show_probe(const struct show *s)
 	show_end(s);
 }
 
-static void show_changes(const struct show *s)
+static void json_changes(const struct show *s)
 {
 	const struct cause *c = &s->r->cause;
 	struct sink *k = s->out->sink;
 
-	if (s->out->json && c->n) {
-		sink_begin(k, "changes", SINK_ARRAY);
-		for (size_t i = 0; i < c->n; i++)
-			sink_symbol(k, NULL, change_name(c->changes[i]));
-		sink_end(k);
-	}
-	if (s->k->quiet || s->again || !c->n || !(s->out->json || c->nothers))
+	if (!c->n)
 		return;
-	show_begin(s, "others", "or one of", SINK_ARRAY);
-	for (size_t i = 0; i < c->nothers; i++) {
-		if (!s->out->json) {
-			buf_adds(&s->out->line, i ? " " : "");
-			text_sink_top(&s->out->text, true, NULL);
-		}
+	sink_begin(k, "changes", SINK_ARRAY);
+	for (size_t i = 0; i < c->n; i++)
+		sink_symbol(k, NULL, change_name(c->changes[i]));
+	sink_end(k);
+	if (s->k->quiet)
+		return;
+	sink_begin(k, "others", SINK_ARRAY);
+	for (size_t i = 0; i < c->nothers; i++)
 		emit_changes(s, &c->others[i], 1, NULL);
-	}
-	show_end(s);
+	sink_end(k);
 }
 
 static void show_blocks(const struct show *s)
 {
 	struct sink *k = s->out->sink;
 
-	if (s->again)
-		return;
 	if (s->out->json)
 		sink_begin(k, "blocked", SINK_ARRAY);
 	for (enum why_block b = 0; b < BLOCKS; b++) {
@@ -305,38 +386,25 @@ static void result_words(const struct show *s, struct buf *out)
 		buf_adds(out, "; the limit of experiments was reached");
 }
 
-static void show_verdict(const struct show *s)
+static void json_verdict(const struct show *s)
 {
 	const struct why_result *r = s->r;
 	struct sink *k = s->out->sink;
-
-	if (s->out->json) {
-		sink_symbol(k, "verdict", r->not_tried ? "not_tried" :
-			    !r->cause.error ? "opens" : r->cause.n ? "cause" :
-			    r->found ? "blocked" : "not_found");
-		json_add_bool(&s->out->object, "sure", is_sure(&r->cause));
-		if (r->there)
-			sink_symbol(k, "perhaps", r->there->name);
-	} else if (!s->again) {
-		result_words(s, show_line(s, "verdict"));
-		showing_end(s->out);
-	}
-}
-
-static void show_works(const struct show *s)
-{
 	struct call nearest;
 
-	if (s->k->quiet || s->again || !s->r->cause.n)
+	sink_symbol(k, "verdict", r->not_tried ? "not_tried" : !r->cause.error ? "opens" :
+		    r->cause.n ? "cause" : r->found ? "blocked" : "not_found");
+	json_add_bool(&s->out->object, "sure", is_sure(&r->cause));
+	if (fix_flaw(s))
+		sink_symbol(k, "flaw", fix_flaw(s)->name);
+	if (r->there)
+		sink_symbol(k, "perhaps", r->there->name);
+	if (s->k->quiet || !r->cause.n)
 		return;
-	make_call(s, &s->r->nearest, &nearest);
-	if (s->out->json) {
-		sink_begin(s->out->sink, "works", SINK_OBJECT);
-		show_json_call(s, &nearest);
-		sink_end(s->out->sink);
-	} else {
-		show_call(s, opens_another(s) ? "  another event opens" : "  works", &nearest, 0);
-	}
+	make_call(s, &r->nearest, &nearest);
+	sink_begin(k, "works", SINK_OBJECT);
+	show_json_call(s, &nearest);
+	sink_end(k);
 	call_free(&nearest);
 }
 
@@ -358,46 +426,98 @@ static bool was_told(const struct show *s)
 	return map_set(s->seen->told, h, s->seen->told);
 }
 
-void show_result(struct show *s)
+/* Show what the answer rests on: the call, what decides each rule, the call that opens. */
+static void text_evidence(const struct show *s)
+{
+	const struct cause *c = &s->r->cause;
+	struct call nearest;
+
+	show_call(s, "  asked", &s->c->call, (int)s->c->call.ret);
+	for (size_t i = 0; i < c->nfaults; i++)
+		if (c->faults[i].rule)
+			show_rule_text(s, c->faults[i].rule);
+	if (c->n) {
+		make_call(s, &s->r->nearest, &nearest);
+		show_call(s, "  opens", &nearest, 0);
+		call_free(&nearest);
+	}
+	buf_addf(show_line(s, "experiments"), "%u", c->trials);
+	showing_end(s->out);
+}
+
+static void text_result(struct show *s)
 {
 	const struct why_result *r = s->r;
 	const struct cause *c = &r->cause;
+
+	s->again = was_told(s);
+	text_faults(s);
+	if (s->again)
+		return;
+	if (!c->nfaults) {
+		showing_begin(s->out, false);
+		add_label(s, &s->out->line);
+		buf_adds(&s->out->line, ": ");
+		if (c->error) {
+			error_text(c->error, &s->out->line);
+			buf_adds(&s->out->line, ": ");
+		}
+		result_words(s, &s->out->line);
+		showing_end(s->out);
+	}
+	if (c->error)
+		text_fix(s);
+	text_works(s);
+	show_seen(s);
+	show_probe(s);
+	show_blocks(s);
+	if (c->nfaults && (!c->n || r->there || !is_sure(c))) {
+		result_words(s, show_line(s, "verdict"));
+		showing_end(s->out);
+	}
+	if (!s->k->quiet && s->out->text.sink.full)
+		text_evidence(s);
+}
+
+static void json_result(const struct show *s)
+{
+	const struct cause *c = &s->r->cause;
 	struct sink *k;
 
 	show_head(s);
 	k = s->out->sink;
-	s->again = !s->out->json && was_told(s);
 	show_seen(s);
 	show_probe(s);
-	if (s->out->json && !r->not_tried) {
+	if (s->r->not_tried) {
+		sink_symbol(k, "not_tried", s->r->not_tried);
+	} else {
 		sink_begin(k, "kernel", SINK_OBJECT);
 		show_outcome(s, c->error);
 		sink_end(k);
-	} else if (s->out->json) {
-		sink_symbol(k, "not_tried", r->not_tried);
 	}
-	if (s->out->json)
-		sink_begin(k, "faults", SINK_ARRAY);
+	sink_begin(k, "faults", SINK_ARRAY);
 	for (size_t i = 0; i < c->nfaults; i++)
-		if (s->out->json)
-			json_fault(s, &c->faults[i]);
-		else
-			text_fault(s, i);
-	if (s->out->json)
-		sink_end(k);
-	show_changes(s);
+		json_fault(s, &c->faults[i]);
+	sink_end(k);
+	json_changes(s);
 	show_blocks(s);
-	show_verdict(s);
-	show_works(s);
-	/* an event that opens only as another is no remedy */
-	if (!s->again && !r->not_tried && (!c->error || (c->n && !opens_another(s))))
-		show_doubt(s);
-	if (!s->k->quiet && s->out->json) {
-		sink_uint(k, "experiments", c->trials);
-	} else if (!s->k->quiet && !s->again) {
-		buf_addf(show_line(s, "experiments"), "%u", c->trials);
-		showing_end(s->out);
-	}
+	json_verdict(s);
+}
+
+void show_result(struct show *s)
+{
+	const struct cause *c = &s->r->cause;
+
 	if (s->out->json)
-		showing_end(s->out);
+		json_result(s);
+	else
+		text_result(s);
+	/* an event that opens only as another is no remedy */
+	if (!s->again && !s->r->not_tried && (!c->error || (c->n && !opens_another(s))))
+		show_doubt(s);
+	if (!s->out->json)
+		return;
+	if (!s->k->quiet)
+		sink_uint(s->out->sink, "experiments", c->trials);
+	showing_end(s->out);
 }
