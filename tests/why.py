@@ -302,7 +302,7 @@ def test_instruction(tmp):
 			to = ["-p", str(p.pid)]
 			body = '{type=%d, size=136, disabled=1, uprobe_path="%s", probe_offset=%d}' % (
 				kind, path, offset)
-			r = ck.run(*to, body)
+			r = ck.run("-v", *to, body)
 			bad = differ("-1 ENOTSUPP (" in r.stdout and "not known: uprobe_instruction (" in
 					r.stdout, True, "check: " + r.stdout)
 			r = run(*to, body)

@@ -141,36 +141,6 @@ static bool opens_another(const struct show *s)
 	return s->r->cause.n && s->r->cause.changes[0]->how == CHANGE_KIND;
 }
 
-/* Append the name of the event in question: that of the command line, or the event's own. */
-static void add_label(const struct show *s, struct buf *out)
-{
-	struct buf name = { 0 };
-
-	if (!*s->c->label)
-		event_name(s->c->attr, s->c->len, &s->k->machine.names, &name);
-	text_escaped(out, *s->c->label ? s->c->label : buf_str(&name));
-	buf_free(&name);
-}
-
-/* Append the reason of a refusal: "MEANING (rule NAME, ERRNO)". */
-static void add_reason(const struct show *s, const struct cause_fault *f, struct buf *out)
-{
-	struct buf error = { 0 };
-
-	if (f->rule)
-		buf_addf(out, "%s%s (rule %s, ", f->sure ? "" : "perhaps: ", f->rule->meaning,
-			 f->rule->name);
-	else
-		buf_adds(out, "no known rule explains it (");
-	if (error_name(f->error))
-		buf_adds(&error, error_name(f->error));
-	else
-		buf_addf(&error, "error %d", f->error);
-	text_colored(out, s->out->text.color, COLOR_ERROR, buf_str(&error));
-	buf_addc(out, ')');
-	buf_free(&error);
-}
-
 /* Show what is wrong, in a line for each fault. */
 static void text_faults(const struct show *s)
 {
@@ -183,7 +153,7 @@ static void text_faults(const struct show *s)
 			show_line(s, s->again ? "and then as above" : "and then");
 		} else {
 			showing_begin(s->out, false);
-			add_label(s, &s->out->line);
+			show_add_label(s, &s->out->line);
 			buf_adds(&s->out->line, s->again ? ": as above: " : ": cause: ");
 		}
 		if (f->npast) {
@@ -193,7 +163,7 @@ static void text_faults(const struct show *s)
 			sink_end(s->out->sink);
 			buf_adds(&s->out->line, ": ");
 		}
-		add_reason(s, f, &s->out->line);
+		show_add_reason(s, f->rule, f->sure, f->error);
 		showing_end(s->out);
 	}
 }
@@ -252,7 +222,7 @@ static void text_works(const struct show *s)
 		event_name(s->r->nearest.attr, s->r->nearest.ask.len, &s->k->machine.names,
 			   &s->out->line);
 	else
-		add_label(s, &s->out->line);
+		show_add_label(s, &s->out->line);
 	for (size_t i = 0; i < c->n && !opens_another(s); i++) {
 		const char *name = change_name(c->changes[i]);
 
@@ -456,7 +426,7 @@ static void text_result(struct show *s)
 		return;
 	if (!c->nfaults) {
 		showing_begin(s->out, false);
-		add_label(s, &s->out->line);
+		show_add_label(s, &s->out->line);
 		buf_adds(&s->out->line, ": ");
 		if (c->error) {
 			error_text(c->error, &s->out->line);

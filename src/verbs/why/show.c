@@ -6,6 +6,7 @@
 #include "core/abi/layout.h"
 #include "core/abi/siginfo.h"
 #include "core/abi/strings.h"
+#include "core/model/event_name.h"
 #include "verbs/measure/refusal.h"
 #include "verbs/why/why_internal.h"
 #include "xlat/layouts.h"
@@ -51,6 +52,34 @@ void show_outcome(const struct show *s, int error)
 		json_add_int(o, "errno", error);
 	if (s->out->json && name)
 		json_add_string(o, "error", name);
+}
+
+void show_add_label(const struct show *s, struct buf *out)
+{
+	struct buf name = { 0 };
+
+	if (!*s->c->label)
+		event_name(s->c->attr, s->c->len, &s->k->machine.names, &name);
+	text_escaped(out, *s->c->label ? s->c->label : buf_str(&name));
+	buf_free(&name);
+}
+
+void show_add_reason(const struct show *s, const struct rule_desc *rule, bool sure, int error)
+{
+	struct buf *out = &s->out->line, name = { 0 };
+
+	if (rule)
+		buf_addf(out, "%s%s (rule %s, ", sure ? "" : "perhaps: ", rule->meaning,
+			 rule->name);
+	else
+		buf_adds(out, "no known rule explains it (");
+	if (error_name(error))
+		buf_adds(&name, error_name(error));
+	else
+		buf_addf(&name, "error %d", error);
+	text_colored(out, s->out->text.color, COLOR_ERROR, buf_str(&name));
+	buf_addc(out, ')');
+	buf_free(&name);
 }
 
 /* Calls ------------------------------------------------------------------------------- */
@@ -301,35 +330,18 @@ static void show_rules(const struct show *s, const char *key, const char *headin
 		show_end(s);
 }
 
-static void show_predicted(const struct show *s)
+/* Show what the rules say, where the kernel did not do that. */
+static void text_predicted(const struct show *s)
 {
 	const struct rule_verdict *v = &s->answer->judged.rules;
-	struct sink *k = s->out->sink;
 
-	show_begin(s, "predicted", "predicted", SINK_OBJECT);
+	show_line(s, "predicted");
 	show_outcome(s, v->error);
-	if (s->out->json) {
-		if (v->rule)
-			show_rule_json(s, v->rule);
-		if (rules_assumed(v))
-			json_release(k, "unless_changed_since", xlat_release);
-		sink_end(k);
-		return;
-	}
 	if (rules_assumed(v))
 		rules_assumption_text(&s->out->line);
 	if (v->rule)
 		buf_addf(&s->out->line, ", by rule %s: %s", v->rule->name, v->rule->meaning);
 	showing_end(s->out);
-	if (v->rule && *v->rule->fields) {
-		show_line(s, "fields");
-		sink_begin(k, NULL, SINK_OBJECT);
-		rule_members(s, v->rule);
-		sink_end(k);
-		showing_end(s->out);
-	}
-	if (v->rule && !s->k->quiet)
-		show_rule_text(s, v->rule);
 }
 
 /* Say why the rules cannot tell that the call opens. */
@@ -385,8 +397,68 @@ static void verdict_words(const struct show *s, struct buf *out)
 	}
 }
 
-/* Show whether and how the kernel answered, and the verdict. */
-static void show_kernel(const struct show *s)
+/* Show the members that the rule checks, and the reason, after what is in the line. */
+static void text_cause(const struct show *s)
+{
+	const struct rule_verdict *v = &s->answer->judged.rules;
+
+	buf_adds(&s->out->line, "cause: ");
+	if (*v->rule->fields) {
+		sink_begin(s->out->sink, NULL, SINK_OBJECT);
+		rule_members(s, v->rule);
+		sink_end(s->out->sink);
+		buf_adds(&s->out->line, ": ");
+	}
+	show_add_reason(s, v->rule, true, v->error);
+	if (rules_assumed(v))
+		rules_assumption_text(&s->out->line);
+	showing_end(s->out);
+	verdict_words(s, show_line(s, "verdict"));
+	showing_end(s->out);
+}
+
+/* Show what the answer rests on: the call, the rules that were asked, and the kernel. */
+static void text_grounds(const struct show *s)
+{
+	const struct why_answer *r = s->answer;
+
+	show_call(s, "  asked", &s->c->call, (int)s->c->call.ret);
+	if (r->judged.rules.rule)
+		show_rule_text(s, r->judged.rules.rule);
+	show_rules(s, NULL, "passed", is_passed);
+	show_line(s, "kernel");
+	if (r->asked)
+		show_outcome(s, r->trial.error);
+	else
+		buf_addf(&s->out->line, "not asked (%s)", r->not_asked);
+	showing_end(s->out);
+}
+
+static void text_answer(const struct show *s)
+{
+	const struct why_answer *r = s->answer;
+
+	showing_begin(s->out, false);
+	show_add_label(s, &s->out->line);
+	buf_adds(&s->out->line, ": ");
+	if (r->verdict == WHY_REFUSED && r->judged.rules.rule) {
+		text_cause(s);
+	} else {
+		verdict_words(s, &s->out->line);
+		showing_end(s->out);
+		if (r->verdict != WHY_OPENS)
+			text_predicted(s);
+	}
+	if (!s->k->quiet) {
+		show_rules(s, "unknown", "not known", is_unknown);
+		show_rules(s, "also", "also refused by", refuses_too);
+	}
+	show_seen(s);
+	if (!s->k->quiet && s->out->text.sink.full)
+		text_grounds(s);
+}
+
+static void json_answer(const struct show *s)
 {
 	static const char *const words[] = {
 		[WHY_OPENS] = "opens", [WHY_REFUSED] = "refused",
@@ -394,23 +466,30 @@ static void show_kernel(const struct show *s)
 		[WHY_DISAGREEMENT] = "disagreement",
 	};
 	const struct why_answer *r = s->answer;
-	struct sink *k = s->out->sink;
+	const struct rule_verdict *v = &r->judged.rules;
 	struct buf stopped = { 0 };
+	struct sink *k;
 
+	show_head(s);
+	k = s->out->sink;
+	sink_begin(k, "predicted", SINK_OBJECT);
+	show_outcome(s, v->error);
+	if (v->rule)
+		show_rule_json(s, v->rule);
+	if (rules_assumed(v))
+		json_release(k, "unless_changed_since", xlat_release);
+	sink_end(k);
+	if (!s->k->quiet) {
+		show_rules(s, "unknown", NULL, is_unknown);
+		show_rules(s, "also", NULL, refuses_too);
+	}
+	show_seen(s);
 	if (r->asked) {
-		show_begin(s, "kernel", "kernel", SINK_OBJECT);
+		sink_begin(k, "kernel", SINK_OBJECT);
 		show_outcome(s, r->trial.error);
-		show_end(s);
-	} else if (!s->out->json) {
-		buf_addf(show_line(s, "kernel"), "not asked (%s)", r->not_asked);
-		showing_end(s->out);
+		sink_end(k);
 	} else {
 		sink_symbol(k, "not_asked", r->not_asked);
-	}
-	if (!s->out->json) {
-		verdict_words(s, show_line(s, "verdict"));
-		showing_end(s->out);
-		return;
 	}
 	sink_symbol(k, "verdict", words[r->verdict]);
 	json_add_bool(&s->out->object, "sure", !r->perhaps);
@@ -425,19 +504,11 @@ static void show_kernel(const struct show *s)
 
 void show_answer(const struct show *s)
 {
-	const struct why_answer *r = s->answer;
-
-	show_head(s);
-	show_predicted(s);
-	if (!s->k->quiet) {
-		show_rules(s, "unknown", "not known", is_unknown);
-		show_rules(s, "also", "also refused by", refuses_too);
-	}
-	if (!s->k->quiet && !s->out->json && s->out->text.sink.full)
-		show_rules(s, NULL, "passed", is_passed);
-	show_seen(s);
-	show_kernel(s);
-	if (r->asked && !r->trial.error)
+	if (s->out->json)
+		json_answer(s);
+	else
+		text_answer(s);
+	if (s->answer->asked && !s->answer->trial.error)
 		show_doubt(s);
 	if (s->out->json)
 		showing_end(s->out);

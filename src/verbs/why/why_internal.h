@@ -65,6 +65,12 @@ void show_end(const struct show *s);
 /* Write an errno, or that it opens, in the line or object that was begun. */
 void show_outcome(const struct show *s, int error);
 
+/* Append the name of the event in question: that of the command line, or the event's own. */
+void show_add_label(const struct show *s, struct buf *out);
+
+/* Append the reason of a refusal to the line, "MEANING (rule NAME, ERRNO)"; rule: NULL: not known. */
+void show_add_reason(const struct show *s, const struct rule_desc *rule, bool sure, int error);
+
 /* Return a walk over the members of the call's attr, with the pointers of the call. */
 struct walk show_walk(const struct show *s, const struct call *c);
 
