@@ -33,3 +33,10 @@ void *xcalloc(size_t n, size_t size);
 void *xrealloc(void *p, size_t size);
 char *xstrdup(const char *s);
 char *xstrndup(const char *s, size_t len); /* copies len bytes, all readable, and adds a NUL */
+
+/* Make room for element n of a list; the capacity is a power of two.  Not in libpevtrace. */
+#define GROW(list, n)								\
+	do {									\
+		if (!((n) & ((n) - 1)))						\
+			(list) = xrealloc(list, ((n) ? 2 * (n) : 1) * sizeof(*(list))); \
+	} while (0)

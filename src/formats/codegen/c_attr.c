@@ -79,33 +79,28 @@ void c_member_write(struct buf *out, const struct c_member *m, bool comment)
 			 gap : " ", m->comment);
 }
 
-/* Add a member, which owns the texts from now on. */
-static void add_member(struct c_attr *attr, char *line, char *comment)
-{
-	struct c_member *members = xrealloc(attr->members, (attr->nmembers + 1) * sizeof(*members));
-
-	if (members)
-		attr->members = members;
-	if (!members || !line || !comment) {
-		attr->failed = true;
-		free(line);
-		free(comment);
-		return;
-	}
-	members[attr->nmembers++] = (struct c_member){ line, comment };
-}
-
 static void flush_member(struct attr_sink *a)
 {
 	struct c_attr *attr = a->attr;
 	struct buf line = { 0 };
 
 	if (a->field && !a->unnamed) {
+		struct c_member *members = xrealloc(attr->members,
+						    (attr->nmembers + 1) * sizeof(*members));
+		char *comment = xstrdup(buf_str(&a->comment));
+
 		buf_addf(&line, "\t.%s = ", a->field->name);
 		add_wrapped(&line, buf_str(&a->value));
 		buf_addc(&line, ',');
-		add_member(attr, line.data, xstrdup(buf_str(&a->comment)));
+		attr->members = members ? members : attr->members;
 		attr->failed |= line.failed || a->value.failed || a->comment.failed;
+		if (members && line.data && comment) {
+			members[attr->nmembers++] = (struct c_member){ line.data, comment };
+		} else {
+			attr->failed = true;
+			buf_free(&line);
+			free(comment);
+		}
 	}
 	a->field = NULL;
 	buf_reset(&a->value);
@@ -219,21 +214,11 @@ static bool number_later(struct attr_sink *a, const char *key, const char *text)
 	return true;
 }
 
-/* A static initializer cannot convert an address to an integer: main() sets it. */
-static void attr_add_string(struct attr_sink *a, const struct value *v)
-{
-	struct c_set *set = set_later(a);
-
-	if (!set)
-		return;
-	buf_adds(&set->value, "(uintptr_t)");
-	c_string(&set->value, v->text, v->len);
-}
-
 static void attr_value(struct sink *s, const char *key, const struct value *v)
 {
 	struct attr_sink *a = attr_self(s);
 	struct buf *out = begin_member(a, key);
+	struct c_set *set;
 
 	if (!out)
 		return;
@@ -264,7 +249,12 @@ static void attr_value(struct sink *s, const char *key, const struct value *v)
 		add_packed(out, a->needs, v->parts, v->len);
 		break;
 	case VALUE_STRING:
-		attr_add_string(a, v);
+		/* a static initializer cannot convert an address to an integer: main() sets it */
+		set = set_later(a);
+		if (!set)
+			break;
+		buf_adds(&set->value, "(uintptr_t)");
+		c_string(&set->value, v->text, v->len);
 		break;
 	case VALUE_SYMBOL:	/* no member is one */
 	case VALUE_BYTES:	/* unknown ones are in rest */

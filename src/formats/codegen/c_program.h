@@ -9,7 +9,7 @@
 #pragma once
 
 #include "formats/codegen/c_attr.h"
-#include "formats/codegen/c_parts.h"
+#include "xlat/constants.h"
 
 /* The bytes that a mark in a text begins and ends with. */
 #define MARK_START '\001'
@@ -25,8 +25,12 @@ enum c_mark {
 	MARK_NUMBER = 'n',
 };
 
-/* Append a mark. */
-void c_mark(struct buf *out, enum c_mark what, long number);
+/* Append a mark between two texts. */
+static inline void c_mark(struct buf *out, const char *before, enum c_mark what, long number,
+			  const char *after)
+{
+	buf_addf(out, "%s%c%c%ld%c%s", before, MARK_START, (char)what, number, MARK_STOP, after);
+}
 
 /* A descriptor of an event, from an open or a dup. */
 struct c_event {
@@ -42,6 +46,15 @@ struct c_event {
 	bool failed, used, closed;
 	bool chosen;		/* the program contains it */
 	int place;		/* its number in the program */
+};
+
+/* How a ring is read, each by a function of its own (c_drain_name). */
+enum c_drain {
+	DRAIN_RING,		/* advances data_tail */
+	DRAIN_OVERWRITTEN,	/* mapped read-only: the kernel overwrites */
+	DRAIN_BACKWARD,		/* the same with write_backward */
+	DRAIN_AUX,
+	DRAIN_KINDS,
 };
 
 struct c_ring {
@@ -138,7 +151,14 @@ void c_program_write(struct c_program *p, struct buf *out);
 void c_program_free(struct c_program *p);
 
 /* Return whether the program contains all events of the step. */
-bool c_step_kept(const struct c_program *p, const struct c_step *s);
+static inline bool c_step_kept(const struct c_program *p, const struct c_step *s)
+{
+	return (s->events[0] < 0 || p->events[s->events[0]].chosen) &&
+	       (s->events[1] < 0 || p->events[s->events[1]].chosen);
+}
 
 /* Return whether the attr is larger than the struct of C_HEADERS. */
-bool c_attr_larger(const struct c_program_attr *a);
+static inline bool c_attr_larger(const struct c_program_attr *a)
+{
+	return a->len > PERF_ATTR_SIZE_VER7;
+}

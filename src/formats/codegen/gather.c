@@ -5,7 +5,6 @@
 
 #include "core/abi/ioctl.h"
 #include "core/lib/die.h"
-#include "formats/codegen/c_args.h"
 #include "formats/codegen/gather_steps.h"
 #include "xlat/constants.h"
 #include "xlat/tables.h"
@@ -19,7 +18,7 @@ static struct process *process_of(struct gather *g, pid_t pid)
 	p = xcalloc(1, sizeof(*p));
 	p->pid = pid;
 	map_set(&g->by_pid, (uint64_t)pid, p);
-	g->processes = xrealloc(g->processes, (g->nprocesses + 1) * sizeof(*g->processes));
+	GROW(g->processes, g->nprocesses);
 	return g->processes[g->nprocesses++] = p;
 }
 
@@ -57,18 +56,10 @@ static void gather_on_enter(struct view *v, const struct call *c)
 	}
 }
 
-/* Mark the descriptors of a call as used. */
-static void note_passed(struct gather *g)
-{
-	struct c_args args = { .needs = &g->p->program.needs, .fd = gather_name_fd, .ctx = g };
-
-	c_args_make(&args, g->call, g->names);
-	c_args_free(&args);
-}
-
 static void gather_returned(struct gather *g)
 {
 	const struct call *c = g->call;
+	struct c_args args;
 
 	switch (c->desc->class) {
 	case CLASS_OPEN:
@@ -85,7 +76,8 @@ static void gather_returned(struct gather *g)
 			gather_mmap(g);
 		break;
 	case CLASS_PASS:
-		note_passed(g);
+		gather_args(g, &args); /* its descriptors are used */
+		c_args_free(&args);
 		gather_note(g, "it passes events between processes");
 		break;
 	case CLASS_IOCTL:
@@ -170,7 +162,7 @@ static void gather_on_born(struct view *v, const struct activity *a)
 	}
 	if (p) {
 		o = &p->program;
-		o->children = xrealloc(o->children, (o->nchildren + 1) * sizeof(*o->children));
+		GROW(o->children, o->nchildren);
 		o->children[o->nchildren++] = (struct c_child){ .pid = b->tid };
 	}
 	map_del(&g->by_pid, (uint64_t)b->tid); /* tids are reused */
@@ -212,45 +204,32 @@ static const struct view_ops gather_ops = {
 	.on[ACTIVITY_GONE] = gather_on_gone,
 };
 
-static bool gather_opened(const struct process *p, unsigned int event)
-{
-	for (size_t i = 0; i < p->program.nevents; i++)
-		if (p->program.events[i].number == event)
-			return true;
-	return false;
-}
-
-static bool opens_more(const struct process *a, const struct process *b)
-{
-	if (a->program.opens != b->program.opens)
-		return a->program.opens > b->program.opens;
-	return a->program.nevents > b->program.nevents; /* with failed opens */
-}
-
 static bool choose_process(struct gathered *out, const char *path, pid_t pid, unsigned int event)
 {
 	const struct gather *g = out->all;
 	struct process *best = NULL;
-	bool found = false;
 
 	for (size_t i = 0; i < g->nprocesses; i++) {
 		struct process *p = g->processes[i];
+		const struct c_program *new = &p->program, *old = best ? &best->program : NULL;
+		/* with failed opens, if as many succeeded */
+		bool more = !best || (new->opens != old->opens ? new->opens > old->opens :
+				      new->nevents > old->nevents);
+		bool opened = false;
 
-		if (pid ? p->pid == pid : event ? gather_opened(p, event) :
-		    !found || opens_more(p, best)) {
+		for (size_t k = 0; k < new->nevents; k++)
+			opened |= new->events[k].number == event;
+		if (pid ? p->pid == pid : event ? opened : more)
 			best = p;
-			found = true;
-		}
 	}
-	if (!found || !best->program.nevents) {
+	if (!best || !best->program.nevents) {
 		if (pid)
 			warn("%s: process %d opens no event", path, (int)pid);
 		else if (event)
 			warn("%s: no event %u; see the numbers in pevtrace decode "
 			     "--summary", path, event);
 		else
-			warn("%s: no event is opened: nothing to generate",
-			     path);
+			warn("%s: no event is opened: nothing to generate", path);
 		return false;
 	}
 	for (size_t i = 0; i < g->nprocesses; i++)
@@ -285,21 +264,19 @@ bool gather_read(struct gathered *out, FILE *f, const char *path, pid_t pid,
 	return true;
 }
 
-static void process_free(struct process *p)
-{
-	c_program_free(&p->program);
-	map_free(&p->fds);
-	map_free(&p->tids);
-	free(p->mapped);
-	free(p);
-}
-
 void gathered_free(struct gathered *out)
 {
 	struct gather *g = out->all;
 
-	for (size_t i = 0; g && i < g->nprocesses; i++)
-		process_free(g->processes[i]);
+	for (size_t i = 0; g && i < g->nprocesses; i++) {
+		struct process *p = g->processes[i];
+
+		c_program_free(&p->program);
+		map_free(&p->fds);
+		map_free(&p->tids);
+		free(p->mapped);
+		free(p);
+	}
 	if (g) {
 		map_free(&g->by_pid);
 		session_end(&g->session);

@@ -10,29 +10,20 @@
 #include "core/abi/ioctl.h"
 #include "core/abi/layout.h"
 #include "core/lib/die.h"
-#include "formats/codegen/c_args.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
-
-static struct mapped *mapping_at(struct process *p, uint64_t start)
-{
-	for (size_t i = 0; i < p->nmapped; i++)
-		if (p->mapped[i].start == start)
-			return &p->mapped[i];
-	return NULL;
-}
 
 void gather_mmap(struct gather *g)
 {
 	const struct call *c = g->call;
 	struct process *p = g->p;
 	struct c_program *o = &p->program;
-	struct c_args args = { .needs = &o->needs, .fd = gather_name_fd, .ctx = g };
+	struct c_args args;
 	struct buf text = { 0 };
 	bool aux = c->args[5];
 
-	c_args_make(&args, c, g->names);
+	gather_args(g, &args);
 	if (c->failed) {
 		buf_addf(&text, "(void)mmap(NULL, %s, %s, %s, %s, %s); /* failed in the trace */",
 			 buf_str(&args.text[1]), buf_str(&args.text[2]),
@@ -42,23 +33,19 @@ void gather_mmap(struct gather *g)
 	} else if (g->event < 0) {
 		gather_note(g, "on an event that the process had not opened");
 	} else {
-		if (!(o->nrings & (o->nrings - 1)))
-			o->rings = xrealloc(o->rings, (o->nrings ? 2 * o->nrings : 1) *
-					    sizeof(*o->rings));
+		GROW(o->rings, o->nrings);
 		o->rings[o->nrings] = (struct c_ring){
 			.event = g->event, .aux = aux,
 			.data = !aux && c->args[1] > g->page_size,
 			.overwrite = !(c->args[2] & ABI_PROT_WRITE),
 		};
-		p->mapped = xrealloc(p->mapped, (p->nmapped + 1) * sizeof(*p->mapped));
+		GROW(p->mapped, p->nmapped);
 		p->mapped[p->nmapped++] = (struct mapped){
 			(uint64_t)c->ret, c->args[1], (int)o->nrings,
 		};
-		buf_adds(&text, aux ? "map_aux(" : "map_ring(");
-		c_mark(&text, MARK_RING, (long)o->nrings++);
-		buf_addf(&text, ", %s, %s, %s, %s", buf_str(&args.text[4]),
-			 buf_str(&args.text[1]), buf_str(&args.text[2]),
-			 buf_str(&args.text[3]));
+		c_mark(&text, aux ? "map_aux(" : "map_ring(", MARK_RING, (long)o->nrings++, ", ");
+		buf_addf(&text, "%s, %s, %s, %s", buf_str(&args.text[4]), buf_str(&args.text[1]),
+			 buf_str(&args.text[2]), buf_str(&args.text[3]));
 		if (aux)
 			buf_addf(&text, ", %s", buf_str(&args.text[5]));
 		buf_adds(&text, ");");
@@ -73,30 +60,28 @@ void gather_mmap(struct gather *g)
 void gather_munmap(struct gather *g)
 {
 	const struct call *c = g->call;
-	struct mapped *m = c->failed ? NULL : mapping_at(g->p, c->args[0]);
+	struct process *p = g->p;
+	struct mapped *m = p->mapped;
 	struct c_step *s;
 	struct buf text = { 0 };
 
-	if (!m) {
-		if (!c->failed)
-			gather_note(g, "on a mapping that the trace did not see");
+	if (c->failed)
+		return;
+	while (m < p->mapped + p->nmapped && m->start != c->args[0])
+		m++;
+	if (m == p->mapped + p->nmapped) {
+		gather_note(g, "on a mapping that the trace did not see");
 		return;
 	}
-	gather_use(g, g->p->program.rings[m->ring].event);
-	buf_adds(&text, "MUST(munmap(ring[");
-	c_mark(&text, MARK_RING, m->ring);
-	buf_addf(&text, "], %llu));", (unsigned long long)c->args[1]);
+	gather_use(g, p->program.rings[m->ring].event);
+	c_mark(&text, "MUST(munmap(ring[", MARK_RING, m->ring, "], ");
+	buf_addf(&text, "%llu));", (unsigned long long)c->args[1]);
 	s = gather_step(g, STEP_CLOSE, text.data, c->desc->meaning);
 	s->ring = m->ring;
 	s->must = true;
 	if (c->args[1] == m->length)
-		*m = g->p->mapped[--g->p->nmapped];
+		*m = p->mapped[--p->nmapped];
 	buf_free(&text);
-}
-
-static const char *ioctl_object(const struct call *c)
-{
-	return c->desc->id == CALL_EPOLL_CTL ? "epoll_event" : "f_owner_ex";
 }
 
 /* Append the argument of an ioctl if it is no plain value; return whether it is not. */
@@ -139,59 +124,49 @@ static bool ioctl_pointer(struct gather *g, const struct ioctl_desc *d, struct b
 	}
 }
 
-/* Note F_SETSIG and O_ASYNC: the program must survive their signals. */
-static void note_signals(struct gather *g)
-{
-	const struct call *c = g->call;
-	int cmd = call_int(c, 1);
-
-	if (cmd == ABI_F_SETFL && c->args[2] & ABI_O_ASYNC)
-		g->p->program.io_signal = true;
-	if (cmd == ABI_F_SETSIG)
-		g->p->program.signals = true;
-}
-
-/* Replace an f_owner_ex of the traced process, its main thread or its process group. */
-static void own_owner(struct gather *g, struct buf *text)
+/* Return an f_owner_ex of the process itself or its group in place of the traced one's, or NULL. */
+static const char *own_owner(struct gather *g)
 {
 	const struct call *c = g->call;
 	size_t len;
 	const uint8_t *p = call_bytes(c, AT_SYSCALL_ENTER, c->args[2], 8, &len);
 	uint64_t type = p && len == 8 ? load_uint(p, 4) : UINT64_MAX;
 	uint64_t pid = p && len == 8 ? load_uint(p + 4, 4) : 0;
-	const char *owner = NULL;
 
 	if (type == ABI_F_OWNER_PGRP && pid) {
-		owner = "F_OWNER_PGRP, getpgrp()";
 		g->p->program.inexact += !c->failed; /* the group may have been another */
-	} else if (pid == (uint64_t)c->pid || pid == (uint64_t)c->tid) {
-		owner = type == ABI_F_OWNER_TID ? "F_OWNER_TID, getpid()" :
-			type == ABI_F_OWNER_PID ? "F_OWNER_PID, getpid()" : NULL;
+		return "&(struct f_owner_ex){ F_OWNER_PGRP, getpgrp() }";
 	}
-	if (owner) {
-		buf_reset(text);
-		buf_addf(text, "&(struct f_owner_ex){ %s }", owner);
-	}
+	if (pid != (uint64_t)c->pid && pid != (uint64_t)c->tid)
+		return NULL;
+	return type == ABI_F_OWNER_TID ? "&(struct f_owner_ex){ F_OWNER_TID, getpid() }" :
+	       type == ABI_F_OWNER_PID ? "&(struct f_owner_ex){ F_OWNER_PID, getpid() }" : NULL;
 }
 
 /* Replace pids of the traced process by getpid() or getpgrp(). */
 static void own_pid(struct gather *g, struct c_args *args)
 {
 	const struct call *c = g->call;
+	struct c_program *o = &g->p->program;
 	int cmd = call_int(c, 1);
+	const char *own = NULL;
 
 	if (c->desc->class != CLASS_DESC || args->n < 3)
 		return;
-	note_signals(g);
+	/* the program must survive the signals of F_SETSIG and O_ASYNC */
+	o->io_signal |= cmd == ABI_F_SETFL && c->args[2] & ABI_O_ASYNC;
+	o->signals |= cmd == ABI_F_SETSIG;
 	if (cmd == ABI_F_SETOWN && call_int(c, 2) < 0) {
-		buf_reset(&args->text[2]);
-		buf_adds(&args->text[2], "-getpgrp()");
-		g->p->program.inexact += !c->failed; /* the group may have been another */
+		own = "-getpgrp()";
+		o->inexact += !c->failed; /* the group may have been another */
 	} else if (cmd == ABI_F_SETOWN && (call_int(c, 2) == c->pid || call_int(c, 2) == c->tid)) {
-		buf_reset(&args->text[2]);
-		buf_adds(&args->text[2], "getpid()");
+		own = "getpid()";
 	} else if (cmd == ABI_F_SETOWN_EX) {
-		own_owner(g, &args->text[2]);
+		own = own_owner(g);
+	}
+	if (own) {
+		buf_reset(&args->text[2]);
+		buf_adds(&args->text[2], own);
 	}
 }
 
@@ -221,9 +196,7 @@ static void add_duplicate(struct gather *g, struct buf *text)
 	map_set(&g->p->fds, (uint64_t)g->call->ret, (void *)(uintptr_t)(index + 1));
 	g->other = of;
 	g->event = index;
-	buf_adds(text, "fd[");
-	c_mark(text, MARK_EVENT, index);
-	buf_adds(text, "] = ");
+	c_mark(text, "fd[", MARK_EVENT, index, "] = ");
 }
 
 /* Gather a call as NAME(ARGUMENTS). */
@@ -231,15 +204,12 @@ void gather_plain(struct gather *g)
 {
 	const struct call *c = g->call;
 	const struct ioctl_desc *d = c->desc->class == CLASS_IOCTL ? ioctl_of(c) : NULL;
-	struct c_args args = {
-		.needs = &g->p->program.needs, .fd = gather_name_fd, .ctx = g,
-		.object = ioctl_object(c),
-	};
+	struct c_args args;
 	struct buf call = { 0 }, text = { 0 };
 	bool makes_fd = call_result_kind(c) == RESULT_FD && !c->failed;
 	struct c_step *s;
 
-	c_args_make(&args, c, g->names);
+	gather_args(g, &args);
 	own_pid(g, &args);
 	if (d && args.n == 3) {
 		struct buf pointer = { 0 };
@@ -275,11 +245,6 @@ out:
 	buf_free(&text);
 }
 
-static bool passes_time(const struct c_step *s)
-{
-	return s->kind == STEP_READ || s->kind == STEP_POLL || s->kind == STEP_GONE;
-}
-
 void gather_read_count(struct gather *g)
 {
 	struct c_program *o = &g->p->program;
@@ -289,13 +254,18 @@ void gather_read_count(struct gather *g)
 	if (event < 0 || g->call->failed)
 		return;
 	/* of repeated reads without other calls between, keep the last */
-	for (size_t i = o->nsteps; i-- > 0 && passes_time(&o->steps[i]); )
-		if (o->steps[i].kind == STEP_READ && o->steps[i].events[0] == event) {
+	for (size_t i = o->nsteps; i-- > 0;) {
+		const struct c_step *s = &o->steps[i];
+
+		if (s->kind == STEP_READ && s->events[0] == event) {
 			memmove(&o->steps[i], &o->steps[i + 1],
 				(o->nsteps - i - 1) * sizeof(*o->steps));
 			o->nsteps--;
 			break;
 		}
+		if (s->kind != STEP_READ && s->kind != STEP_POLL && s->kind != STEP_GONE)
+			break;
+	}
 	gather_step(g, STEP_READ, NULL, "Reads the counts of an event or its group");
 }
 
@@ -312,9 +282,7 @@ void gather_close(struct gather *g)
 	map_del(&g->p->fds, (uint64_t)fd);
 	g->p->program.events[event].closed = true;
 	g->event = event;
-	buf_adds(&text, "MUST(close(fd[");
-	c_mark(&text, MARK_EVENT, event);
-	buf_adds(&text, "]));");
+	c_mark(&text, "MUST(close(fd[", MARK_EVENT, event, "]));");
 	gather_step(g, STEP_CLOSE, text.data, c->desc->meaning)->must = true;
 	buf_free(&text);
 }

@@ -11,45 +11,36 @@
 #include "core/abi/layout.h"
 #include "core/lib/die.h"
 #include "core/model/event_name.h"
-#include "formats/codegen/c_args.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
-
-static void target_other(struct c_program *o, pid_t pid, struct buf *out)
-{
-	size_t i = 0;
-
-	while (i < o->nothers && o->others[i] != pid)
-		i++;
-	if (i == o->nothers) {
-		o->others = xrealloc(o->others, (o->nothers + 1) * sizeof(*o->others));
-		o->others[o->nothers++] = pid;
-	}
-	buf_adds(out, "other[");
-	c_mark(out, MARK_NUMBER, (long)i);
-	buf_addc(out, ']');
-}
 
 /* Append the pid argument of an open. */
 static void target_write(struct gather *g, pid_t pid, struct buf *out)
 {
 	struct c_program *o = &g->p->program;
 	struct c_child *child = gather_child(g->p, pid);
+	size_t i = 0;
 
 	if (pid <= 0) {
 		o->self |= !pid;
-		c_mark(out, MARK_NUMBER, pid);
+		c_mark(out, "", MARK_NUMBER, pid, "");
 	} else if (child) {
 		child->target = true;
-		c_mark(out, MARK_CHILD, child - o->children);
+		c_mark(out, "", MARK_CHILD, child - o->children, "");
 	} else if (pid == g->p->pid) {
 		o->self = true;
 		buf_adds(out, "getpid()");
 	} else if (g->call->failed) {
-		c_mark(out, MARK_NUMBER, pid); /* the pid may not exist */
+		c_mark(out, "", MARK_NUMBER, pid, ""); /* the pid may not exist */
 	} else {
-		target_other(o, pid, out);
+		while (i < o->nothers && o->others[i] != pid)
+			i++;
+		if (i == o->nothers) {
+			GROW(o->others, o->nothers);
+			o->others[o->nothers++] = pid;
+		}
+		c_mark(out, "other[", MARK_NUMBER, (long)i, "]");
 	}
 }
 
@@ -92,7 +83,7 @@ int gather_attr(struct gather *g, uint64_t addr)
 			return (int)n;
 		}
 	}
-	o->attrs = xrealloc(o->attrs, (o->nattrs + 1) * sizeof(*o->attrs));
+	GROW(o->attrs, o->nattrs);
 	a = &o->attrs[o->nattrs++];
 	*a = (struct c_program_attr){ .source = source, .len = len };
 	a->bytes = xmalloc(len);
@@ -105,16 +96,6 @@ int gather_attr(struct gather *g, uint64_t addr)
 static uint64_t attr_member_value(const struct c_program_attr *a, unsigned int index)
 {
 	return layout_get(&layout_perf_event_attr, index, a->bytes, a->len);
-}
-
-static char *name_of_event(const struct c_program *o, int attr, int cpu)
-{
-	struct buf name = { 0 };
-
-	buf_adds(&name, attr < 0 ? "event" : o->attrs[attr].about);
-	if (cpu >= 0)
-		buf_addf(&name, " cpu%d", cpu);
-	return name.data;
 }
 
 void gather_checked(struct buf *out, const char *text, const struct call *c)
@@ -139,14 +120,12 @@ struct c_step *gather_checked_step(struct gather *g, enum c_step_kind kind, cons
 
 void gather_attr_ref(struct buf *out, int attr, uint64_t addr)
 {
-	if (attr >= 0) {
-		buf_addc(out, '&');
-		c_mark(out, MARK_ATTR, attr);
-	} else if (addr) {
+	if (attr >= 0)
+		c_mark(out, "&", MARK_ATTR, attr, "");
+	else if (addr)
 		buf_addf(out, "(void *)0x%llx", (unsigned long long)addr);
-	} else {
+	else
 		buf_adds(out, "NULL");
-	}
 }
 
 /* Return the event that the call opened or failed to open. */
@@ -157,11 +136,16 @@ static struct c_event new_event(struct gather *g, int attr)
 	const struct event *made = c->failed ? NULL :
 		model_event(g->session.model, c->tid, (int)c->ret);
 	struct c_event e = {
-		.number = made ? made->number : 0, .name = name_of_event(o, attr, call_int(c, 2)),
-		.attr = attr, .leader = gather_event_at(g->p, call_int(c, 3)), .output = -1,
+		.number = made ? made->number : 0, .attr = attr,
+		.leader = gather_event_at(g->p, call_int(c, 3)), .output = -1,
 		.failed = c->failed,
 	};
+	struct buf name = { 0 };
 
+	buf_adds(&name, attr < 0 ? "event" : o->attrs[attr].about);
+	if (call_int(c, 2) >= 0)
+		buf_addf(&name, " cpu%d", call_int(c, 2));
+	e.name = name.data;
 	if (attr >= 0) {
 		const struct c_program_attr *a = &o->attrs[attr];
 
@@ -191,10 +175,10 @@ void gather_open(struct gather *g)
 	struct c_program *o = &g->p->program;
 	int attr = gather_attr(g, c->args[0]), index;
 	struct c_event e = new_event(g, attr);
-	struct c_args args = { .needs = &o->needs, .fd = gather_name_fd, .ctx = g };
+	struct c_args args;
 	struct buf call = { 0 }, text = { 0 };
 
-	c_args_make(&args, c, g->names); /* for group_fd and flags */
+	gather_args(g, &args); /* for group_fd and flags */
 	g->strange = g->strange && !c->failed && call_int(c, 3) >= 0 &&
 		gather_event_at(g->p, call_int(c, 3)) < 0;
 	buf_adds(&call, "open_event(");
@@ -204,23 +188,19 @@ void gather_open(struct gather *g)
 		target_cgroup(g, call_int(c, 1), &call);
 	else
 		target_write(g, call_target(c), &call);
-	buf_adds(&call, ", ");
-	c_mark(&call, MARK_NUMBER, call_int(c, 2));
-	buf_addf(&call, ", %s, %s)", buf_str(&args.text[3]), buf_str(&args.text[4]));
+	c_mark(&call, ", ", MARK_NUMBER, call_int(c, 2), ", ");
+	buf_addf(&call, "%s, %s)", buf_str(&args.text[3]), buf_str(&args.text[4]));
 	c_args_free(&args);
 	index = gather_add_event(g->p, &e);
 	if (!c->failed) {
 		map_set(&g->p->fds, (uint64_t)c->ret, (void *)(uintptr_t)(index + 1));
-		buf_adds(&text, "fd[");
-		c_mark(&text, MARK_EVENT, index);
-		buf_adds(&text, "] = ");
+		c_mark(&text, "fd[", MARK_EVENT, index, "] = ");
 		o->opens++;
 	}
 	gather_checked(&text, buf_str(&call), c);
 	if (c->failed && c->ret == E2BIG && attr >= 0) {
-		buf_adds(&text, "\n\t");
-		c_mark(&text, MARK_MEMBERS, attr);
-		buf_addf(&text, ".size = %u; /* the kernel has overwritten it */",
+		c_mark(&text, "\n\t", MARK_MEMBERS, attr, ".size = ");
+		buf_addf(&text, "%u; /* the kernel has overwritten it */",
 			 (unsigned int)attr_member_value(&o->attrs[attr], ATTR_SIZE));
 	}
 	g->other = g->event;

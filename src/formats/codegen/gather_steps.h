@@ -2,8 +2,11 @@
 /* What the files that gather a program share. */
 #pragma once
 
+#include "core/abi/call.h"
+#include "core/abi/sink.h"
 #include "core/lib/map.h"
 #include "core/session/session.h"
+#include "formats/codegen/c_source.h"
 #include "formats/codegen/gather.h"
 
 /* A mapping of a ring. */
@@ -38,7 +41,21 @@ struct gather {
 	bool strange;			/* a descriptor that the process did not open */
 };
 
+/* A sink that writes the arguments of a call as C expressions. */
+struct c_args {
+	struct sink sink;		/* first member */
+	struct gather *g;
+	struct buf text[CALL_MAX_ARGS];
+	size_t n;
+	unsigned int depth;
+	bool any;
+};
+
 /* gather_steps.c ------------------------------------------------------------------------ */
+
+/* Fill in the text of the current call, which has returned, and note its descriptors as used. */
+void gather_args(struct gather *g, struct c_args *a);
+void c_args_free(struct c_args *a);
 
 /* Add a step about the events of the current call; valid until the next one. */
 struct c_step *gather_step(struct gather *g, enum c_step_kind kind, const char *text,
@@ -55,9 +72,6 @@ void gather_use(struct gather *g, int event);
 
 /* Add an event; return its index. */
 int gather_add_event(struct process *p, const struct c_event *e);
-
-/* Append the program's expression for a descriptor (c_args.fd).  ctx: the gather. */
-void gather_name_fd(void *ctx, const char *key, int64_t fd, struct buf *out);
 
 /* Return a child of the process, or NULL. */
 struct c_child *gather_child(const struct process *p, pid_t pid);
