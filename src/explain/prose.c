@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "formats/text/text.h"
-#include "formats/text/text_wrap.h"
+#include "formats/text/text_fit.h"
 
 void prose_init(struct prose *p, struct buf *out, unsigned int width)
 {
@@ -98,7 +98,7 @@ void prose_name(struct prose *p, const char *hostile)
 
 void prose_quoted(struct prose *p, const char *hostile)
 {
-	text_quoted(&p->text, hostile, strlen(hostile), 200, false);
+	text_quoted(&p->text, hostile, strlen(hostile), 200, false, HEX_NEVER);
 }
 
 /* "Id of the event" becomes "id of the event"; "TLB" and "BPF program" are kept. */

@@ -20,8 +20,8 @@
 #include "experiment/replay_engine.h"
 #include "formats/dump/reader.h"
 #include "verbs/cli/input.h"
-#include "verbs/cmd.h"
 #include "verbs/cli/views.h"
+#include "verbs/cmd.h"
 #include "verbs/measure/refusal.h"
 
 enum { REASONS = 32, DYING_MS = 500 };

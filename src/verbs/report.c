@@ -8,7 +8,6 @@
 #include "core/lib/create.h"
 #include "core/lib/die.h"
 #include "formats/perfdata/perfout.h"
-#include "formats/report/chrome.h"
 #include "formats/report/report.h"
 #include "verbs/cli/input.h"
 #include "verbs/cli/options.h"

@@ -8,7 +8,6 @@
 
 #include "fuzz.h"
 #include "formats/text/text_fit.h"
-#include "formats/text/text_wrap.h"
 
 static void skip_blanks(const char **p)
 {

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "formats/text/event_totals.h"
+#include "formats/text/counts.h"
 
 static void test_add(void **state)
 {

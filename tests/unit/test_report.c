@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "formats/report/escape.h"
-#include "formats/report/pool.h"
+#include "formats/report/html.h"
+#include "formats/report/report.h"
 
 /* What a byte is shown as, before it is escaped for its place. */
 static void shown(unsigned char c, char *out, size_t size)

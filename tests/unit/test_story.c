@@ -17,7 +17,7 @@
 #include "explain/lexicon.h"
 #include "explain/story.h"
 #include "fake.h"
-#include "formats/text/text_wrap.h"
+#include "formats/text/text_fit.h"
 
 enum { WIDTH = 60 };
 

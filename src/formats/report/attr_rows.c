@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "formats/report/attr_rows.h"
-
+/* The attr of a perf_event_open as rows of an HTML table. */
 #include <string.h>
 
 #include "core/abi/attr.h"
 #include "core/abi/attr_member.h"
 #include "core/abi/layout_emit.h"
-#include "formats/report/escape.h"
+#include "formats/report/html.h"
+#include "formats/report/report.h"
 #include "formats/text/text.h"
 #include "xlat/tables.h"
 
@@ -35,14 +35,9 @@ static void rows_flush(struct rows *r)
 		return;
 	r->zero ? r->count.unset++ : r->count.set++;
 	buf_addf(r->out, "<tr class=\"%s\">", r->zero ? "zero" : "set");
-	buf_adds(r->out, "<th scope=\"row\"><code>");
-	html_add(r->out, r->key);
-	buf_adds(r->out, "</code></th><td><code>");
-	buf_adds(r->out, buf_str(&r->value));
-	buf_adds(r->out, "</code>");
-	buf_adds(r->out, buf_str(&r->notes));
-	buf_adds(r->out, "</td><td>");
-	html_add(r->out, f ? f->meaning : "");
+	html_put(r->out, "<th scope=\"row\"><code>", r->key, "</code></th>");
+	buf_addf(r->out, "<td><code>%s</code>%s</td>", buf_str(&r->value), buf_str(&r->notes));
+	html_put(r->out, "<td>", f ? f->meaning : "", "");
 	if (r->nterms)
 		buf_addf(r->out, "<details><summary>%zu value%s</summary><dl>%s</dl></details>",
 			 r->nterms, r->nterms == 1 ? "" : "s", buf_str(&r->terms));
@@ -93,31 +88,13 @@ static void rows_add_hex(struct buf *out, uint64_t v)
 
 static void rows_add_term(struct rows *r, struct buf *out, const struct xlat_entry *e)
 {
-	buf_adds(out, "<abbr title=\"");
-	html_add(out, e->meaning);
-	buf_adds(out, "\">");
-	html_add(out, e->name);
-	buf_adds(out, "</abbr>");
+	html_put(out, "<abbr title=\"", e->meaning, "\">");
+	html_put(out, "", e->name, "</abbr>");
 	if (!*e->meaning)
 		return;
-	buf_adds(&r->terms, "<dt><code>");
-	html_add(&r->terms, e->name);
-	buf_adds(&r->terms, "</code></dt><dd>");
-	html_add(&r->terms, e->meaning);
-	buf_adds(&r->terms, "</dd>");
+	html_put(&r->terms, "<dt><code>", e->name, "</code></dt>");
+	html_put(&r->terms, "<dd>", e->meaning, "</dd>");
 	r->nterms++;
-}
-
-static void rows_add_enum(struct rows *r, struct buf *out, const struct xlat *x, uint64_t v)
-{
-	const struct xlat_entry *e = xlat_find(x, v);
-
-	if (e)
-		rows_add_term(r, out, e);
-	else if (xlat_negative(x, v))
-		buf_addf(out, "%lld", (long long)v);
-	else
-		rows_add_hex(out, v);
 }
 
 static void rows_add_flags(struct rows *r, struct buf *out, const struct xlat *x, uint64_t v)
@@ -155,20 +132,13 @@ static void rows_add_packed(struct rows *r, struct buf *out, const struct sink_p
 	}
 }
 
-static void rows_add_string(struct rows *r, struct buf *out, const struct value *v)
-{
-	struct buf text = { 0 };
-
-	text_quoted(&text, v->text, v->len, r->sink.max_string, v->cut);
-	html_add(out, buf_str(&text));
-	buf_free(&text);
-}
-
 static void rows_put(struct sink *s, const char *key, const struct value *v)
 {
 	struct rows *r = to_rows(s);
 	bool has_text = v->kind == VALUE_SYMBOL || v->kind == VALUE_STRING || v->kind == VALUE_BYTES;
 	struct buf *out = rows_value(s, key, !has_text && !v->number);
+	const struct xlat_entry *e;
+	struct buf text = { 0 };
 
 	switch (v->kind) {
 	case VALUE_UINT:
@@ -185,7 +155,13 @@ static void rows_put(struct sink *s, const char *key, const struct value *v)
 		rows_add_hex(out, v->number);
 		break;
 	case VALUE_ENUM:
-		rows_add_enum(r, out, v->xlat, v->number);
+		e = xlat_find(v->xlat, v->number);
+		if (e)
+			rows_add_term(r, out, e);
+		else if (xlat_negative(v->xlat, v->number))
+			buf_addf(out, "%lld", (long long)v->number);
+		else
+			rows_add_hex(out, v->number);
 		break;
 	case VALUE_FLAGS:
 		rows_add_flags(r, out, v->xlat, v->number);
@@ -198,7 +174,9 @@ static void rows_put(struct sink *s, const char *key, const struct value *v)
 		break;
 	case VALUE_STRING:
 	case VALUE_BYTES:
-		rows_add_string(r, out, v);
+		text_quoted(&text, v->text, v->len, r->sink.max_string, v->cut, HEX_NEVER);
+		html_add(out, buf_str(&text));
+		buf_free(&text);
 		break;
 	}
 }
@@ -210,49 +188,36 @@ static void rows_note(struct sink *s, const char *key, const char *text)
 	(void)key;
 	if (!r->key) /* of the attr as a whole */
 		rows_value(s, "attr", false);
-	buf_adds(&r->notes, " <span class=\"note\">");
-	html_add(&r->notes, text);
-	buf_adds(&r->notes, "</span>");
+	html_put(&r->notes, " <span class=\"note\">", text, "</span>");
 }
 
 static const struct sink_ops rows_ops = {
 	.begin = rows_begin, .end = rows_end, .value = rows_put, .note = rows_note,
 };
 
-static struct rows rows_start(struct buf *out)
+struct attr_rows_count attr_rows(const struct call *c, const struct event *e,
+				 const struct names *n, struct buf *out)
 {
-	return (struct rows){
+	struct rows r = {
 		.sink = { .ops = &rows_ops, .full = true, .max_string = 256 }, .out = out,
 	};
+
+	if (c) {
+		attr_emit(c, AT_SYSCALL_ENTER, "attr", c->args[0], n, &r.sink);
+	} else {
+		const struct walk w = {
+			.layout = &layout_perf_event_attr, .bytes = e->attr, .len = e->attr_len,
+			.names = n,
+		};
+
+		rows_begin(&r.sink, "attr", SINK_OBJECT);
+		layout_emit(&w, &r.sink);
+		rows_end(&r.sink);
+	}
+	rows_flush(&r);
+	buf_free(&r.value);
+	buf_free(&r.notes);
+	buf_free(&r.terms);
+	return r.count;
 }
 
-static struct attr_rows_count rows_finish(struct rows *r)
-{
-	rows_flush(r);
-	buf_free(&r->value);
-	buf_free(&r->notes);
-	buf_free(&r->terms);
-	return r->count;
-}
-
-struct attr_rows_count attr_rows(const struct call *c, const struct names *n, struct buf *out)
-{
-	struct rows r = rows_start(out);
-
-	attr_emit(c, AT_SYSCALL_ENTER, "attr", c->args[0], n, &r.sink);
-	return rows_finish(&r);
-}
-
-struct attr_rows_count attr_rows_described(const struct event *e, const struct names *n,
-					   struct buf *out)
-{
-	const struct walk w = {
-		.layout = &layout_perf_event_attr, .bytes = e->attr, .len = e->attr_len, .names = n,
-	};
-	struct rows r = rows_start(out);
-
-	rows_begin(&r.sink, "attr", SINK_OBJECT);
-	layout_emit(&w, &r.sink);
-	rows_end(&r.sink);
-	return rows_finish(&r);
-}

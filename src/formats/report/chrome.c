@@ -1,27 +1,23 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "formats/report/chrome.h"
-
+/* The view that writes trace events; see report.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
 #include "core/abi/call_decode.h"
-#include "core/abi/layout.h"
 #include "core/abi/siginfo.h"
 #include "core/abi/strings.h"
 #include "core/lib/die.h"
-#include "core/lib/map.h"
 #include "formats/json/json_text.h"
-#include "formats/report/views.h"
-#include "xlat/layouts.h"
+#include "formats/report/report.h"
 #include "xlat/tables.h"
 
 /* A call that has not returned. */
 struct begun {
+	struct inflight in;	/* first member */
 	const struct call_desc *desc;
-	pid_t tid, pid;
-	uint64_t ns;
+	pid_t pid;
 	struct json_text args;
 };
 
@@ -32,7 +28,7 @@ struct chrome {
 	bool any;		/* the next event needs a comma */
 	uint64_t last_ns;
 	struct map pids;	/* by tid */
-	struct map begun;	/* by tid */
+	struct inflights begun;
 };
 
 static struct chrome *to_chrome(struct view *v)
@@ -132,20 +128,23 @@ static void write_instant(struct chrome *v, const char *name, const char *cat, p
 	write_event(v, o);
 }
 
+/* Drop a call whose return is not in the trace; in may be NULL. */
+static void drop_begun(struct inflight *in)
+{
+	struct begun *b = (struct begun *)in;
+
+	if (b)
+		json_text_drop(&b->args);
+	free(b);
+}
+
 static void chrome_on_exec(struct view *view, const struct activity *a)
 {
 	const struct activity_exec *x = &a->exec;
 	struct chrome *v = to_chrome(view);
-	struct begun *b = views_move_pending(&v->begun, x->former, x->tid);
 	struct json_text args;
 
-	if (b) { /* of the former leader */
-		json_text_drop(&b->args);
-		free(b);
-	}
-	b = map_get(&v->begun, (uint64_t)x->tid);
-	if (b)
-		b->tid = x->tid;
+	drop_begun(inflight_rename(&v->begun, x->former, x->tid)); /* of the former leader */
 	json_text_begin(&args);
 	json_add_string(&args, "exe", x->exe);
 	write_instant(v, "exec", "task", x->tid, x->ns, &args);
@@ -192,25 +191,20 @@ static void chrome_on_enter(struct view *view, const struct call *c)
 		return;
 	b = xcalloc(1, sizeof(*b));
 	b->desc = c->desc;
-	b->tid = c->tid;
 	b->pid = c->pid;
-	b->ns = c->enter_ns;
 	json_text_begin(&b->args);
 	b->args.sink.full = false;
 	call_args(c, AT_SYSCALL_ENTER, v->names, &b->args.sink);
-	b = map_set(&v->begun, (uint64_t)c->tid, b);
-	if (!b)
-		return;
-	json_text_drop(&b->args); /* its return is not in the trace */
-	free(b);
+	drop_begun(inflight_take(&v->begun, c->tid));
+	inflight_add(&v->begun, &b->in, c->tid, c->enter_ns);
 }
 
 /* Write b as a complete event and free it. */
 static void write_complete(struct chrome *v, struct begun *b, uint64_t from, uint64_t to)
 {
 	struct json_text event, *o = begin_event(&event, "X", b->desc->name,
-						 call_class_name(b->desc->class), b->pid, b->tid,
-						 from);
+						 call_class_name(b->desc->class), b->pid,
+						 b->in.tid, from);
 
 	note_time(v, to);
 	add_microseconds(o, "dur", to > from ? to - from : 0);
@@ -219,28 +213,11 @@ static void write_complete(struct chrome *v, struct begun *b, uint64_t from, uin
 	free(b);
 }
 
-static void add_call_result(struct json_text *args, const struct call *c)
-{
-	const char *name;
-
-	if (c->failed) {
-		name = error_name((int)c->ret);
-		json_add_int(args, "ret", -1);
-		if (name)
-			json_add_string(args, "error", name);
-		else
-			json_add_int(args, "errno", c->ret);
-	} else if (call_result_kind(c) == RESULT_ADDR) {
-		json_add_hex(args, "ret", (uint64_t)c->ret);
-	} else {
-		json_add_int(args, "ret", c->ret);
-	}
-}
-
 static void chrome_on_exit(struct view *view, const struct call *c)
 {
 	struct chrome *v = to_chrome(view);
-	struct begun *b = map_del(&v->begun, (uint64_t)c->tid);
+	struct begun *b = (struct begun *)inflight_take(&v->begun, c->tid);
+	const char *error = c->failed ? error_name((int)c->ret) : NULL;
 	struct json_text results;
 
 	note_time(v, c->exit_ns);
@@ -254,16 +231,24 @@ static void chrome_on_exit(struct view *view, const struct call *c)
 		json_text_drop(&results);
 	else
 		json_add_object(&b->args, "results", &results);
-	add_call_result(&b->args, c);
+	if (call_result_kind(c) == RESULT_ADDR && !c->failed)
+		json_add_hex(&b->args, "ret", (uint64_t)c->ret);
+	else
+		json_add_int(&b->args, "ret", c->failed ? -1 : c->ret);
+	if (error)
+		json_add_string(&b->args, "error", error);
+	else if (c->failed)
+		json_add_int(&b->args, "errno", c->ret);
 	write_complete(v, b, c->start_ns, c->exit_ns);
 }
 
 static void chrome_on_abandon(struct view *view, const struct activity *a)
 {
-	struct begun *b = map_del(&to_chrome(view)->begun, (uint64_t)a->abandoned.call->tid);
+	struct chrome *v = to_chrome(view);
+	struct begun *b = (struct begun *)inflight_take(&v->begun, a->abandoned.call->tid);
 
 	if (b)
-		write_complete(to_chrome(view), b, b->ns, a->abandoned.ns);
+		write_complete(v, b, b->in.enter_ns, a->abandoned.ns);
 }
 
 /* Rings ---------------------------------------------------------------------- */
@@ -296,7 +281,7 @@ static void chrome_on_looked(struct view *view, const struct activity *a)
 	char name[40];
 
 	note_time(v, l->ns);
-	if (!views_ring_fill(l, &bytes))
+	if (!life_ring_fill(l, &bytes))
 		return;
 	snprintf(name, sizeof(name), "ring %u", l->ring->number);
 	begin_event(&o, "C", name, NULL, pid_of_task(v, l->tid), l->tid, l->ns);
@@ -315,10 +300,10 @@ static void chrome_free(struct view *view)
 	struct map_slot *slot;
 	size_t at = 0;
 
-	while ((slot = map_next(&v->begun, &at)))
-		write_complete(v, slot->value, ((struct begun *)slot->value)->ns, v->last_ns);
+	while ((slot = map_next(&v->begun.by_tid, &at)))
+		write_complete(v, slot->value, ((struct begun *)slot->value)->in.enter_ns, v->last_ns);
 	output_write(v->out, 0, end, sizeof(end) - 1);
-	map_free(&v->begun);
+	inflights_free(&v->begun);
 	map_free(&v->pids);
 	free(v);
 }
@@ -347,6 +332,7 @@ struct view *chrome_view_new(const struct names *names, const struct session_fac
 	v->view.ops = &chrome_ops;
 	v->names = names;
 	v->out = out;
+	inflights_init(&v->begun);
 	json_text_begin(&o);
 	json_add_string(&o, "displayTimeUnit", "ns");
 	sink_begin(&o.sink, "otherData", SINK_OBJECT);

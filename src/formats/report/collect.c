@@ -4,16 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/abi/attr.h"
 #include "core/abi/call_decode.h"
 #include "core/abi/siginfo.h"
 #include "core/abi/strings.h"
+#include "core/judge/judge.h"
 #include "core/lib/die.h"
-#include "formats/report/escape.h"
+#include "core/lib/hash.h"
+#include "formats/report/html.h"
 #include "formats/report/report.h"
-#include "formats/report/views.h"
-#include "formats/text/call_text.h"
 #include "formats/text/text_view.h"
+#include "xlat/tables.h"
 
 enum {
 	STRING_MAX = 200,	/* bytes of a string in a row */
@@ -22,6 +22,7 @@ enum {
 
 /* A call that has not returned. */
 struct pending {
+	struct inflight in;
 	struct report_row row;
 	struct buf text;	/* "name(first, args" */
 	bool any;		/* text has an argument */
@@ -32,21 +33,46 @@ static struct report *to_report(struct view *v)
 	return (struct report *)v; /* view is its first member */
 }
 
-/* Make room for element n; the capacity is a power of two. */
-#define GROW(list, n)								\
-	do {									\
-		if (!((n) & ((n) - 1)))						\
-			(list) = xrealloc(list, ((n) ? 2 * (n) : 1) * sizeof(*(list))); \
-	} while (0)
+/* Texts ------------------------------------------------------------------ */
+
+uint32_t pool_add(struct pool *p, const char *text)
+{
+	uint64_t hash = hash_text(HASH_START, text);
+	uintptr_t found;
+
+	/* on a collision, use the next free key */
+	for (; (found = (uintptr_t)map_get(&p->by_hash, hash)); hash++)
+		if (!strcmp(pool_get(p, (uint32_t)(found - 1)), text))
+			return (uint32_t)(found - 1);
+	GROW(p->at, p->n);
+	p->at[p->n++] = p->bytes.len;
+	buf_add(&p->bytes, text, strlen(text) + 1);
+	map_set(&p->by_hash, hash, (void *)(uintptr_t)p->n);
+	return (uint32_t)(p->n - 1);
+}
+
+void pool_free(struct pool *p)
+{
+	buf_free(&p->bytes);
+	free(p->at);
+	map_free(&p->by_hash);
+}
+
+/* Add a text and free its buffer; return its number. */
+static uint32_t pool_take(struct pool *p, struct buf *text)
+{
+	uint32_t number = pool_add(p, buf_str(text));
+
+	buf_free(text);
+	return number;
+}
 
 /* Tasks ------------------------------------------------------------------ */
 
 static size_t add_report_task(struct report *r, pid_t tid, pid_t pid, uint64_t ns)
 {
 	GROW(r->tasks, r->ntasks);
-	r->tasks[r->ntasks] = (struct report_task){
-		.tid = tid, .pid = pid, .born_ns = ns,
-	};
+	r->tasks[r->ntasks] = (struct report_task){ .tid = tid, .pid = pid, .born_ns = ns };
 	map_set(&r->by_tid, (uint64_t)tid, (void *)(r->ntasks + 1));
 	return r->ntasks++;
 }
@@ -58,13 +84,6 @@ static uint32_t task_index(struct report *r, pid_t tid, uint64_t ns)
 	return (uint32_t)(found ? found - 1 : add_report_task(r, tid, tid, ns));
 }
 
-static struct report_task *task_at(struct report *r, pid_t tid, uint64_t ns)
-{
-	size_t i = task_index(r, tid, ns); /* may move r->tasks */
-
-	return &r->tasks[i];
-}
-
 static void advance_time(struct report *r, uint64_t ns)
 {
 	life_tick(r);
@@ -74,10 +93,11 @@ static void advance_time(struct report *r, uint64_t ns)
 
 static void name_task(struct report *r, pid_t tid, const char *comm)
 {
+	uint32_t i = task_index(r, tid, r->last_ns);
 	char name[COMM_MAX + 1];
 
 	snprintf(name, sizeof(name), "%s", comm);
-	task_at(r, tid, r->last_ns)->name = pool_add(&r->pool, name);
+	r->tasks[i].name = pool_add(&r->pool, name);
 }
 
 static void report_on_comm(struct view *v, const struct activity *a)
@@ -123,12 +143,13 @@ static void add_row(struct report *r, const struct report_row *row)
 	r->nrows++;
 }
 
+/* Add a row, and free its text. */
 static void add_activity_row(struct report *r, uint32_t kind, pid_t tid, uint64_t ns,
-			     const char *text)
+			     struct buf *text)
 {
 	const struct report_row row = {
 		.ns = ns, .end_ns = ns, .kind = kind, .task = task_index(r, tid, ns),
-		.text = pool_add(&r->pool, text),
+		.text = pool_take(&r->pool, text),
 		.line = (uint32_t)reader_line(r->about.reader),
 	};
 
@@ -173,7 +194,6 @@ static uint32_t related_events(struct report *r, const struct call *c, enum call
 	struct about_events a = { .sink = { .ops = &ops }, .r = r, .c = c };
 	const struct ring *ring = NULL;
 	uint64_t start, end;
-	uint32_t list;
 
 	ops.value = add_related_value;
 	if (*pool_get(&r->pool, before))
@@ -188,11 +208,12 @@ static uint32_t related_events(struct report *r, const struct call *c, enum call
 	}
 	if (ring)
 		add_related_event(&a, ring->event);
-	if (a.list.len) /* remove the commas at both ends */
-		a.list.data[a.list.len - 1] = '\0';
-	list = pool_add(&r->pool, a.list.len ? a.list.data + 1 : "");
+	if (!a.list.len)
+		return 0;
+	a.list.data[a.list.len - 1] = '\0'; /* remove the commas at both ends */
+	before = pool_add(&r->pool, a.list.data + 1);
 	buf_free(&a.list);
-	return list;
+	return before;
 }
 
 static void init_sink(struct text_sink *t, struct buf *out)
@@ -204,16 +225,15 @@ static void init_sink(struct text_sink *t, struct buf *out)
 
 static struct pending *take_pending(struct report *r, pid_t tid)
 {
-	return map_del(&r->pending, (uint64_t)tid);
+	return (struct pending *)inflight_take(&r->pending, tid); /* its first member */
 }
 
 static void finish_row(struct report *r, struct pending *p, const char *result)
 {
-	p->row.text = pool_add(&r->pool, buf_str(&p->text));
+	p->row.text = pool_take(&r->pool, &p->text);
 	p->row.result = pool_add(&r->pool, result);
 	p->row.line = (uint32_t)reader_line(r->about.reader);
 	add_row(r, &p->row);
-	buf_free(&p->text);
 	free(p);
 }
 
@@ -243,31 +263,41 @@ static void report_on_enter(struct view *v, const struct call *c)
 	init_sink(&t, &p->text);
 	p->any = call_text_begin(c, r->names, &t);
 	p->row.events = related_events(r, c, AT_SYSCALL_ENTER, 0);
-	map_set(&r->pending, (uint64_t)c->tid, p);
-}
-
-/* Return the text with the attr of an open as HTML rows. */
-static uint32_t attr_text(struct report *r, const struct call *c, struct attr_rows_count *count)
-{
-	struct buf rows = { 0 };
-	uint32_t number;
-
-	*count = attr_rows(c, r->names, &rows);
-	number = pool_add(&r->pool, buf_str(&rows));
-	buf_free(&rows);
-	return number;
+	inflight_add(&r->pending, &p->in, c->tid, c->enter_ns);
 }
 
 /* An event that was opened before the trace has no call, and so no line. */
 static void report_on_described(struct view *v, const struct activity *a)
 {
+	const struct event *e = a->described.event;
 	struct report *r = to_report(v);
-	struct report_event *life = life_event(r, a->described.event->number);
+	struct report_event *life = life_event(r, e->number);
 	struct buf rows = { 0 };
 
-	life->attr_count = attr_rows_described(a->described.event, r->names, &rows);
-	life->attr = pool_add(&r->pool, buf_str(&rows));
-	buf_free(&rows);
+	life->attr_count = attr_rows(NULL, e, r->names, &rows);
+	life->attr = pool_take(&r->pool, &rows);
+}
+
+/* Append why an open failed, by the rules of the dump's kernel release and without the machine. */
+static void explain_failure(const struct report *r, const struct call *c, const struct attempt *a,
+			    struct buf *out)
+{
+	const struct xlat_entry *e = xlat_find(&xlat_perf_open_errno, (uint64_t)c->ret);
+	const char *release = r->facts->release;
+	struct judgement j;
+
+	if (c->inject.injected) {
+		buf_adds(out, "Injected by pevtrace: the kernel did not see the call");
+		html_addf(out, "%s%s.", c->inject.because[0] ? ". " : "", c->inject.because);
+		return;
+	}
+	judge_attempt(a, release ? release_read(&release) : 0, r->facts->arch, r->names, &j);
+	if (j.rule) {
+		html_addf(out, "%s%s ", j.sure ? "" : "Perhaps: ", j.rule->meaning);
+		html_put(out, "<span class=\"rule\">rule ", j.rule->name, "</span>");
+	} else {
+		html_add(out, e ? e->meaning : "Unknown error.");
+	}
 }
 
 static void add_failure(struct report *r, const struct call *c)
@@ -278,13 +308,13 @@ static void add_failure(struct report *r, const struct call *c)
 	struct report_failure f = {
 		.attempt = n - 1, .line = (uint32_t)reader_line(r->about.reader), .times = 1,
 	};
-	struct attr_rows_count count;
-	struct buf why = { 0 };
+	struct buf text = { 0 };
 
 	if (n == r->nattempts) /* the model does not know the task */
 		return;
 	r->nattempts = n;
-	f.attr = attr_text(r, c, &count);
+	attr_rows(c, NULL, r->names, &text);
+	f.attr = pool_take(&r->pool, &text);
 	if (last && last->attr == f.attr &&
 	    attempts[last->attempt].error == attempts[f.attempt].error &&
 	    attempts[last->attempt].injected == attempts[f.attempt].injected &&
@@ -292,51 +322,45 @@ static void add_failure(struct report *r, const struct call *c)
 		last->times++;
 		return;
 	}
-	failure_explain(r, c, &attempts[f.attempt], &why);
-	f.why = pool_add(&r->pool, buf_str(&why));
-	buf_free(&why);
+	explain_failure(r, c, &attempts[f.attempt], &text);
+	f.why = pool_take(&r->pool, &text);
 	GROW(r->failures, r->nfailures);
 	r->failures[r->nfailures++] = f;
-}
-
-static void add_opened(struct report *r, const struct call *c)
-{
-	const struct event *e = model_opened(r->model, c);
-	struct report_event *life;
-
-	if (c->failed)
-		add_failure(r, c);
-	if (!e)
-		return;
-	life = life_event(r, e->number);
-	life->attr = attr_text(r, c, &life->attr_count);
-	life->line = (uint32_t)reader_line(r->about.reader);
 }
 
 static void report_on_exit(struct view *v, const struct call *c)
 {
 	struct report *r = to_report(v);
 	struct pending *p = take_pending(r, c->tid);
-	struct buf result = { 0 };
+	bool opens = c->desc->id == CALL_PERF_EVENT_OPEN;
+	const struct event *e = opens ? model_opened(r->model, c) : NULL;
+	struct buf text = { 0 };
 	struct text_sink t;
 
 	advance_time(r, c->exit_ns);
-	if (c->desc->id == CALL_PERF_EVENT_OPEN)
-		add_opened(r, c);
+	if (opens && c->failed)
+		add_failure(r, c);
+	if (e) {
+		struct report_event *life = life_event(r, e->number);
+
+		life->attr_count = attr_rows(c, NULL, r->names, &text);
+		life->attr = pool_take(&r->pool, &text);
+		life->line = (uint32_t)reader_line(r->about.reader);
+	}
 	life_after(r, c);
 	if (!p)
 		return;
 	call_counts_add(&r->counts, c);
 	init_sink(&t, &p->text);
 	call_text_rest(c, p->any, r->names, &t);
-	init_sink(&t, &result);
+	init_sink(&t, &text);
 	call_text_result(c, r->names, &t);
 	p->row.ns = c->start_ns;
 	p->row.end_ns = c->exit_ns;
 	p->row.error = c->failed ? (int)c->ret : 0;
 	p->row.events = related_events(r, c, AT_SYSCALL_EXIT, p->row.events);
-	finish_row(r, p, buf_str(&result));
-	buf_free(&result);
+	finish_row(r, p, buf_str(&text));
+	buf_free(&text);
 }
 
 static void report_on_abandon(struct view *v, const struct activity *a)
@@ -370,15 +394,14 @@ static void report_on_signal(struct view *v, const struct activity *a)
 	buf_addf(&text, "%s ", name);
 	init_sink(&t, &text);
 	siginfo_emit(&g->info, &t.sink);
-	add_activity_row(r, ROW_SIGNAL, g->tid, g->ns, buf_str(&text));
-	buf_free(&text);
+	add_activity_row(r, ROW_SIGNAL, g->tid, g->ns, &text);
 }
 
 static void report_on_exec(struct view *v, const struct activity *a)
 {
 	const struct activity_exec *x = &a->exec;
 	struct report *r = to_report(v);
-	struct pending *displaced = views_move_pending(&r->pending, x->former, x->tid);
+	struct inflight *displaced = inflight_rename(&r->pending, x->former, x->tid);
 	struct buf text = { 0 };
 
 	advance_time(r, x->ns);
@@ -388,46 +411,44 @@ static void report_on_exec(struct view *v, const struct activity *a)
 		map_del(&r->by_tid, (uint64_t)x->former);
 	}
 	if (displaced) /* of the former leader */
-		finish_unreturned(r, displaced);
-	life_execed(r, x->ns);
+		finish_unreturned(r, (struct pending *)displaced);
+	r->exec_ns = x->ns;
 	if (x->exe)
 		name_task_by_path(r, x->tid, x->exe);
 	if (!x->shown || !x->exe)
 		return;
 	buf_adds(&text, "now runs ");
 	text_escaped(&text, x->exe);
-	add_activity_row(r, ROW_EXEC, x->tid, x->ns, buf_str(&text));
-	buf_free(&text);
+	add_activity_row(r, ROW_EXEC, x->tid, x->ns, &text);
 }
 
 static void report_on_gone(struct view *v, const struct activity *a)
 {
 	const struct activity_gone *g = &a->gone;
 	struct report *r = to_report(v);
-	char text[80];
+	struct buf text = { 0 };
+	char end[80];
 
 	advance_time(r, g->ns);
-	task_at(r, g->tid, g->ns)->gone_ns = g->ns;
-	life_execed(r, g->ns); /* its descriptors and rings may have ended */
-	text_task_end(g->how, g->status, text, sizeof(text));
+	r->tasks[task_index(r, g->tid, g->ns)].gone_ns = g->ns;
+	r->exec_ns = g->ns; /* its descriptors and rings may have ended */
+	text_task_end(g->how, g->status, end, sizeof(end));
+	buf_adds(&text, end);
 	if (g->shown)
-		add_activity_row(r, ROW_END, g->tid, g->ns, text);
+		add_activity_row(r, ROW_END, g->tid, g->ns, &text);
+	buf_free(&text);
 }
 
 static void report_on_record(struct view *v, const struct activity *a)
 {
-	const struct activity_record *rec = &a->record;
-
-	advance_time(to_report(v), rec->ns);
-	life_record(to_report(v), rec->ns, rec);
+	advance_time(to_report(v), a->record.ns);
+	life_record(to_report(v), &a->record);
 }
 
 static void report_on_looked(struct view *v, const struct activity *a)
 {
-	const struct activity_look *l = &a->look;
-
-	advance_time(to_report(v), l->ns);
-	life_looked(to_report(v), l);
+	advance_time(to_report(v), a->look.ns);
+	life_looked(to_report(v), &a->look);
 }
 
 /* Start and end ----------------------------------------------------------- */
@@ -447,7 +468,7 @@ static void report_free(struct view *v)
 	struct map_slot *slot;
 	size_t at = 0;
 
-	while ((slot = map_next(&r->pending, &at))) {
+	while ((slot = map_next(&r->pending.by_tid, &at))) {
 		((struct pending *)slot->value)->row.end_ns = r->last_ns;
 		finish_unreturned(r, slot->value);
 	}
@@ -458,7 +479,7 @@ static void report_free(struct view *v)
 	life_free(r);
 	pool_free(&r->pool);
 	map_free(&r->by_tid);
-	map_free(&r->pending);
+	inflights_free(&r->pending);
 	free(r->rows);
 	free(r->tasks);
 	free(r->failures);
@@ -492,6 +513,7 @@ struct view *report_view_new(const struct report_about *about, const struct mode
 	r->names = names;
 	r->out = out;
 	r->last_ns = r->facts->start_ns;
+	inflights_init(&r->pending);
 	pool_add(&r->pool, ""); /* number 0 */
 	return &r->view;
 }

@@ -7,7 +7,6 @@
 #include "core/abi/record.h"
 #include "core/lib/die.h"
 #include "formats/report/report.h"
-#include "formats/report/views.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
@@ -37,29 +36,6 @@ static struct report_ring *life_ring(struct report *r, unsigned int number)
 	return &r->rings[number];
 }
 
-static void begin_span(struct report_event *life, uint64_t ns)
-{
-	life->enabled = xrealloc(life->enabled,
-				 (life->nenabled + 1) * sizeof(*life->enabled));
-	life->enabled[life->nenabled++] = (struct report_span){ .from = ns };
-	life->on = true;
-}
-
-static void update_event(struct report *r, const struct event *e, uint64_t ns)
-{
-	struct report_event *life = life_event(r, e->number);
-	bool on = e->enabled && !e->closed;
-
-	if (on == life->on)
-		return;
-	if (on) {
-		begin_span(life, ns);
-		return;
-	}
-	life->enabled[life->nenabled - 1].to = e->closed && e->closed_ns ? e->closed_ns : ns;
-	life->on = false;
-}
-
 /* Update the events that were open at the last update, and those opened since. */
 static void update_events(struct report *r, uint64_t ns)
 {
@@ -70,9 +46,21 @@ static void update_events(struct report *r, uint64_t ns)
 	while (r->nlooked < n)
 		r->open[r->nopen++] = events[r->nlooked++];
 	for (size_t i = 0; i < r->nopen; i++) {
-		update_event(r, r->open[i], ns);
-		if (!r->open[i]->closed)
-			r->open[kept++] = r->open[i];
+		const struct event *e = r->open[i];
+		struct report_event *life = life_event(r, e->number);
+		bool on = e->enabled && !e->closed;
+
+		if (on && !life->on) {
+			life->enabled = xrealloc(life->enabled,
+						 (life->nenabled + 1) * sizeof(*life->enabled));
+			life->enabled[life->nenabled++] = (struct report_span){ .from = ns };
+		} else if (!on && life->on) {
+			life->enabled[life->nenabled - 1].to =
+				e->closed && e->closed_ns ? e->closed_ns : ns;
+		}
+		life->on = on;
+		if (!e->closed)
+			r->open[kept++] = e;
 	}
 	r->nopen = kept;
 }
@@ -115,11 +103,6 @@ void life_after(struct report *r, const struct call *c)
 	}
 }
 
-void life_execed(struct report *r, uint64_t ns)
-{
-	r->exec_ns = ns; /* the model is updated after the views */
-}
-
 void life_tick(struct report *r)
 {
 	uint64_t at = r->exec_ns;
@@ -153,7 +136,7 @@ static uint16_t record_clock(struct report *r, const struct event *e)
  * The offset of that clock is the least difference between the time of a record and of the
  * look that found it.
  */
-void life_record(struct report *r, uint64_t ns, const struct activity_record *rec)
+void life_record(struct report *r, const struct activity_record *rec)
 {
 	struct report_record *new;
 	struct record_id id;
@@ -163,19 +146,31 @@ void life_record(struct report *r, uint64_t ns, const struct activity_record *re
 	r->records_seen++;
 	if (!record_identify(rec->bytes, rec->len, rec->format, &id) || n >= REPORT_RECORDS)
 		return;
-	if (!(n & (n - 1))) /* the capacity is a power of two */
-		r->records = xrealloc(r->records, (n ? 2 * n : 1) * sizeof(*r->records));
+	GROW(r->records, n);
 	new = &r->records[r->nrecords++];
 	*new = (struct report_record){
-		.ns = ns, .event = rec->event->number, .type = (uint16_t)id.type,
+		.ns = rec->ns, .event = rec->event->number, .type = (uint16_t)id.type,
 		.clock = id.has_time ? record_clock(r, rec->event) : 0,
 	};
 	if (!new->clock)
 		return;
 	new->ns = id.time;
-	off = (int64_t)(ns - id.time);
+	off = (int64_t)(rec->ns - id.time);
 	if (off < r->clocks[new->clock - 1].offset)
 		r->clocks[new->clock - 1].offset = off;
+}
+
+bool life_ring_fill(const struct activity_look *l, uint64_t *bytes)
+{
+	const struct layout *page = &layout_perf_event_mmap_page;
+	uint64_t head, tail;
+
+	if (!l->page_len || l->ring->overwrite)
+		return false;
+	head = layout_get(page, PERF_EVENT_MMAP_PAGE_DATA_HEAD, l->page, l->page_len);
+	tail = layout_get(page, PERF_EVENT_MMAP_PAGE_DATA_TAIL, l->page, l->page_len);
+	*bytes = head > tail ? head - tail : 0;
+	return true;
 }
 
 void life_looked(struct report *r, const struct activity_look *l)
@@ -183,7 +178,7 @@ void life_looked(struct report *r, const struct activity_look *l)
 	struct report_ring *ring = life_ring(r, l->ring->number);
 	uint64_t bytes;
 
-	if (!views_ring_fill(l, &bytes))
+	if (!life_ring_fill(l, &bytes))
 		return;
 	ring->measured = true;
 	if (bytes > ring->most)

@@ -4,18 +4,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "formats/report/escape.h"
+#include "formats/report/html.h"
 #include "formats/report/page_internal.h"
 #include "formats/text/summary.h"
-
-/* Append a time since the start with its unit: "12.345 ms". */
-static void add_time_text(struct buf *out, uint64_t ns)
-{
-	if (ns < 1000000000)
-		buf_addf(out, "%.3f ms", (double)ns / 1e6);
-	else
-		buf_addf(out, "%.3f s", (double)ns / 1e9);
-}
 
 /* Append an argument, quoted for a shell if necessary. */
 static void add_shell_word(const char *arg, struct buf *out)
@@ -64,15 +55,11 @@ static void part_meta(const struct report *r, struct buf *out)
 
 	if (gmtime_r(&started, &tm))
 		strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S UTC", &tm);
-	buf_addf(out, "<li><time>%s</time></li>", text);
-	buf_adds(out, "<li>");
+	buf_addf(out, "<li><time>%s</time></li><li>", text);
 	html_addf(out, "%s %s, %s", f->sysname ? f->sysname : "Linux",
 		  f->release ? f->release : "", f->arch->name);
-	buf_adds(out, "</li><li>");
-	html_addf(out, "pevtrace %s", f->pevtrace ? f->pevtrace : "");
-	buf_adds(out, "</li><li>");
-	html_add(out, r->about.dump);
-	buf_adds(out, "</li>");
+	html_put(out, "</li><li>pevtrace ", f->pevtrace ? f->pevtrace : "", "</li>");
+	html_put(out, "<li>", r->about.dump, "</li>");
 	if (!reader_whole(r->about.reader))
 		buf_adds(out, "<li class=\"error\">incomplete: lines of the dump are missing "
 			      "or cannot be read</li>");
@@ -85,7 +72,7 @@ static void part_dump(const struct report *r, struct buf *out)
 
 /* Overview ------------------------------------------------------------------ */
 
-static void add_card(struct buf *out, const char *href, const char *what, const char *number,
+static void add_card(struct buf *out, const char *href, const char *number, const char *what,
 		     const char *more)
 {
 	buf_addf(out, "<li><a href=\"#%s\"><span class=\"n\">%s</span> <span class=\"what\">"
@@ -99,19 +86,19 @@ static void add_count_card(struct buf *out, const char *href, const char *one,
 	char number[32];
 
 	snprintf(number, sizeof(number), "%llu", (unsigned long long)n);
-	add_card(out, href, n == 1 ? one : many, number, more);
+	add_card(out, href, number, n == 1 ? one : many, more);
 }
 
 static void part_overview(const struct report *r, struct buf *out)
 {
 	uint64_t calls = 0, errors = 0, probes = 0, groups = 0;
+	uint64_t ns = r->last_ns - r->facts->start_ns;
 	struct ring *const *rings;
 	struct event *const *events;
 	size_t nevents = model_events(r->model, &events);
 	const struct attempt *attempts;
 	size_t nattempts = model_attempts(r->model, &attempts);
-	struct buf text = { 0 };
-	char more[80];
+	char text[32], more[80];
 
 	for (size_t i = 0; i < CALL_COUNT; i++) {
 		calls += r->counts.of[i].calls;
@@ -121,9 +108,12 @@ static void part_overview(const struct report *r, struct buf *out)
 		probes += event_is_probe(events[i]);
 		groups += events[i]->leader != NULL;
 	}
-	add_time_text(&text, r->last_ns - r->facts->start_ns);
+	if (ns < 1000000000)
+		snprintf(text, sizeof(text), "%.3f ms", (double)ns / 1e6);
+	else
+		snprintf(text, sizeof(text), "%.3f s", (double)ns / 1e9);
 	snprintf(more, sizeof(more), "%zu task%s", r->ntasks, r->ntasks == 1 ? "" : "s");
-	add_card(out, "timeline", "duration", buf_str(&text), more);
+	add_card(out, "timeline", text, "duration", more);
 	snprintf(more, sizeof(more), "%llu failed", (unsigned long long)errors);
 	add_count_card(out, "calls", "call", "calls", calls, more);
 	snprintf(more, sizeof(more), "%llu as probe%s, %llu in groups",
@@ -135,7 +125,6 @@ static void part_overview(const struct report *r, struct buf *out)
 	add_count_card(out, "rings", "ring mapped", "rings mapped",
 		       model_rings(r->model, &rings), "");
 	add_count_card(out, "timeline", "record read", "records read", r->records_seen, "");
-	buf_free(&text);
 }
 
 /* The template ---------------------------------------------------------------- */
@@ -156,26 +145,24 @@ static const struct {
 	{ "title", part_title, NULL }, { "version", NULL, PACKAGE_STRING },
 };
 
-static void write_part(const struct report *r, const char *name, size_t len,
-		       struct buf *out)
-{
-	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
-		if (strlen(parts[i].name) == len && !strncmp(parts[i].name, name, len)) {
-			if (parts[i].write)
-				parts[i].write(r, out);
-			else
-				buf_adds(out, parts[i].text);
-		}
-}
-
 void page_write(struct report *r)
 {
-	const char *p = page_template, *begin, *end;
+	const char *p = page_template, *name, *end;
 	struct buf out = { 0 };
 
-	while ((begin = strstr(p, "{{")) && (end = strstr(begin, "}}"))) {
-		buf_add(&out, p, (size_t)(begin - p));
-		write_part(r, begin + 2, (size_t)(end - begin - 2), &out);
+	while ((name = strstr(p, "{{")) && (end = strstr(name, "}}"))) {
+		buf_add(&out, p, (size_t)(name - p));
+		name += 2;
+		for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+			size_t len = strlen(parts[i].name);
+
+			if (len != (size_t)(end - name) || memcmp(parts[i].name, name, len))
+				continue;
+			if (parts[i].write)
+				parts[i].write(r, &out);
+			else
+				buf_adds(&out, parts[i].text);
+		}
 		page_flush(r, &out);
 		p = end + 2;
 	}

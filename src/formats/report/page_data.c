@@ -9,7 +9,7 @@
 #include "core/lib/die.h"
 #include "core/lib/hash.h"
 #include "core/lib/scan_text.h"
-#include "formats/report/escape.h"
+#include "formats/report/html.h"
 #include "formats/report/page_internal.h"
 #include "formats/text/summary.h"
 #include "xlat/layouts.h"
@@ -17,7 +17,6 @@
 
 /* The texts of the pool that the data refers to, renumbered. */
 struct texts {
-	const struct report *r;
 	uint32_t *number;	/* by number in the pool: new number + 1; 0: not used */
 	uint32_t *list;		/* numbers in the pool */
 	uint32_t n;
@@ -32,10 +31,17 @@ static uint32_t text_number(struct texts *t, uint32_t text)
 	return t->number[text] - 1;
 }
 
-/* Append ns since the start; a malformed dump may have times before it. */
-static void add_time(struct buf *out, const struct report *r, uint64_t ns)
+/* Append ns since the start, behind text; a malformed dump may have times before it. */
+static void add_time(struct buf *out, const char *before, const struct report *r, uint64_t ns)
 {
-	buf_addf(out, "%lld", (long long)(int64_t)(ns - r->facts->start_ns));
+	buf_addf(out, "%s%lld", before, (long long)(int64_t)(ns - r->facts->start_ns));
+}
+
+/* Append a string behind text. */
+static void add_string(struct buf *out, const char *before, const char *text)
+{
+	buf_adds(out, before);
+	script_add(out, text);
 }
 
 /* Rows --------------------------------------------------------------------------- */
@@ -76,23 +82,18 @@ static void add_rows(const struct report *r, struct texts *t, struct buf *out)
 	buf_adds(out, "},\n");
 }
 
-/* Return the name of a kind of row: "poll", "exec". */
-static const char *row_kind_name(uint32_t kind)
+/* Append the name and class of each kind of row: "poll", "exec". */
+static void add_kinds(struct buf *out)
 {
 	static const char *const others[] = {
 		[ROW_EXEC - CALL_COUNT] = "exec", [ROW_END - CALL_COUNT] = "exit",
 		[ROW_SIGNAL - CALL_COUNT] = "signal",
 	};
 
-	return kind < CALL_COUNT ? call_descs[kind].name : others[kind - CALL_COUNT];
-}
-
-static void add_kinds(const struct report *r, struct buf *out)
-{
-	(void)r;
 	buf_adds(out, "\"kinds\":[");
 	for (uint32_t i = 0; i < ROW_KINDS; i++)
-		buf_addf(out, "%s[\"%s\",\"%s\"]", i ? "," : "", row_kind_name(i),
+		buf_addf(out, "%s[\"%s\",\"%s\"]", i ? "," : "",
+			 i < CALL_COUNT ? call_descs[i].name : others[i - CALL_COUNT],
 			 i < CALL_COUNT ? call_class_name(call_descs[i].class) : "task");
 	buf_adds(out, "],\n");
 }
@@ -124,76 +125,52 @@ static void add_tasks(const struct report *r, struct buf *out)
 	for (size_t i = 0; i < r->ntasks; i++) {
 		const struct report_task *t = &r->tasks[i];
 
-		buf_addf(out, "%s{\"tid\":%d,\"pid\":%d,\"born\":", i ? ",\n" : "",
-			 (int)t->tid, (int)t->pid);
-		add_time(out, r, t->born_ns);
-		buf_adds(out, ",\"gone\":");
-		add_time(out, r, t->gone_ns ? t->gone_ns : r->last_ns);
-		buf_adds(out, ",\"name\":");
-		script_add(out, pool_get(&r->pool, t->name));
+		buf_addf(out, "%s{\"tid\":%d,\"pid\":%d", i ? ",\n" : "", (int)t->tid,
+			 (int)t->pid);
+		add_time(out, ",\"born\":", r, t->born_ns);
+		add_time(out, ",\"gone\":", r, t->gone_ns ? t->gone_ns : r->last_ns);
+		add_string(out, ",\"name\":", pool_get(&r->pool, t->name));
 		buf_addc(out, '}');
 		page_flush(r, out);
 	}
 	buf_adds(out, "],\n");
 }
 
-static void add_target_text(const struct report *r, const struct event *e, struct buf *out)
-{
-	struct buf text = { 0 };
-
-	summary_add_target(r->model, e, &text);
-	script_add(out, buf_str(&text));
-	buf_free(&text);
-}
-
-static void add_mode_text(const struct report *r, const struct event *e, struct buf *out)
-{
-	struct buf text = { 0 };
-
-	summary_add_mode(r->names, e, &text);
-	script_add(out, buf_str(&text) + (*buf_str(&text) == ',' ? 2 : 0));
-	buf_free(&text);
-}
-
-static void add_event_object(const struct report *r, const struct event *e, struct buf *out)
-{
-	const struct report_event *life = &r->events[e->number];
-
-	buf_addf(out, "{\"number\":%u,\"leader\":%u,\"output\":%u,\"probe\":%s,\"attr\":%u,"
-		 "\"opened\":", e->number, e->leader ? e->leader->number : 0,
-		 e->output ? e->output->number : 0, event_is_probe(e) ? "true" : "false",
-		 life->attr);
-	add_time(out, r, e->opened_ns ? e->opened_ns : r->facts->start_ns);
-	buf_adds(out, ",\"closed\":");
-	add_time(out, r, e->closed && e->closed_ns ? e->closed_ns : r->last_ns);
-	buf_adds(out, ",\"name\":");
-	script_add(out, e->name);
-	buf_adds(out, ",\"target\":");
-	add_target_text(r, e, out);
-	buf_adds(out, ",\"mode\":");
-	add_mode_text(r, e, out);
-	buf_adds(out, ",\"enabled\":[");
-	for (size_t i = 0; i < life->nenabled; i++) {
-		buf_adds(out, i ? "," : "");
-		add_time(out, r, life->enabled[i].from);
-		buf_addc(out, ',');
-		add_time(out, r, life->enabled[i].to);
-	}
-	buf_adds(out, "]}");
-}
-
 static void add_event_list(const struct report *r, struct buf *out)
 {
 	struct event *const *events;
 	size_t n = model_events(r->model, &events);
+	struct buf text = { 0 };
 
 	buf_adds(out, "\"events\":[");
 	for (size_t i = 0; i < n; i++) {
-		buf_adds(out, i ? ",\n" : "");
-		add_event_object(r, events[i], out);
+		const struct event *e = events[i];
+		const struct report_event *life = &r->events[e->number];
+
+		buf_addf(out, "%s{\"number\":%u,\"leader\":%u,\"output\":%u,\"probe\":%s,"
+			 "\"attr\":%u", i ? ",\n" : "", e->number,
+			 e->leader ? e->leader->number : 0, e->output ? e->output->number : 0,
+			 event_is_probe(e) ? "true" : "false", life->attr);
+		add_time(out, ",\"opened\":", r, e->opened_ns ? e->opened_ns : r->facts->start_ns);
+		add_time(out, ",\"closed\":", r,
+			 e->closed && e->closed_ns ? e->closed_ns : r->last_ns);
+		add_string(out, ",\"name\":", e->name);
+		summary_add_target(r->model, e, &text);
+		add_string(out, ",\"target\":", buf_str(&text));
+		buf_reset(&text);
+		summary_add_mode(r->names, e, &text);
+		add_string(out, ",\"mode\":", buf_str(&text) + (*buf_str(&text) == ',' ? 2 : 0));
+		buf_reset(&text);
+		buf_adds(out, ",\"enabled\":[");
+		for (size_t k = 0; k < life->nenabled; k++) {
+			add_time(out, k ? "," : "", r, life->enabled[k].from);
+			add_time(out, ",", r, life->enabled[k].to);
+		}
+		buf_adds(out, "]}");
 		page_flush(r, out);
 	}
 	buf_adds(out, "],\n");
+	buf_free(&text);
 }
 
 static void add_rings(const struct report *r, struct buf *out)
@@ -209,13 +186,11 @@ static void add_rings(const struct report *r, struct buf *out)
 		if (rings[i]->number < r->nrings)
 			s = r->rings[rings[i]->number].mapped;
 		summary_add_size(rings[i], r->names->page_size, &size);
-		buf_addf(out, "%s{\"number\":%u,\"event\":%u,\"from\":", i ? ",\n" : "",
-			 rings[i]->number, rings[i]->event->number);
-		add_time(out, r, s.from ? s.from : r->facts->start_ns);
-		buf_adds(out, ",\"to\":");
-		add_time(out, r, s.to ? s.to : r->last_ns);
-		buf_adds(out, ",\"size\":");
-		script_add(out, buf_str(&size));
+		buf_addf(out, "%s{\"number\":%u,\"event\":%u", i ? ",\n" : "", rings[i]->number,
+			 rings[i]->event->number);
+		add_time(out, ",\"from\":", r, s.from ? s.from : r->facts->start_ns);
+		add_time(out, ",\"to\":", r, s.to ? s.to : r->last_ns);
+		add_string(out, ",\"size\":", buf_str(&size));
 		buf_addc(out, '}');
 		buf_free(&size);
 	}
@@ -224,29 +199,23 @@ static void add_rings(const struct report *r, struct buf *out)
 
 /* Records ----------------------------------------------------------------------------- */
 
-static void add_record_types(struct buf *out)
-{
-	const struct xlat *x = &xlat_perf_event_type;
-	const char *sep = "";
-
-	buf_adds(out, "\"types\":{");
-	for (size_t i = 0; i < x->n; i++) {
-		if (x->entries[i].traits & XLAT_NONABI)
-			continue;
-		buf_addf(out, "%s\"%llu\":\"%s\"", sep, (unsigned long long)x->entries[i].value,
-			 x->entries[i].name + strlen(x->prefix));
-		sep = ",";
-	}
-	buf_adds(out, "},\n");
-}
-
 /* Append for each event the times of its records, as differences, and their types. */
 static void add_record_columns(const struct report *r, struct buf *out)
 {
+	const struct xlat *x = &xlat_perf_event_type;
+	const char *sep = "";
 	size_t i = 0, end;
 
-	add_record_types(out);
-	buf_addf(out, "\"recordsSeen\":%llu,\"records\":[", (unsigned long long)r->records_seen);
+	buf_adds(out, "\"types\":{");
+	for (const struct xlat_entry *e = x->entries; e < x->entries + x->n; e++) {
+		if (e->traits & XLAT_NONABI)
+			continue;
+		buf_addf(out, "%s\"%llu\":\"%s\"", sep, (unsigned long long)e->value,
+			 e->name + strlen(x->prefix));
+		sep = ",";
+	}
+	buf_addf(out, "},\n\"recordsSeen\":%llu,\"records\":[",
+		 (unsigned long long)r->records_seen);
 	for (; i < r->nrecords; i = end) {
 		uint64_t last = r->facts->start_ns;
 
@@ -281,19 +250,13 @@ struct words {
 	struct map by_hash;
 };
 
-static uint64_t text_word_hash(const char *name, size_t len)
-{
-	return hash_bytes(HASH_START, name, len);
-}
-
 static void add_known_word(struct words *w, const char *name, const char *meaning)
 {
-	uint64_t hash = text_word_hash(name, strlen(name));
+	uint64_t hash = hash_bytes(HASH_START, name, strlen(name));
 
 	if (!meaning || !*meaning || map_get(&w->by_hash, hash))
 		return;
-	if (!(w->n & (w->n - 1))) /* room is made in powers of two */
-		w->list = xrealloc(w->list, (w->n ? 2 * w->n : 1) * sizeof(*w->list));
+	GROW(w->list, w->n);
 	w->list[w->n++] = (struct word){ name, meaning, false };
 	map_set(&w->by_hash, hash, (void *)w->n);
 }
@@ -319,13 +282,14 @@ static void mark_used_words(struct words *w, const char *text)
 {
 	while (*text) {
 		const char *start = text;
-		size_t found;
+		size_t len, found = 0;
 
 		text += scan_word(text, NULL);
-		found = text - start > 2 ?
-			(size_t)map_get(&w->by_hash, text_word_hash(start, (size_t)(text - start))) : 0;
-		if (found && strlen(w->list[found - 1].name) == (size_t)(text - start) &&
-		    !strncmp(w->list[found - 1].name, start, (size_t)(text - start)))
+		len = (size_t)(text - start);
+		if (len > 2)
+			found = (size_t)map_get(&w->by_hash, hash_bytes(HASH_START, start, len));
+		if (found && strlen(w->list[found - 1].name) == len &&
+		    !memcmp(w->list[found - 1].name, start, len))
 			w->list[found - 1].used = true;
 		text += *text && text == start;
 		while (*text && !scan_is_word(*text))
@@ -333,61 +297,42 @@ static void mark_used_words(struct words *w, const char *text)
 	}
 }
 
-static void add_texts(const struct texts *t, struct words *w, struct buf *out)
-{
-	const struct report *r = t->r;
-
-	buf_adds(out, "\"texts\":[");
-	for (uint32_t i = 0; i < t->n; i++) {
-		const char *text = pool_get(&r->pool, t->list[i]);
-
-		buf_adds(out, i ? ",\n" : "\n");
-		script_add(out, text);
-		mark_used_words(w, text);
-		page_flush(r, out);
-	}
-	buf_adds(out, "],\n");
-}
-
-static void add_used_words(const struct words *w, struct buf *out)
-{
-	const char *sep = "";
-
-	buf_adds(out, "\"words\":{");
-	for (size_t i = 0; i < w->n; i++) {
-		if (!w->list[i].used)
-			continue;
-		buf_adds(out, sep);
-		script_add(out, w->list[i].name);
-		buf_addc(out, ':');
-		script_add(out, w->list[i].meaning);
-		sep = ",\n";
-	}
-	buf_adds(out, "}");
-}
-
 void part_data(const struct report *r, struct buf *out)
 {
 	struct texts t = {
-		.r = r, .number = xcalloc(r->pool.n, sizeof(*t.number)),
+		.number = xcalloc(r->pool.n, sizeof(*t.number)),
 		.list = xcalloc(r->pool.n, sizeof(*t.list)),
 	};
 	struct words w = { 0 };
+	const char *sep = "";
 
-	add_known_words(&w);
-	buf_adds(out, "{\"end\":");
-	add_time(out, r, r->last_ns);
+	add_time(out, "{\"end\":", r, r->last_ns);
 	buf_adds(out, ",\n");
-	add_kinds(r, out);
+	add_kinds(out);
 	add_errors(r, out);
 	add_tasks(r, out);
 	add_event_list(r, out);
 	add_rings(r, out);
 	add_record_columns(r, out);
 	add_rows(r, &t, out);
-	add_texts(&t, &w, out);
-	add_used_words(&w, out);
-	buf_adds(out, "}");
+	add_known_words(&w);
+	buf_adds(out, "\"texts\":[");
+	for (uint32_t i = 0; i < t.n; i++) {
+		const char *text = pool_get(&r->pool, t.list[i]);
+
+		add_string(out, i ? ",\n" : "\n", text);
+		mark_used_words(&w, text);
+		page_flush(r, out);
+	}
+	buf_adds(out, "],\n\"words\":{");
+	for (size_t i = 0; i < w.n; i++) {
+		if (!w.list[i].used)
+			continue;
+		add_string(out, sep, w.list[i].name);
+		add_string(out, ":", w.list[i].meaning);
+		sep = ",\n";
+	}
+	buf_adds(out, "}}");
 	free(w.list);
 	map_free(&w.by_hash);
 	free(t.number);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/lib/die.h"
-#include "formats/report/escape.h"
+#include "formats/report/html.h"
 #include "formats/report/page_internal.h"
 #include "formats/text/summary.h"
 
@@ -109,19 +109,6 @@ static void place_others(struct drawing *d)
 				add_node(d, READERS, (uint64_t)tasks[i]->tid);
 }
 
-/* Center the columns vertically.  Return the height. */
-static int center_columns(struct drawing *d)
-{
-	int most = 0;
-
-	for (int c = 0; c < COLUMNS; c++)
-		most = d->bottom[c] > most ? d->bottom[c] : most;
-	for (int c = 0; c < COLUMNS; c++)
-		for (size_t i = 0; i < d->n[c]; i++)
-			d->nodes[c][i].y += (most - d->bottom[c]) / 2;
-	return most;
-}
-
 static void draw_edge(struct drawing *d, enum column from, const struct node *a, enum column to,
 		      const struct node *b, const char *class)
 {
@@ -201,19 +188,18 @@ static void draw_fitting_text(struct buf *out, int y, const char *class, const c
 		buf_adds(&cut, "..");
 		text = cut.data;
 	}
-	buf_addf(out, "<text class=\"%s\" x=\"%d\" y=\"%d\">", class, TEXT_X, y);
-	html_add(out, text);
-	buf_adds(out, "</text>");
+	buf_addf(out, "<text class=\"%s\" x=\"%d\" y=\"%d\"", class, TEXT_X, y);
+	html_put(out, ">", text, "</text>");
 	buf_free(&cut);
 }
 
 static void draw_box(struct drawing *d, enum column c, const struct node *n, const char *class,
-		     const char *href, const char *one, const char *two)
+		     bool linked, const char *one, const char *two)
 {
 	struct buf *out = d->out;
 
-	if (href)
-		buf_addf(out, "<a href=\"#%s-%llu\">", href, (unsigned long long)n->key);
+	if (linked)
+		buf_addf(out, "<a href=\"#%s-%llu\">", class, (unsigned long long)n->key);
 	buf_addf(out, "<g class=\"node %s\" data-node=\"%c%llu\" transform=\"translate(%d %d)\">"
 		 "<title>", class, "terw"[c], (unsigned long long)n->key, columns[c].x, n->y);
 	html_addf(out, "%s: %s", one, two);
@@ -221,92 +207,70 @@ static void draw_box(struct drawing *d, enum column c, const struct node *n, con
 		 HEIGHT);
 	draw_fitting_text(out, LINE_1, "one", one, columns[c].width);
 	draw_fitting_text(out, LINE_2, "two", two, columns[c].width);
-	buf_adds(out, href ? "</g></a>\n" : "</g>\n");
+	buf_adds(out, linked ? "</g></a>\n" : "</g>\n");
 }
 
-/* Append how often tasks with that tid opened, or waited, by column. */
-static void add_activity(const struct drawing *d, enum column c, pid_t tid, struct buf *out)
+static void draw_node(struct drawing *d, enum column c, const struct node *n)
 {
+	const struct model *m = d->r->model;
+	struct buf one = { 0 }, two = { 0 };
+	const struct event *e;
+	const struct ring *ring;
 	struct task_info *const *tasks;
-	size_t n = model_tasks(d->r->model, &tasks);
-	unsigned int opens = 0, waits = 0;
+	size_t ntasks = model_tasks(m, &tasks);
+	unsigned int times = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		opens += tasks[i]->tid == tid ? tasks[i]->opens : 0;
-		waits += tasks[i]->tid == tid ? tasks[i]->polls : 0;
-	}
-	n = c == OPENERS ? opens : waits;
-	buf_addf(out, "%zu %s%s", n, c == OPENERS ? "open" : "wait", n == 1 ? "" : "s");
-}
-
-static void draw_tasks(struct drawing *d, enum column c)
-{
-	for (size_t i = 0; i < d->n[c]; i++) {
-		pid_t tid = (pid_t)d->nodes[c][i].key;
-		struct buf name = { 0 }, activity = { 0 };
-
-		summary_add_task(d->r->model, tid, &name);
-		add_activity(d, c, tid, &activity);
-		draw_box(d, c, &d->nodes[c][i], "task", NULL, buf_str(&name), buf_str(&activity));
-		buf_free(&name);
-		buf_free(&activity);
-	}
-}
-
-static void draw_events(struct drawing *d)
-{
-	for (size_t i = 0; i < d->n[EVENTS]; i++) {
-		const struct node *n = &d->nodes[EVENTS][i];
-		const struct event *e = model_event_number(d->r->model, (unsigned int)n->key);
-		struct buf one = { 0 }, two = { 0 };
-
+	if (c == EVENTS) {
+		e = model_event_number(m, (unsigned int)n->key);
 		buf_addf(&one, "#%u %s", e->number, e->name);
 		summary_add_mode(d->r->names, e, &two);
-		draw_box(d, EVENTS, n, "event", "event", buf_str(&one),
+		draw_box(d, c, n, "event", true, buf_str(&one),
 			 two.len ? two.data + 2 : "opened before the trace");
-		buf_free(&one);
-		buf_free(&two);
-	}
-}
-
-static void draw_rings(struct drawing *d)
-{
-	for (size_t i = 0; i < d->n[RINGS]; i++) {
-		const struct node *n = &d->nodes[RINGS][i];
-		const struct ring *ring = model_ring(d->r->model, (unsigned int)n->key);
-		struct buf one = { 0 }, two = { 0 };
-
+	} else if (c == RINGS) {
+		ring = model_ring(m, (unsigned int)n->key);
 		buf_addf(&one, "ring %u", ring->number);
 		summary_add_size(ring, d->r->names->page_size, &two);
-		draw_box(d, RINGS, n, "ring", "ring", buf_str(&one), buf_str(&two));
-		buf_free(&one);
-		buf_free(&two);
+		draw_box(d, c, n, "ring", true, buf_str(&one), buf_str(&two));
+	} else {
+		summary_add_task(m, (pid_t)n->key, &one);
+		for (size_t i = 0; i < ntasks; i++) /* tids are reused */
+			if (tasks[i]->tid == (pid_t)n->key)
+				times += c == OPENERS ? tasks[i]->opens : tasks[i]->polls;
+		buf_addf(&two, "%u %s%s", times, c == OPENERS ? "open" : "wait",
+			 times == 1 ? "" : "s");
+		draw_box(d, c, n, "task", false, buf_str(&one), buf_str(&two));
 	}
+	buf_free(&one);
+	buf_free(&two);
 }
 
 static void draw(struct drawing *d)
 {
-	int height = center_columns(d) + MARGIN;
 	int last = d->n[READERS] ? READERS : d->n[RINGS] ? RINGS : EVENTS;
-	int width = columns[last].x + columns[last].width + MARGIN;
+	int width = columns[last].x + columns[last].width + MARGIN, most = 0;
 
+	for (int c = 0; c < COLUMNS; c++)
+		most = d->bottom[c] > most ? d->bottom[c] : most;
+	for (int c = 0; c < COLUMNS; c++) /* center the columns vertically */
+		for (size_t i = 0; i < d->n[c]; i++)
+			d->nodes[c][i].y += (most - d->bottom[c]) / 2;
 	buf_addf(d->out, "<div class=\"scroll graph\" tabindex=\"0\" role=\"region\" "
 		 "aria-label=\"Drawing of events and rings\">\n<svg viewBox=\"0 0 %d %d\" "
 		 "width=\"%d\" height=\"%d\" role=\"group\" aria-labelledby=\"graph-title "
 		 "graph-desc\"><title id=\"graph-title\">Events and rings</title>"
 		 "<desc id=\"graph-desc\">Who opened each event, which events form groups, "
 		 "which ring their records go to and who waits for it. The tables of events, "
-		 "rings and tasks have the same data.</desc>\n", width, height, width, height);
+		 "rings and tasks have the same data.</desc>\n", width, most + MARGIN, width,
+		 most + MARGIN);
 	for (int c = 0; c <= last; c++)
 		if (d->n[c])
 			buf_addf(d->out, "<text class=\"head\" x=\"%d\" y=\"18\">%s</text>\n",
 				 columns[c].x, columns[c].title);
 	draw_groups(d);
 	draw_edges(d);
-	draw_tasks(d, OPENERS);
-	draw_events(d);
-	draw_rings(d);
-	draw_tasks(d, READERS);
+	for (enum column c = OPENERS; c < COLUMNS; c++)
+		for (size_t i = 0; i < d->n[c]; i++)
+			draw_node(d, c, &d->nodes[c][i]);
 	buf_adds(d->out, "</svg>\n</div>\n");
 }
 

@@ -32,13 +32,3 @@ void page_link_event(struct buf *out, unsigned int number);
 void page_table_begin(struct buf *out, const char *label, const char *caption,
 		      const char *const *columns);
 void page_table_end(struct buf *out);
-
-/* Append what add(..., buf) appends, escaped. */
-#define PAGE_ESCAPED(out, add, ...)						\
-	do {									\
-		struct buf escaped = { 0 };					\
-										\
-		add(__VA_ARGS__, &escaped);					\
-		html_add(out, buf_str(&escaped));				\
-		buf_free(&escaped);						\
-	} while (0)

@@ -8,16 +8,16 @@
 #include "core/lib/die.h"
 #include "core/model/attempt.h"
 #include "core/model/event_name.h"
-#include "formats/report/escape.h"
+#include "formats/report/html.h"
 #include "formats/report/page_internal.h"
 #include "formats/text/summary.h"
 #include "formats/text/text.h"
 
-static void add_cell(struct buf *out, const struct buf *text)
+/* Append a cell of text, and reset the text. */
+static void add_cell(struct buf *out, struct buf *text)
 {
-	buf_adds(out, "<td>");
-	html_add(out, buf_str(text));
-	buf_adds(out, "</td>");
+	html_put(out, "<td>", buf_str(text), "</td>");
+	buf_reset(text);
 }
 
 static const struct report_event *event_life(const struct report *r, const struct event *e)
@@ -29,8 +29,22 @@ static const struct report_event *event_life(const struct report *r, const struc
 
 /* Events ------------------------------------------------------------------------ */
 
-static void add_relations(const struct event *e, struct buf *out)
+static void add_event_row(const struct report *r, const struct event *e, struct buf *out)
 {
+	const struct report_event *life = event_life(r, e);
+	struct buf text = { 0 };
+
+	buf_addf(out, "<tr id=\"event-%u\"><th scope=\"row\">#%u", e->number, e->number);
+	html_put(out, " <code>", e->name, "</code>");
+	if (event_is_probe(e))
+		buf_adds(out, " <span class=\"tag\">probe</span>");
+	buf_adds(out, "</th>");
+	summary_add_target(r->model, e, &text);
+	summary_add_mode(r->names, e, &text);
+	add_cell(out, &text);
+	summary_add_life(r->names, r->model, e, &text);
+	add_cell(out, &text);
+	buf_adds(out, "<td>");
 	if (e->leader) {
 		buf_adds(out, "in the group of ");
 		page_link_event(out, e->leader->number);
@@ -40,32 +54,9 @@ static void add_relations(const struct event *e, struct buf *out)
 		buf_adds(out, " to the ring of ");
 		page_link_event(out, e->output->number);
 	}
-}
-
-static void add_event_row(const struct report *r, const struct event *e, struct buf *out)
-{
-	const struct report_event *life = event_life(r, e);
-	struct buf text = { 0 };
-
-	buf_addf(out, "<tr id=\"event-%u\"><th scope=\"row\">#%u <code>", e->number, e->number);
-	html_add(out, e->name);
-	buf_adds(out, "</code>");
-	if (event_is_probe(e))
-		buf_adds(out, " <span class=\"tag\">probe</span>");
-	buf_adds(out, "</th>");
-	summary_add_target(r->model, e, &text);
-	summary_add_mode(r->names, e, &text);
-	add_cell(out, &text);
-	buf_reset(&text);
-	summary_add_life(r->names, r->model, e, &text);
-	add_cell(out, &text);
-	buf_adds(out, "<td>");
-	add_relations(e, out);
 	buf_adds(out, "</td>");
-	buf_reset(&text);
 	summary_add_counter(e, &text);
 	add_cell(out, &text);
-	buf_reset(&text);
 	summary_add_records(e, &text);
 	add_cell(out, &text);
 	buf_adds(out, "<td>");
@@ -102,56 +93,38 @@ void part_events(const struct report *r, struct buf *out)
 
 /* Attrs ---------------------------------------------------------------------------- */
 
-/* Append the name of the first event with the attr, and the number of others. */
-static void add_attr_name(const struct report *r, uint32_t attr, struct buf *out)
-{
-	struct event *const *events;
-	size_t n = model_events(r->model, &events), users = 0;
-	const char *name = NULL;
-
-	for (size_t i = 0; i < n; i++) {
-		if (event_life(r, events[i])->attr != attr)
-			continue;
-		if (!users++)
-			name = events[i]->name;
-	}
-	buf_adds(out, "<code>");
-	html_add(out, name ? name : "");
-	buf_adds(out, "</code>");
-	if (users > 1)
-		buf_addf(out, " and %zu more", users - 1);
-}
-
-static void add_attr_events(const struct report *r, uint32_t attr, struct buf *out)
-{
-	struct event *const *events;
-	size_t n = model_events(r->model, &events), users = 0;
-
-	buf_adds(out, "<p>Events with this attr: ");
-	for (size_t i = 0; i < n && users < 100; i++) {
-		if (event_life(r, events[i])->attr != attr)
-			continue;
-		buf_adds(out, users++ ? ", " : "");
-		page_link_event(out, events[i]->number);
-	}
-	buf_adds(out, users == 100 ? ", ...</p>\n" : "</p>\n");
-}
-
 static void add_attr_table(const struct report *r, const struct report_event *life, bool open,
 			   struct buf *out)
 {
-	uint32_t attr = life->attr;
+	struct event *const *events;
+	size_t n = model_events(r->model, &events), users = 0;
+	const char *name = "";
+	struct buf links = { 0 };
 
-	buf_addf(out, "<details class=\"attr\" id=\"attr-%u\"%s><summary>", attr,
+	for (size_t i = 0; i < n; i++) {
+		if (event_life(r, events[i])->attr != life->attr)
+			continue;
+		if (!users++)
+			name = events[i]->name;
+		if (users > 100)
+			continue;
+		buf_adds(&links, users > 1 ? ", " : "");
+		page_link_event(&links, events[i]->number);
+	}
+	buf_addf(out, "<details class=\"attr\" id=\"attr-%u\"%s><summary>", life->attr,
 		 open ? " open" : "");
-	add_attr_name(r, attr, out);
+	html_put(out, "<code>", name, "</code>");
+	if (users > 1)
+		buf_addf(out, " and %zu more", users - 1);
 	buf_addf(out, " <span class=\"note\">%u fields set, %u unset</span></summary>\n",
 		 life->attr_count.set, life->attr_count.unset);
-	add_attr_events(r, attr, out);
+	buf_addf(out, "<p>Events with this attr: %s%s</p>\n", buf_str(&links),
+		 users >= 100 ? ", ..." : "");
 	page_table_begin(out, "Fields of the attr", "struct perf_event_attr",
 			 (const char *const[]){ "Field", "Value", "Meaning", NULL });
-	buf_adds(out, pool_get(&r->pool, attr));
+	buf_adds(out, pool_get(&r->pool, life->attr));
 	buf_adds(out, "</tbody></table></div></details>\n");
+	buf_free(&links);
 }
 
 void part_attrs(const struct report *r, struct buf *out)
@@ -181,55 +154,44 @@ void part_attrs(const struct report *r, struct buf *out)
 
 /* Failures --------------------------------------------------------------------------- */
 
-static void add_instead(const struct report *r, const struct attempt *a, struct buf *out)
-{
-	const struct event *e = attempt_instead(r->model, a);
-	struct buf text = { 0 };
-
-	if (!e) {
-		buf_adds(out, "No similar event was opened.");
-		return;
-	}
-	page_link_event(out, e->number);
-	buf_adds(out, " <code>");
-	html_add(out, e->name);
-	buf_adds(out, "</code>, which differs in ");
-	attempt_compare(a, e, &text);
-	html_add(out, text.len ? buf_str(&text) : "nothing");
-	buf_free(&text);
-}
-
 static void add_failure_row(const struct report *r, const struct report_failure *f,
 			    struct buf *out)
 {
 	const struct attempt *attempts, *a;
-	struct buf name = { 0 };
+	const struct event *instead;
+	struct buf text = { 0 };
 	const char *error;
 
 	model_attempts(r->model, &attempts);
 	a = &attempts[f->attempt];
-	event_name_probed(a->attr, a->attr_len, r->names, a->probed, &name);
-	error = error_name(a->error);
-	buf_adds(out, "<tr><th scope=\"row\"><code>");
-	html_add(out, buf_str(&name));
-	buf_adds(out, "</code>");
+	instead = attempt_instead(r->model, a);
+	event_name_probed(a->attr, a->attr_len, r->names, a->probed, &text);
+	html_put(out, "<tr><th scope=\"row\"><code>", buf_str(&text), "</code>");
+	buf_reset(&text);
 	if (f->times > 1)
 		buf_addf(out, " <span class=\"tag\">%u times</span>", f->times);
-	buf_adds(out, "<details><summary>fields</summary><table><tbody>");
-	buf_adds(out, pool_get(&r->pool, f->attr));
-	buf_adds(out, "</tbody></table></details></th><td><strong class=\"error\">");
+	buf_addf(out, "<details><summary>fields</summary><table><tbody>%s</tbody></table>"
+		 "</details></th><td><strong class=\"error\">", pool_get(&r->pool, f->attr));
+	error = error_name(a->error);
 	if (error)
 		buf_adds(out, error);
 	else
 		buf_addf(out, "%d", a->error);
-	buf_adds(out, "</strong></td><td>");
-	buf_adds(out, pool_get(&r->pool, f->why));
-	buf_adds(out, "</td><td>");
-	add_instead(r, a, out);
-	buf_adds(out, "</td><td>");
-	PAGE_ESCAPED(out, summary_add_task, r->model, a->tid);
-	buf_addf(out, " <span class=\"note\">line %u</span></td></tr>\n", f->line);
-	buf_free(&name);
+	buf_addf(out, "</strong></td><td>%s</td><td>", pool_get(&r->pool, f->why));
+	if (instead) {
+		page_link_event(out, instead->number);
+		html_put(out, " <code>", instead->name, "</code>, which differs in ");
+		attempt_compare(a, instead, &text);
+		html_add(out, text.len ? buf_str(&text) : "nothing");
+		buf_reset(&text);
+	} else {
+		buf_adds(out, "No similar event was opened.");
+	}
+	buf_adds(out, "</td>");
+	summary_add_task(r->model, a->tid, &text);
+	html_put(out, "<td>", buf_str(&text), " <span class=\"note\">");
+	buf_addf(out, "line %u</span></td></tr>\n", f->line);
+	buf_free(&text);
 }
 
 void part_failures(const struct report *r, struct buf *out)
@@ -259,32 +221,26 @@ void part_failures(const struct report *r, struct buf *out)
 
 /* Rings and tasks -------------------------------------------------------------------- */
 
-static void add_ring_writers(const struct report *r, const struct summary_writers *w,
-			     const struct ring *ring, struct buf *out)
-{
-	const char *sep = "";
-
-	for (unsigned int i = summary_first_writer(w, ring); i; i = w->next[i], sep = ", ") {
-		buf_adds(out, sep);
-		page_link_event(out, model_event_number(r->model, i)->number);
-	}
-}
-
 static void add_ring_row(const struct report *r, const struct summary_writers *w,
 			 const struct ring *ring, struct buf *out)
 {
 	const struct report_ring *life = ring->number < r->nrings ?
 		&r->rings[ring->number] : NULL;
+	struct buf size = { 0 };
+	const char *sep = "";
 
-	buf_addf(out, "<tr id=\"ring-%u\"><th scope=\"row\">ring %u</th><td>", ring->number,
+	buf_addf(out, "<tr id=\"ring-%u\"><th scope=\"row\">ring %u</th>", ring->number,
 		 ring->number);
-	PAGE_ESCAPED(out, summary_add_size, ring, r->names->page_size);
-	buf_adds(out, "</td><td>");
+	summary_add_size(ring, r->names->page_size, &size);
+	add_cell(out, &size);
+	buf_free(&size);
+	buf_adds(out, "<td>");
 	page_link_event(out, ring->event->number);
-	buf_adds(out, " <code>");
-	html_add(out, ring->event->name);
-	buf_adds(out, "</code></td><td>");
-	add_ring_writers(r, w, ring, out);
+	html_put(out, " <code>", ring->event->name, "</code></td><td>");
+	for (unsigned int i = summary_first_writer(w, ring); i; i = w->next[i], sep = ", ") {
+		buf_adds(out, sep);
+		page_link_event(out, i);
+	}
 	buf_addf(out, "</td><td class=\"num\">%u</td><td class=\"num\">%llu</td>"
 		 "<td class=\"num\">%llu", ring->polls, (unsigned long long)ring->records,
 		 (unsigned long long)ring->missed);
@@ -323,39 +279,35 @@ void part_rings(const struct report *r, struct buf *out)
 			 (int)PAGE_EVENTS, n);
 }
 
-static void add_task_row(const struct report *r, const struct task_info *t, struct buf *out)
-{
-	const char *sep = "";
-
-	buf_adds(out, "<tr><th scope=\"row\">");
-	PAGE_ESCAPED(out, summary_add_task, r->model, t->tid);
-	buf_addf(out, "</th><td class=\"num\">%d</td><td class=\"num\">%u</td>"
-		 "<td class=\"num\">%u</td><td class=\"num\">%u</td><td class=\"num\">%u</td>"
-		 "<td>", (int)t->pid, t->opens, t->failures, t->reads, t->polls);
-	for (size_t i = 0; i < t->npolled; i++) {
-		buf_addf(out, "%s<a href=\"#ring-%u\">ring %u</a>", sep,
-			 t->polled[i]->number, t->polled[i]->number);
-		sep = ", ";
-	}
-	buf_adds(out, "</td></tr>\n");
-}
-
 void part_tasks(const struct report *r, struct buf *out)
 {
 	struct task_info *const *tasks;
 	size_t n = model_tasks(r->model, &tasks), shown = 0;
+	struct buf name = { 0 };
 
 	page_table_begin(out, "Table of tasks", "Tasks that use events", (const char *const[]){
 		"Task", ">Process", ">Opens", ">Failed", ">Reads", ">Waits", "Waits for", NULL,
 	});
 	for (size_t i = 0; i < n && shown < PAGE_EVENTS; i++) {
-		if (!tasks[i]->opens && !tasks[i]->failures && !tasks[i]->reads &&
-		    !tasks[i]->polls)
+		const struct task_info *t = tasks[i];
+
+		if (!t->opens && !t->failures && !t->reads && !t->polls)
 			continue;
-		add_task_row(r, tasks[i], out);
 		shown++;
+		buf_reset(&name);
+		summary_add_task(r->model, t->tid, &name);
+		html_put(out, "<tr><th scope=\"row\">", buf_str(&name), "</th>");
+		buf_addf(out, "<td class=\"num\">%d</td><td class=\"num\">%u</td>"
+			 "<td class=\"num\">%u</td><td class=\"num\">%u</td>"
+			 "<td class=\"num\">%u</td><td>", (int)t->pid, t->opens, t->failures,
+			 t->reads, t->polls);
+		for (size_t k = 0; k < t->npolled; k++)
+			buf_addf(out, "%s<a href=\"#ring-%u\">ring %u</a>", k ? ", " : "",
+				 t->polled[k]->number, t->polled[k]->number);
+		buf_adds(out, "</td></tr>\n");
 	}
 	page_table_end(out);
+	buf_free(&name);
 }
 
 /* Counts and calls ------------------------------------------------------------------- */
@@ -390,28 +342,24 @@ void part_counts(const struct report *r, struct buf *out)
 		 (double)all.ns / 1e3);
 }
 
-static void add_call_row(const struct report *r, const struct report_row *row, struct buf *out)
-{
-	const struct report_task *t = &r->tasks[row->task];
-
-	buf_addf(out, "<tr%s><td class=\"num\">%.6f</td><td>",
-		 row->error ? " class=\"failed\"" : "",
-		 (double)(int64_t)(row->ns - r->facts->start_ns) / 1e6);
-	html_add(out, pool_get(&r->pool, t->name));
-	buf_addf(out, "[%d]</td><td class=\"call\"><code>", (int)t->tid);
-	html_add(out, pool_get(&r->pool, row->text));
-	buf_adds(out, "</code></td><td class=\"call\"><code>");
-	html_add(out, pool_get(&r->pool, row->result));
-	buf_addf(out, "</code></td><td class=\"num\">%.3f</td></tr>\n",
-		 row->kind < CALL_COUNT ? (double)(row->end_ns - row->ns) / 1e3 : 0.0);
-}
-
 void part_calls(const struct report *r, struct buf *out)
 {
 	size_t n = r->nrows < PAGE_CALLS ? r->nrows : PAGE_CALLS;
 
-	for (size_t i = 0; i < n; i++) {
-		add_call_row(r, &r->rows[i], out);
+	for (const struct report_row *row = r->rows; row < r->rows + n; row++) {
+		const struct report_task *t = &r->tasks[row->task];
+
+		buf_addf(out, "<tr%s><td class=\"num\">%.6f</td>",
+			 row->error ? " class=\"failed\"" : "",
+			 (double)(int64_t)(row->ns - r->facts->start_ns) / 1e6);
+		html_put(out, "<td>", pool_get(&r->pool, t->name), "");
+		buf_addf(out, "[%d]</td>", (int)t->tid);
+		html_put(out, "<td class=\"call\"><code>", pool_get(&r->pool, row->text),
+			 "</code></td>");
+		html_put(out, "<td class=\"call\"><code>", pool_get(&r->pool, row->result),
+			 "</code></td>");
+		buf_addf(out, "<td class=\"num\">%.3f</td></tr>\n",
+			 row->kind < CALL_COUNT ? (double)(row->end_ns - row->ns) / 1e3 : 0.0);
 		page_flush(r, out);
 	}
 	page_table_end(out);
@@ -421,9 +369,8 @@ void part_calls(const struct report *r, struct buf *out)
 			 r->nrows + r->left_out, r->nrows + r->left_out);
 	if (r->nrows > n) {
 		buf_addf(out, "<p class=\"rest noscript\">Without scripts, this table ends after "
-			 "the first %zu of %zu calls. <code>pevtrace decode -y -ttt ", n,
-			 r->nrows);
-		html_add(out, r->about.dump);
-		buf_adds(out, "</code> prints all.</p>\n");
+			 "the first %zu of %zu calls. ", n, r->nrows);
+		html_put(out, "<code>pevtrace decode -y -ttt ", r->about.dump,
+			 "</code> prints all.</p>\n");
 	}
 }

@@ -6,11 +6,33 @@
 #pragma once
 
 #include "core/lib/output.h"
+#include "core/session/inflight.h"
 #include "core/session/view.h"
 #include "formats/dump/reader.h"
-#include "formats/report/attr_rows.h"
-#include "formats/report/pool.h"
-#include "formats/text/call_counts.h"
+#include "formats/text/counts.h"
+
+/* Texts that are stored once and referred to by number.  Zero-initialised is empty. */
+struct pool {
+	struct buf bytes;
+	size_t *at;		/* start of each, NUL-terminated */
+	size_t n;
+	struct map by_hash;	/* number + 1 */
+};
+
+/* Return the number of text, and add a copy if it is new. */
+uint32_t pool_add(struct pool *p, const char *text);
+
+/* Return a text; valid until the next pool_add(). */
+static inline const char *pool_get(const struct pool *p, uint32_t number)
+{
+	return p->bytes.data + p->at[number];
+}
+
+void pool_free(struct pool *p);
+
+struct attr_rows_count {
+	unsigned int set, unset;	/* rows of members that are not 0, that are 0 */
+};
 
 /* Kind of a row: enum call_id, or one of these. */
 enum { ROW_EXEC = CALL_COUNT, ROW_END, ROW_SIGNAL, ROW_KINDS };
@@ -96,7 +118,7 @@ struct report {
 	struct report_task *tasks;
 	size_t ntasks;
 	struct map by_tid;	/* to index in tasks, + 1 */
-	struct map pending;	/* by tid */
+	struct inflights pending; /* calls (collect.c) */
 	struct report_event *events; /* by number */
 	size_t nevents;
 	const struct event **open; /* at the last update */
@@ -111,29 +133,45 @@ struct report {
 	struct report_failure *failures;
 	size_t nfailures, nattempts; /* nattempts: of the model, at the last failure */
 	struct call_counts counts;
-	uint64_t exec_ns;	/* time of an exec since the last update; 0: none */
+	uint64_t exec_ns;	/* time of an exec or exit since the last update; 0: none */
 };
 
 /* Return a view that writes the page to out when it is freed. */
 struct view *report_view_new(const struct report_about *about, const struct model *m,
 			     const struct names *names, struct output *out);
 
+/*
+ * Append a row of an HTML table with name, value and meaning of each member of an attr; class "zero"
+ * if it is 0 (attr_rows.c).  The attr is that of an open c or, if c is NULL, of an event that was
+ * opened before and described since.
+ */
+struct attr_rows_count attr_rows(const struct call *c, const struct event *e,
+				 const struct names *n, struct buf *out);
+
 /* Write the page. */
 void page_write(struct report *r);
 
 /*
  * Spans of events, rings and records (life.c).  The model learns of an exec or exit after
- * the views: life_execed() notes it, and the next life_tick() updates the spans.
+ * the views: exec_ns notes it, and the next life_tick() updates the spans.
  */
 struct report_event *life_event(struct report *r, unsigned int number);
 void life_after(struct report *r, const struct call *c);
-void life_execed(struct report *r, uint64_t ns);
 void life_tick(struct report *r);
-void life_record(struct report *r, uint64_t ns, const struct activity_record *rec);
+void life_record(struct report *r, const struct activity_record *rec);
 void life_looked(struct report *r, const struct activity_look *l);
 void life_end(struct report *r);
 void life_free(struct report *r);
 
-/* Append the cause of a failed open, as HTML (failure.c). */
-void failure_explain(const struct report *r, const struct call *c, const struct attempt *a,
-		     struct buf *out);
+/*
+ * Set *bytes to what waits in the ring for its reader.  Return false if that is unknown: the
+ * look has no struct perf_event_mmap_page, or the ring is overwritable.
+ */
+bool life_ring_fill(const struct activity_look *l, uint64_t *bytes);
+
+/*
+ * Return a view that writes the trace in the Trace Event Format of Chrome, for Perfetto, in
+ * constant memory (chrome.c).  names, facts and out must outlive it; freeing it ends the file.
+ */
+struct view *chrome_view_new(const struct names *names, const struct session_facts *facts,
+			     struct output *out);

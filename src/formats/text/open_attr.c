@@ -13,21 +13,6 @@ uint64_t open_attr_get(const struct open_attr *a, unsigned int index)
 	return layout_get(&layout_perf_event_attr, index, a->attr, a->len);
 }
 
-static enum event_source software_source(uint64_t config)
-{
-	switch (config) {
-	case PERF_COUNT_SW_CPU_CLOCK:
-	case PERF_COUNT_SW_TASK_CLOCK:
-		return SOURCE_CLOCK;
-	case PERF_COUNT_SW_DUMMY:
-		return SOURCE_DUMMY;
-	case PERF_COUNT_SW_BPF_OUTPUT:
-		return SOURCE_BPF;
-	default:
-		return SOURCE_SOFTWARE;
-	}
-}
-
 /* Look the PMU up in rules.in, whose traits tell whether its counters can interrupt. */
 static enum event_source pmu_source(const char *pmu)
 {
@@ -54,7 +39,17 @@ enum event_source open_attr_source(const struct open_attr *a)
 
 	switch (type) {
 	case PERF_TYPE_SOFTWARE:
-		return software_source(open_attr_get(a, ATTR_CONFIG));
+		switch (open_attr_get(a, ATTR_CONFIG)) {
+		case PERF_COUNT_SW_CPU_CLOCK:
+		case PERF_COUNT_SW_TASK_CLOCK:
+			return SOURCE_CLOCK;
+		case PERF_COUNT_SW_DUMMY:
+			return SOURCE_DUMMY;
+		case PERF_COUNT_SW_BPF_OUTPUT:
+			return SOURCE_BPF;
+		default:
+			return SOURCE_SOFTWARE;
+		}
 	case PERF_TYPE_TRACEPOINT:
 		return SOURCE_TRACEPOINT;
 	case PERF_TYPE_BREAKPOINT:

@@ -58,31 +58,27 @@ void summary_add_target(const struct model *m, const struct event *e, struct buf
 		buf_addf(out, " on cpu %d", e->cpu);
 }
 
-static void summary_add_period(const struct names *names, const struct event *e, struct buf *out)
+void summary_add_mode(const struct names *names, const struct event *e, struct buf *out)
 {
 	const struct open_attr a = { .attr = e->attr, .len = e->attr_len, .names = names };
 	uint64_t period = event_attr(e, ATTR_SAMPLE_PERIOD);
+	enum event_source source = open_attr_source(&a);
 
-	if (!event_attr_known(e))
-		return;
-	if (open_attr_source(&a) == SOURCE_DUMMY)
-		buf_adds(out, ", for side-band records");
-	else if (!period)
-		buf_adds(out, ", counting");
-	else if (event_attr(e, ATTR_FREQ))
-		buf_addf(out, ", sampling about %llu times a second",
-			 (unsigned long long)period);
-	else if (open_attr_source(&a) == SOURCE_CLOCK)
-		buf_addf(out, ", sampling every %llu ns", (unsigned long long)period);
-	else if (period == 1)
-		buf_adds(out, ", sampling every event");
-	else
-		buf_addf(out, ", sampling every %llu events", (unsigned long long)period);
-}
-
-void summary_add_mode(const struct names *names, const struct event *e, struct buf *out)
-{
-	summary_add_period(names, e, out);
+	if (event_attr_known(e)) {
+		if (source == SOURCE_DUMMY)
+			buf_adds(out, ", for side-band records");
+		else if (!period)
+			buf_adds(out, ", counting");
+		else if (event_attr(e, ATTR_FREQ))
+			buf_addf(out, ", sampling about %llu times a second",
+				 (unsigned long long)period);
+		else if (source == SOURCE_CLOCK)
+			buf_addf(out, ", sampling every %llu ns", (unsigned long long)period);
+		else if (period == 1)
+			buf_adds(out, ", sampling every event");
+		else
+			buf_addf(out, ", sampling every %llu events", (unsigned long long)period);
+	}
 	if (!e->bpf)
 		return;
 	buf_adds(out, ", with ");
@@ -137,7 +133,7 @@ void summary_add_life(const struct names *names, const struct model *m, const st
 		buf_addf(out, "; id %llu", (unsigned long long)e->id);
 	if (e->filter) {
 		buf_adds(out, "; filter ");
-		text_quoted(out, e->filter, strlen(e->filter), 64, false);
+		text_quoted(out, e->filter, strlen(e->filter), 64, false, HEX_NEVER);
 	}
 	buf_adds(out, e->closed ? "; closed" : "; open to the end");
 }
@@ -181,54 +177,48 @@ void summary_add_records(const struct event *e, struct buf *out)
 		buf_addf(out, "%s%llu lost", sep, (unsigned long long)lost);
 }
 
-/* Write an indented line, if there is text. */
-static void summary_detail(struct buf *out, const char *what, const struct buf *text)
+/* Write an indented line, if there is text, and reset the text. */
+static void summary_detail(struct buf *out, const char *what, struct buf *text)
 {
 	if (text->len)
 		buf_addf(out, "       %s%s\n", what, buf_str(text));
-}
-
-static void print_event(const struct model *m, const struct names *names,
-			const struct event *e, struct buf *out)
-{
-	struct buf text = { 0 };
-
-	buf_addf(out, "  #%-3u ", e->number);
-	text_escaped(out, e->name);
-	if (event_known(e))
-		buf_adds(out, ": ");
-	summary_add_target(m, e, out);
-	summary_add_mode(names, e, out);
-	if (e->leader)
-		buf_addf(out, ", in the group of #%u", e->leader->number);
-	buf_addc(out, '\n');
-	summary_add_life(names, m, e, &text);
-	summary_detail(out, "", &text);
-	buf_reset(&text);
-	summary_add_counter(e, &text);
-	summary_detail(out, "", &text);
-	buf_reset(&text);
-	summary_add_records(e, &text);
-	summary_detail(out, "records: ", &text);
-	buf_free(&text);
+	buf_reset(text);
 }
 
 static void print_events(const struct model *m, const struct names *names, struct buf *out)
 {
 	struct event *const *events;
 	size_t n = model_events(m, &events), probes = 0;
+	struct buf text = { 0 };
 
 	for (size_t i = 0; i < n; i++)
 		probes += event_is_probe(events[i]);
-	if (n > probes) {
+	if (n > probes)
 		buf_addf(out, "Events: %zu\n", n - probes);
-		for (size_t i = 0; i < n; i++)
-			if (!event_is_probe(events[i]))
-				print_event(m, names, events[i], out);
+	for (size_t i = 0; i < n; i++) {
+		const struct event *e = events[i];
+
+		if (event_is_probe(e))
+			continue;
+		buf_addf(out, "  #%-3u ", e->number);
+		text_escaped(out, e->name);
+		if (event_known(e))
+			buf_adds(out, ": ");
+		summary_add_target(m, e, out);
+		summary_add_mode(names, e, out);
+		if (e->leader)
+			buf_addf(out, ", in the group of #%u", e->leader->number);
+		buf_addc(out, '\n');
+		summary_add_life(names, m, e, &text);
+		summary_detail(out, "", &text);
+		summary_add_counter(e, &text);
+		summary_detail(out, "", &text);
+		summary_add_records(e, &text);
+		summary_detail(out, "records: ", &text);
 	}
-	if (!probes)
-		return;
-	buf_addf(out, "Probes, opened and closed unused: %zu\n", probes);
+	buf_free(&text);
+	if (probes)
+		buf_addf(out, "Probes, opened and closed unused: %zu\n", probes);
 	for (size_t i = 0; i < n; i++) {
 		if (!event_is_probe(events[i]))
 			continue;
@@ -275,23 +265,6 @@ static void print_attempt(const struct model *m, const struct names *n,
 	buf_free(&text);
 }
 
-static void print_attempts(const struct model *m, const struct names *n, struct buf *out)
-{
-	const struct attempt *a;
-	size_t count = model_attempts(m, &a), i = 0;
-
-	if (count)
-		buf_addf(out, "Failed opens: %zu\n", count);
-	while (i < count) {
-		size_t run = 1;
-
-		while (i + run < count && same_attempt(&a[i], &a[i + run]))
-			run++;
-		print_attempt(m, n, &a[i], run, out);
-		i += run;
-	}
-}
-
 /* Rings and tasks ------------------------------------------------------------ */
 
 void summary_find_writers(const struct model *m, struct summary_writers *w)
@@ -320,16 +293,6 @@ unsigned int summary_first_writer(const struct summary_writers *w, const struct 
 	return r->aux ? 0 : w->first[r->event->number];
 }
 
-static void ring_writers(const struct summary_writers *w, const struct ring *r, struct buf *out)
-{
-	const char *sep = "; written by ";
-
-	for (unsigned int i = summary_first_writer(w, r); i; i = w->next[i]) {
-		buf_addf(out, "%s#%u", sep, i);
-		sep = ", ";
-	}
-}
-
 void summary_add_size(const struct ring *r, uint32_t page, struct buf *out)
 {
 	uint64_t pages = (r->end - r->start) / page;
@@ -344,17 +307,11 @@ void summary_add_size(const struct ring *r, uint32_t page, struct buf *out)
 		buf_adds(out, ", overwritten when full");
 }
 
-static void print_blind(const struct ring *r, struct buf *out)
-{
-	buf_adds(out, "       ");
-	summary_count(out, r->blind, "look");
-	buf_addf(out, " failed (%s): contents unknown\n",
-		 strerror(r->blind_error));
-}
-
 static void print_ring(const struct summary_writers *w, const struct ring *r, uint32_t page,
 		       struct buf *out)
 {
+	const char *sep = "; written by ";
+
 	buf_addf(out, "  %u of ", r->number);
 	if (!event_known(r->event)) {
 		buf_adds(out, "an event opened before attach");
@@ -365,7 +322,10 @@ static void print_ring(const struct summary_writers *w, const struct ring *r, ui
 	buf_adds(out, ": ");
 	summary_add_size(r, page, out);
 	buf_addf(out, ", in process %d", (int)r->pid);
-	ring_writers(w, r, out);
+	for (unsigned int i = summary_first_writer(w, r); i; i = w->next[i]) {
+		buf_addf(out, "%s#%u", sep, i);
+		sep = ", ";
+	}
 	buf_addc(out, '\n');
 	if (r->looks) {
 		buf_adds(out, "       ");
@@ -375,44 +335,11 @@ static void print_ring(const struct summary_writers *w, const struct ring *r, ui
 		buf_addf(out, " seen, %llu bytes missed%s\n", (unsigned long long)r->missed,
 			 r->torn ? ", and invalid bytes" : "");
 	}
-	if (r->blind)
-		print_blind(r, out);
-}
-
-static void print_rings(const struct model *m, const struct names *n, struct buf *out)
-{
-	struct ring *const *rings;
-	size_t count = model_rings(m, &rings);
-	struct summary_writers w;
-
-	if (!count)
-		return;
-	buf_addf(out, "Rings: %zu\n", count);
-	summary_find_writers(m, &w);
-	for (size_t i = 0; i < count; i++)
-		print_ring(&w, rings[i], n->page_size, out);
-	summary_free_writers(&w);
-}
-
-static void print_task(const struct model *m, const struct task_info *t, struct buf *out)
-{
-	const char *sep = "; waits for ring ";
-
-	buf_adds(out, "  ");
-	summary_add_task(m, t->tid, out);
-	buf_adds(out, ": ");
-	summary_count(out, t->opens, "open");
-	if (t->failures)
-		buf_addf(out, ", %u failed", t->failures);
-	buf_adds(out, ", ");
-	summary_count(out, t->reads, "read");
-	buf_adds(out, ", ");
-	summary_count(out, t->polls, "wait");
-	for (size_t i = 0; i < t->npolled; i++) {
-		buf_addf(out, "%s%u", sep, t->polled[i]->number);
-		sep = ", ";
+	if (r->blind) {
+		buf_adds(out, "       ");
+		summary_count(out, r->blind, "look");
+		buf_addf(out, " failed (%s): contents unknown\n", strerror(r->blind_error));
 	}
-	buf_addc(out, '\n');
 }
 
 static void print_tasks(const struct model *m, struct buf *out)
@@ -421,22 +348,56 @@ static void print_tasks(const struct model *m, struct buf *out)
 	size_t n = model_tasks(m, &tasks);
 
 	buf_adds(out, "Tasks that use events:\n");
-	for (size_t i = 0; i < n; i++)
-		if (tasks[i]->opens || tasks[i]->failures || tasks[i]->reads || tasks[i]->polls)
-			print_task(m, tasks[i], out);
+	for (size_t i = 0; i < n; i++) {
+		const struct task_info *t = tasks[i];
+		const char *sep = "; waits for ring ";
+
+		if (!t->opens && !t->failures && !t->reads && !t->polls)
+			continue;
+		buf_adds(out, "  ");
+		summary_add_task(m, t->tid, out);
+		buf_adds(out, ": ");
+		summary_count(out, t->opens, "open");
+		if (t->failures)
+			buf_addf(out, ", %u failed", t->failures);
+		buf_adds(out, ", ");
+		summary_count(out, t->reads, "read");
+		buf_adds(out, ", ");
+		summary_count(out, t->polls, "wait");
+		for (size_t j = 0; j < t->npolled; j++) {
+			buf_addf(out, "%s%u", sep, t->polled[j]->number);
+			sep = ", ";
+		}
+		buf_addc(out, '\n');
+	}
 }
 
 void summary_print(const struct model *m, const struct names *n, struct buf *out)
 {
 	struct event *const *events;
-	const struct attempt *attempts;
+	const struct attempt *a;
+	size_t nevents = model_events(m, &events), count = model_attempts(m, &a);
+	struct ring *const *rings;
+	size_t nrings = model_rings(m, &rings);
+	struct summary_writers w;
 
-	if (!model_events(m, &events) && !model_attempts(m, &attempts)) {
+	if (!nevents && !count) {
 		buf_adds(out, "No event was opened.\n");
 		return;
 	}
 	print_events(m, n, out);
-	print_attempts(m, n, out);
-	print_rings(m, n, out);
+	if (count)
+		buf_addf(out, "Failed opens: %zu\n", count);
+	for (size_t i = 0, run; i < count; i += run) {
+		for (run = 1; i + run < count && same_attempt(&a[i], &a[i + run]);)
+			run++;
+		print_attempt(m, n, &a[i], run, out);
+	}
+	if (nrings)
+		buf_addf(out, "Rings: %zu\n", nrings);
+	summary_find_writers(m, &w);
+	for (size_t i = 0; i < nrings; i++)
+		print_ring(&w, rings[i], n->page_size, out);
+	summary_free_writers(&w);
 	print_tasks(m, out);
 }

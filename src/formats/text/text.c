@@ -64,26 +64,19 @@ static bool text_is_ascii(unsigned char c)
 	return (c >= ' ' && c < 0x7f) || (c >= '\t' && c <= '\r');
 }
 
-/* Return which bytes are in hex: HEX_NEVER, HEX_ALL or HEX_NON_ASCII_CHARS. */
-static enum text_hex hex_of(const char *bytes, size_t len, enum text_hex hex)
-{
-	size_t i = 0;
-
-	if (hex != HEX_NON_ASCII)
-		return hex;
-	while (i < len && text_is_ascii((unsigned char)bytes[i]))
-		i++;
-	return i < len ? HEX_ALL : HEX_NEVER;
-}
-
-void text_quoted_hex(struct buf *out, const char *bytes, size_t len, size_t max, bool cut,
-		     enum text_hex hex)
+void text_quoted(struct buf *out, const char *bytes, size_t len, size_t max, bool cut,
+		 enum text_hex hex)
 {
 	if (len > max) {
 		len = max;
 		cut = true;
 	}
-	hex = hex_of(bytes, len, hex);
+	if (hex == HEX_NON_ASCII) { /* all bytes or none */
+		hex = HEX_NEVER;
+		for (size_t i = 0; i < len; i++)
+			if (!text_is_ascii((unsigned char)bytes[i]))
+				hex = HEX_ALL;
+	}
 	buf_addc(out, '"');
 	for (size_t i = 0; i < len; i++) {
 		unsigned char c = (unsigned char)bytes[i];
@@ -97,12 +90,6 @@ void text_quoted_hex(struct buf *out, const char *bytes, size_t len, size_t max,
 	buf_addc(out, '"');
 	if (cut)
 		buf_adds(out, "...");
-}
-
-void text_quoted(struct buf *out, const char *bytes, size_t len, size_t max,
-		 bool cut)
-{
-	text_quoted_hex(out, bytes, len, max, cut, HEX_NEVER);
 }
 
 void text_escaped(struct buf *out, const char *text)
@@ -262,29 +249,10 @@ static void text_add_packed(struct text_sink *t, const struct sink_part *parts, 
 		text_add_unknown(t, unknown);
 }
 
-static void text_add_string(struct text_sink *t, const struct value *v)
-{
-	bool color = t->color && v->kind == VALUE_STRING;
-
-	if (color)
-		buf_adds(t->out, "\033[32m");
-	text_quoted_hex(t->out, v->text, v->len, t->sink.max_string, v->cut, t->hex);
-	if (color)
-		buf_adds(t->out, "\033[0m");
-}
-
-static void text_add_label(struct text_sink *t, const char *label)
-{
-	if (!label || !t->labels)
-		return;
-	buf_addc(t->out, '<');
-	text_escaped(t->out, label);
-	buf_addc(t->out, '>');
-}
-
 static void text_value(struct sink *s, const char *key, const struct value *v)
 {
 	struct text_sink *t = text_self(s);
+	bool color = t->color && v->kind == VALUE_STRING;
 
 	text_lead(t, key);
 	switch (v->kind) {
@@ -294,7 +262,11 @@ static void text_value(struct sink *s, const char *key, const struct value *v)
 	case VALUE_SINT:
 	case VALUE_FD:
 		text_add_signed(t->out, (int64_t)v->number);
-		text_add_label(t, v->text);
+		if (v->text && t->labels) {
+			buf_addc(t->out, '<');
+			text_escaped(t->out, v->text);
+			buf_addc(t->out, '>');
+		}
 		break;
 	case VALUE_HEX:
 		text_add_hex(t->out, v->number);
@@ -319,7 +291,11 @@ static void text_value(struct sink *s, const char *key, const struct value *v)
 		break;
 	case VALUE_STRING:
 	case VALUE_BYTES:
-		text_add_string(t, v);
+		if (color)
+			buf_adds(t->out, "\033[32m");
+		text_quoted(t->out, v->text, v->len, t->sink.max_string, v->cut, t->hex);
+		if (color)
+			buf_adds(t->out, "\033[0m");
 		break;
 	}
 }

@@ -44,12 +44,8 @@ void text_sink_top(struct text_sink *t, bool results, const struct call_desc *d)
 void text_colored(struct buf *out, bool color, enum text_color c, const char *text);
 
 /* Append a C string literal of at most max bytes; "..." marks one that is cut. */
-void text_quoted(struct buf *out, const char *bytes, size_t len, size_t max,
-		 bool cut);
-
-/* The same with bytes in hex. */
-void text_quoted_hex(struct buf *out, const char *bytes, size_t len, size_t max, bool cut,
-		     enum text_hex hex);
+void text_quoted(struct buf *out, const char *bytes, size_t len, size_t max, bool cut,
+		 enum text_hex hex);
 
 /* Append text with control bytes and comment ends escaped. */
 void text_escaped(struct buf *out, const char *text);

@@ -1,13 +1,91 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "formats/text/text_fit.h"
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/lib/die.h"
 #include "core/lib/scan_text.h"
-#include "formats/text/text_wrap.h"
+
+/* Return the end of the character, colour or hyperlink (OSC 8) at p; *columns: its width. */
+static const char *text_step(const char *p, const char *end, size_t *columns)
+{
+	bool link = !strncmp(p, "\033]", 2);
+
+	*columns = *p++ != '\033';
+	if (*columns)
+		while (p < end && (*p & 0xc0) == 0x80) /* UTF-8 */
+			p++;
+	else
+		while (p < end && !(link ? p[-1] == '\033' && *p == '\\' : *p == 'm'))
+			p++;
+	return p + (!*columns && p < end);
+}
+
+/*
+ * Return where the line can be broken: before a blank, or in a mask, as A|B or A+B.  If nothing
+ * before width columns can be, return the next such place; if the line fits, NULL.
+ */
+static const char *text_break(const char *line, const char *end, size_t column, size_t width)
+{
+	const char *p = line + strspn(line, " "), *second = p + 1, *at = NULL;
+	size_t step;
+
+	for (column += (size_t)(p - line); p < end && (column <= width || !at); column += step) {
+		bool mask = p > second && strchr("|+", p[-1]) && isalnum((unsigned char)p[-2]) &&
+			    isupper((unsigned char)*p);
+
+		if (p > second && (*p == ' ' || mask))
+			at = p;
+		p = text_step(p, end, &step);
+	}
+	return column > width ? at : NULL;
+}
+
+void text_fill(struct buf *out, const char *text, size_t len, size_t column, size_t hang,
+	       size_t width)
+{
+	const char *end = text + len, *at;
+
+	while ((at = text_break(text, end, column, width)) && at + strspn(at, " ") < end) {
+		len = (size_t)(at - text);
+		while (len && text[len - 1] == ' ')
+			len--;
+		buf_add(out, text, len);
+		buf_addf(out, "\n%*s", (int)hang, "");
+		text = at + strspn(at, " ");
+		column = hang;
+	}
+	buf_add(out, text, (size_t)(end - text));
+}
+
+void text_wrap(struct buf *text, size_t width)
+{
+	const char *line = buf_str(text);
+	struct buf out = { 0 };
+
+	while (*line) {
+		const char *end = line + strcspn(line, "\n"), *p = line + strspn(line, " ");
+		size_t column = (size_t)(p - line), hang = column + 2, step;
+
+		/* hang: where the last column of a table begins, if that leaves room for its text */
+		for (; p < end && column < width / 2; column += step) {
+			size_t blanks = strspn(p, " ");
+
+			if (blanks > 1 && column + blanks < width / 2)
+				hang = column + blanks;
+			p = text_step(p, end, &step);
+		}
+		text_fill(&out, line, (size_t)(end - line), 0, hang, width);
+		line = end;
+		if (*line)
+			buf_addc(&out, *line++);
+	}
+	buf_free(text);
+	*text = out;
+}
 
 enum {
 	DEPTH = 16,
@@ -139,10 +217,16 @@ static bool type_is_told(const struct fit *f, const char *from, size_t len)
 		memmem(from, len, "PERF_TYPE_TRACEPOINT", 20));
 }
 
-static enum weight weight_of_member(const struct fit *f, const char *from, size_t len, bool first)
+/* argument: its place among the arguments of a call, from 1; 0: it is a member. */
+static enum weight weight_of(const struct fit *f, const char *from, const char *to,
+			     size_t argument, bool first)
 {
-	size_t key = strcspn(from, "=");
+	size_t len = (size_t)(to - from), key = strcspn(from, "=");
 
+	if (argument && (first || memchr(from, '{', len)))
+		return TELLS_FIRST;
+	if (argument)
+		return f->opens && argument - 1 <= f->other ? TELLS_OTHER : TELLS_ARGUMENT;
 	if (key >= len)
 		return from > f->result ? TELLS_OTHER : TELLS_MEMBER;
 	if (is_member(from, key, "config") || is_member(from, key, "bpf_type"))
@@ -165,19 +249,6 @@ static enum weight weight_of_member(const struct fit *f, const char *from, size_
 	return from > f->result ? TELLS_OTHER : TELLS_MEMBER;
 }
 
-/* argument: its place among the arguments of a call, from 1; 0: it is a member. */
-static enum weight weight_of(const struct fit *f, const char *from, const char *to,
-			     size_t argument, bool first)
-{
-	size_t len = (size_t)(to - from);
-
-	if (!argument)
-		return weight_of_member(f, from, len, first);
-	if (first || memchr(from, '{', len))
-		return TELLS_FIRST;
-	return f->opens && argument - 1 <= f->other ? TELLS_OTHER : TELLS_ARGUMENT;
-}
-
 static void fit_add(struct fit *f, const struct piece *p)
 {
 	if (f->n < PIECES && p->to > p->from)
@@ -193,15 +264,17 @@ static int by_beginning(const void *a, const void *b)
 	return x->to < y->to ? 1 : x->to > y->to ? -1 : 0;
 }
 
-/* Return where what precedes p begins: a blank, and perhaps the colour of p. */
-static const char *blank_before(const struct fit *f, const char *p)
+/* Add a comment or text in parentheses, with the blank before it and what colours it. */
+static void add_aside(struct fit *f, const char *p, const char *end, enum weight weight)
 {
 	const char *from = p;
 
 	if (from > f->text && from[-1] == 'm')
 		while (from > f->text && *from != '\033')
 			from--;
-	return from > f->text && from[-1] == ' ' ? from - 1 : p;
+	if (from > f->text && from[-1] == ' ')
+		p = from - 1;
+	fit_add(f, &(struct piece){ .from = p, .to = end, .weight = weight });
 }
 
 /* Find the elements of all lists, and what follows a result in parentheses or comments. */
@@ -219,19 +292,14 @@ static void cut(struct fit *f)
 	for (; *p; p = end) {
 		end = skip_atom(p);
 		if (!depth && !strncmp(p, "/*", 2) && p > f->text) {
-			fit_add(f, &(struct piece){ .from = blank_before(f, p), .to = end,
-						    .weight = TELLS_COMMENT });
+			add_aside(f, p, end, TELLS_COMMENT);
 		} else if (f->opens && depth == 1 && !strncmp(p, "/*", 2)) {
-			/* what a number means: any CPU */
-			fit_add(f, &(struct piece){ .from = blank_before(f, p), .to = end,
-						    .weight = TELLS_ARGUMENT });
+			add_aside(f, p, end, TELLS_ARGUMENT); /* what a number means: any CPU */
 		} else if (depth && !strncmp(p, "/* ignored", 10)) {
-			fit_add(f, &(struct piece){ .from = blank_before(f, p), .to = end,
-						    .weight = TELLS_SIZE });
+			add_aside(f, p, end, TELLS_SIZE);
 		} else if (!depth && *p == '(' && error && error < p && strchr(p, ')')) {
 			end = strchr(p, ')') + 1;
-			fit_add(f, &(struct piece){ .from = blank_before(f, p), .to = end,
-						    .weight = TELLS_ERROR_TEXT });
+			add_aside(f, p, end, TELLS_ERROR_TEXT);
 		} else if (strchr("({[", *p) && depth < DEPTH) {
 			open[depth].from = end;
 			open[depth].list = ++f->lists;
@@ -289,15 +357,6 @@ static void add_dots(struct buf *out)
 	buf_adds(out, strchr(" ({[,", last) ? "..." : ", ...");
 }
 
-/* Return whether the dots at the end of a list before an omitted argument speak for it. */
-static bool is_marked(const struct fit *f, const struct buf *out)
-{
-	static const char ends[] = "...}, ";
-	size_t n = strlen(ends);
-
-	return f->compact && out->len > n && !memcmp(out->data + out->len - n, ends, n);
-}
-
 /* Skip the prefix of a constant: PERF_COUNT_HW_ or PERF_TYPE_. */
 static const char *skip_prefix(const char *p)
 {
@@ -335,6 +394,8 @@ static void append_part(const struct fit *f, const char *from, const char *end, 
 
 static void render(const struct fit *f, struct buf *out)
 {
+	static const char marked[] = "...}, ";
+	size_t len = strlen(marked);
 	const char *at = f->text;
 
 	buf_reset(out);
@@ -350,7 +411,9 @@ static void render(const struct fit *f, struct buf *out)
 			continue;
 		for (; next && next->omitted; next = next_of_list(f, next))
 			at = next->to;
-		if (is_marked(f, out) && *at == ')') {
+		/* dots at the end of a list before an omitted argument may speak for it */
+		if (f->compact && out->len > len && *at == ')' &&
+		    !memcmp(out->data + out->len - len, marked, len)) {
 			out->len -= strlen(", ");
 			out->data[out->len] = '\0';
 		} else {
@@ -360,30 +423,24 @@ static void render(const struct fit *f, struct buf *out)
 	append_part(f, at, at + strlen(at), out);
 }
 
-/* Omit the piece that tells the least, the last one of several; return false if none is left. */
-static bool omit_one(struct fit *f)
-{
-	struct piece *least = NULL;
-
-	for (size_t i = 0; i < f->n; i++) {
-		struct piece *p = &f->pieces[i];
-
-		if (!p->omitted && p->weight < TELLS_CONFIG &&
-		    (!least || p->weight <= least->weight))
-			least = p;
-	}
-	if (least)
-		least->omitted = true;
-	return least;
-}
-
-/* Omit up to n pieces; return false if none is left. */
+/* Omit up to n pieces, least telling first, the last of several; return false if none is left. */
 static bool omit_some(struct fit *f, size_t n)
 {
+	struct piece *least = NULL;
 	bool some = false;
 
-	while (n-- && omit_one(f))
-		some = true;
+	for (; n; n--, least = NULL) {
+		for (size_t i = 0; i < f->n; i++) {
+			struct piece *p = &f->pieces[i];
+
+			if (!p->omitted && p->weight < TELLS_CONFIG &&
+			    (!least || p->weight <= least->weight))
+				least = p;
+		}
+		if (!least)
+			break;
+		least->omitted = some = true;
+	}
 	return some;
 }
 
@@ -444,9 +501,14 @@ static void cut_at(const char *line, size_t len, size_t width, struct buf *out)
 	free(text);
 }
 
-/* Replace the blanks of short comments and of a result, at which lines are not broken. */
-static void keep_together(struct buf *line, size_t width, char by)
+/*
+ * Break the line between members and arguments, but not in a result or in short comments, whose
+ * blanks are replaced meanwhile; cut only what has no place for a break.
+ */
+static void fold(struct buf *line, size_t width)
 {
+	static const char kept = '\001';	/* which no line has */
+	struct buf folded = { 0 };
 	const char *end;
 
 	for (char *p = line->data; p && *p; p = line->data + (end - line->data)) {
@@ -456,22 +518,13 @@ static void keep_together(struct buf *line, size_t width, char by)
 		if ((!result && strncmp(p, "/*", 2)) || (size_t)(end - p) > width - HANG)
 			continue;
 		for (p += result ? 2 : 0; p < end; p++)
-			*p = *p == ' ' ? by : *p;
+			*p = *p == ' ' ? kept : *p;
 	}
-}
-
-/* Break the line between members and arguments; cut only what has no place for a break. */
-static void fold(struct buf *line, size_t width)
-{
-	static const char kept = '\001';	/* which no line has */
-	struct buf folded = { 0 };
-
-	keep_together(line, width, kept);
 	text_fill(&folded, buf_str(line), line->len, 0, HANG, width);
 	for (size_t i = 0; i < folded.len; i++)
 		folded.data[i] = folded.data[i] == kept ? ' ' : folded.data[i];
 	buf_reset(line);
-	for (const char *p = buf_str(&folded), *end; ; p = end + 1) {
+	for (const char *p = buf_str(&folded); ; p = end + 1) {
 		end = p + strcspn(p, "\n");
 		cut_at(p, (size_t)(end - p), width, line);
 		if (!*end)

@@ -25,42 +25,17 @@ void text_add_time(struct buf *out, uint64_t ns, int width, unsigned int digits)
 	add_fraction(out, ns % NS, digits);
 }
 
-static void add_clock(struct text_view *v, uint64_t ns)
+void text_start_line(struct text_view *v, pid_t tid, uint64_t ns)
 {
+	const char *comm = map_get(&v->comms, (uint64_t)tid);
 	uint64_t real = ns + (uint64_t)v->real_offset;
+	uint64_t delta = v->last_ns && ns > v->last_ns ? ns - v->last_ns : 0;
 	time_t seconds = (time_t)(real / NS);
+	bool clock = v->o->clock != CLOCK_OFF;
 	struct tm tm;
 	char text[32];
 
-	if (v->o->clock == CLOCK_UNIX) {
-		buf_addf(&v->line, "%lld", (long long)seconds);
-	} else {
-		localtime_r(&seconds, &tm);
-		strftime(text, sizeof(text), "%H:%M:%S", &tm);
-		buf_adds(&v->line, text);
-	}
-	add_fraction(&v->line, real % NS, v->o->clock_digits);
-	buf_addc(&v->line, ' ');
-}
-
-/* Append the time since the line before, in parentheses behind a time of day, as strace. */
-static void add_relative(struct text_view *v, uint64_t ns)
-{
-	uint64_t delta = v->last_ns && ns > v->last_ns ? ns - v->last_ns : 0;
-	bool behind = v->o->clock != CLOCK_OFF;
-
-	v->last_ns = ns;
-	buf_adds(&v->line, behind ? "(+" : "");
-	text_add_time(&v->line, delta, 6, v->o->relative.digits);
-	buf_adds(&v->line, behind ? ") " : " ");
-}
-
-void text_start_line(struct text_view *v, pid_t tid, uint64_t ns)
-{
-	const char *comm;
-
 	buf_reset(&v->line);
-	comm = map_get(&v->comms, (uint64_t)tid);
 	if (comm) {
 		text_escaped(&v->line, comm);
 		buf_addf(&v->line, "[%d] ", (int)tid);
@@ -70,10 +45,23 @@ void text_start_line(struct text_view *v, pid_t tid, uint64_t ns)
 	} else if (v->many && !v->o->pid_never) {
 		buf_addf(&v->line, "[pid %5d] ", (int)tid);
 	}
-	if (v->o->clock != CLOCK_OFF)
-		add_clock(v, ns);
-	if (v->o->relative.shown)
-		add_relative(v, ns);
+	if (v->o->clock == CLOCK_UNIX) {
+		buf_addf(&v->line, "%lld", (long long)seconds);
+	} else if (clock) {
+		localtime_r(&seconds, &tm);
+		strftime(text, sizeof(text), "%H:%M:%S", &tm);
+		buf_adds(&v->line, text);
+	}
+	if (clock) {
+		add_fraction(&v->line, real % NS, v->o->clock_digits);
+		buf_addc(&v->line, ' ');
+	}
+	if (v->o->relative.shown) { /* in parentheses behind a time of day, as strace */
+		v->last_ns = ns;
+		buf_adds(&v->line, clock ? "(+" : "");
+		text_add_time(&v->line, delta, 6, v->o->relative.digits);
+		buf_adds(&v->line, clock ? ") " : " ");
+	}
 }
 
 void text_start_call(struct text_view *v, const struct pending *p, uint64_t ns)

@@ -1,21 +1,102 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "core/abi/strings.h"
-#include "formats/text/text_view_internal.h"
+#include "formats/text/text_view.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "core/abi/call_decode.h"
+#include "core/abi/layout.h"
 #include "core/abi/layout_emit.h"
 #include "core/abi/siginfo.h"
+#include "core/abi/strings.h"
 #include "core/lib/die.h"
-#include "formats/text/call_text.h"
-#include "formats/text/text_wrap.h"
+#include "formats/text/text_fit.h"
+#include "formats/text/text_view_internal.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
+
+bool call_text_begin(const struct call *c, const struct names *n, struct text_sink *t)
+{
+	text_colored(t->out, t->color, COLOR_CALL, c->desc->name);
+	buf_addc(t->out, '(');
+	text_sink_top(t, false, c->desc);
+	call_args(c, AT_SYSCALL_ENTER, n, &t->sink);
+	return t->level[0].any;
+}
+
+void call_text_rest(const struct call *c, bool any, const struct names *n,
+		    struct text_sink *t)
+{
+	text_sink_top(t, false, c->desc);
+	t->level[0].any = any;
+	call_args(c, AT_SYSCALL_EXIT, n, &t->sink);
+	buf_addc(t->out, ')');
+}
+
+static void result_value(const struct call *c, const struct names *n, struct text_sink *t)
+{
+	struct buf error = { 0 };
+
+	if (!c->returned) {
+		buf_addc(t->out, '?');
+		return;
+	}
+	text_sink_top(t, true, NULL);
+	if (c->failed) {
+		error_text(c->ret, &error);
+		text_colored(t->out, t->color, COLOR_ERROR, buf_str(&error));
+		buf_free(&error);
+		return;
+	}
+	switch (call_result_kind(c)) {
+	case RESULT_FD:
+		sink_fd(&t->sink, NULL, c->ret,
+			t->labels && n->fd ? n->fd(n, c, c->ret) : NULL);
+		break;
+	case RESULT_ADDR:
+	case RESULT_FLAGS:
+		sink_hex(&t->sink, NULL, (uint64_t)c->ret);
+		break;
+	case RESULT_NUMBER:
+		sink_sint(&t->sink, NULL, c->ret);
+		break;
+	}
+}
+
+void call_text_result(const struct call *c, const struct names *n, struct text_sink *t)
+{
+	char name[32];
+	size_t start;
+
+	buf_adds(t->out, "= ");
+	result_value(c, n, t);
+	/* what injection did to the call, as strace does */
+	if (c->inject.injected)
+		buf_adds(t->out, " (INJECTED)");
+	if (c->inject.signal) {
+		signal_name(c->inject.signal, name, sizeof(name));
+		buf_addf(t->out, " (INJECTED: %s)", name);
+	}
+	if (c->inject.enter_delay_ns || c->inject.exit_delay_ns)
+		buf_adds(t->out, " (DELAYED)");
+	/* " (in [5], left {...})" if the kernel wrote more than the result */
+	start = t->out->len;
+	buf_adds(t->out, " (");
+	text_sink_top(t, true, c->desc);
+	call_results(c, n, &t->sink);
+	if (t->level[0].any) {
+		buf_addc(t->out, ')');
+	} else {
+		t->out->len = start;
+		t->out->data[start] = '\0';
+	}
+	call_result_notes(c, n, &t->sink);
+}
 
 /* A call that runs this long is shown before it returns. */
 #define IDLE_NS 200000000ULL
@@ -60,25 +141,6 @@ static void text_on_born(struct view *view, const struct activity *a)
 		v->many = true;
 }
 
-static struct pending *pending_new(struct text_view *v, const struct call *c)
-{
-	struct pending *p = (struct pending *)v->spare;
-
-	if (p) {
-		v->spare = p->in.next;
-		buf_reset(&p->args);
-		buf_reset(&p->stack);
-	} else {
-		p = xcalloc(1, sizeof(*p));
-	}
-	p->desc = c->desc;
-	p->nr = c->nr;
-	p->ip = c->ip;
-	p->word = c->arch->word;
-	inflight_add(&v->pending, &p->in, c->tid, c->enter_ns);
-	return p;
-}
-
 static struct pending *pending_take(struct text_view *v, pid_t tid)
 {
 	return (struct pending *)inflight_take(&v->pending, tid);
@@ -103,7 +165,19 @@ static void text_on_enter(struct view *view, const struct call *c)
 	p = pending_take(v, c->tid);
 	if (p) /* its return was not seen */
 		pending_done(v, p);
-	p = pending_new(v, c);
+	p = (struct pending *)v->spare;
+	if (p) {
+		v->spare = p->in.next;
+		buf_reset(&p->args);
+		buf_reset(&p->stack);
+	} else {
+		p = xcalloc(1, sizeof(*p));
+	}
+	p->desc = c->desc;
+	p->nr = c->nr;
+	p->ip = c->ip;
+	p->word = c->arch->word;
+	inflight_add(&v->pending, &p->in, c->tid, c->enter_ns);
 	text_init_sink(v, &t, &p->args);
 	p->any = call_text_begin(c, v->names, &t);
 }
@@ -112,23 +186,16 @@ static void text_on_enter(struct view *view, const struct call *c)
  * Show the call in which the target waits, after a pause without output.  The line does not
  * change, but is written before the call returns.
  */
-static void write_waiting(struct text_view *v, uint64_t ns)
+static void text_on_idle(struct view *view, uint64_t ns)
 {
+	struct text_view *v = text_self(view);
 	struct inflight *in = v->pending.head.next;
 
 	while (in != &v->pending.head && in->split)
 		in = in->next;
-	if (v->partial || text_must_wait(v) || v->o->pid_never ||
-	    in == &v->pending.head || ns < in->enter_ns + IDLE_NS)
-		return;
-	text_write_partial(v, (struct pending *)in);
-}
-
-static void text_on_idle(struct view *view, uint64_t ns)
-{
-	struct text_view *v = text_self(view);
-
-	write_waiting(v, ns);
+	if (!v->partial && !text_must_wait(v) && !v->o->pid_never &&
+	    in != &v->pending.head && ns >= in->enter_ns + IDLE_NS)
+		text_write_partial(v, (struct pending *)in);
 	output_flush(v->out);
 }
 
@@ -158,15 +225,6 @@ static void begin_last_line(struct text_view *v, const struct pending *p, uint64
 		buf_adds(&v->line, buf_str(&p->args));
 }
 
-/* Keep the whole line of an open: the next one is shortened to what differs. */
-static void keep_usual(struct text_view *v)
-{
-	struct buf was = v->usual;
-
-	v->usual = v->whole;
-	v->whole = was;
-}
-
 static void text_finish_call(struct text_view *v, struct pending *p)
 {
 	bool keep = text_width(v) && p->desc->id == CALL_PERF_EVENT_OPEN;
@@ -176,8 +234,12 @@ static void text_finish_call(struct text_view *v, struct pending *p)
 		buf_add(&v->whole, buf_str(&v->line), v->line.len);
 	}
 	text_end_line(v, p->in.tid);
-	if (keep)
-		keep_usual(v);
+	if (keep) { /* the next open is shortened to what differs */
+		struct buf was = v->usual;
+
+		v->usual = v->whole;
+		v->whole = was;
+	}
 	if (p->stack.len)
 		output_write(v->out, p->in.tid, buf_str(&p->stack), p->stack.len);
 }
@@ -212,43 +274,22 @@ static void text_on_abandon(struct view *view, const struct activity *a)
 	const struct activity_abandoned *b = &a->abandoned;
 	struct text_view *v = text_self(view);
 	struct pending *p = pending_take(v, b->call->tid);
-	bool ends;
 
 	if (!p)
 		return;
-	ends = !strncmp(p->desc->name, "exit", 4);
 	if (v->o->status & (b->detached ? STATUS_DETACHED : STATUS_UNFINISHED)) {
 		begin_last_line(v, p, b->ns);
 		if (b->detached) {
 			buf_adds(&v->line, " <detached ...>");
 		} else {
-			buf_adds(&v->line, ends ? ") " : " <unfinished ...>) ");
+			buf_adds(&v->line, strncmp(p->desc->name, "exit", 4) ?
+					   " <unfinished ...>) " : ") ");
 			text_align_result(v);
 			buf_adds(&v->line, "= ?");
 		}
 		text_finish_call(v, p);
 	}
 	pending_done(v, p);
-}
-
-static void text_add_frame(struct buf *out, const struct view_frame *f)
-{
-	buf_adds(out, " > ");
-	text_escaped(out, f->module ? f->module : "unmapped memory");
-	buf_addc(out, '(');
-	if (f->symbol)
-		text_escaped(out, f->symbol);
-	if (!f->inlined)
-		buf_addf(out, "+0x%llx", (unsigned long long)f->offset);
-	buf_addf(out, ") [0x%llx]", (unsigned long long)f->ip);
-	if (f->file) {
-		const char *slash = strrchr(f->file, '/');
-
-		buf_addc(out, ' ');
-		text_escaped(out, slash ? slash + 1 : f->file);
-		buf_addf(out, ":%u", f->line);
-	}
-	buf_adds(out, f->inlined ? " (inlined)\n" : "\n");
 }
 
 static void text_on_stack(struct view *view, pid_t tid, const struct view_frame *frames,
@@ -259,8 +300,24 @@ static void text_on_stack(struct view *view, pid_t tid, const struct view_frame 
 
 	if (!p)
 		return;
-	for (size_t i = 0; i < n; i++)
-		text_add_frame(&p->stack, &frames[i]);
+	for (const struct view_frame *f = frames; f < frames + n; f++) {
+		buf_adds(&p->stack, " > ");
+		text_escaped(&p->stack, f->module ? f->module : "unmapped memory");
+		buf_addc(&p->stack, '(');
+		if (f->symbol)
+			text_escaped(&p->stack, f->symbol);
+		if (!f->inlined)
+			buf_addf(&p->stack, "+0x%llx", (unsigned long long)f->offset);
+		buf_addf(&p->stack, ") [0x%llx]", (unsigned long long)f->ip);
+		if (f->file) {
+			const char *slash = strrchr(f->file, '/');
+
+			buf_addc(&p->stack, ' ');
+			text_escaped(&p->stack, slash ? slash + 1 : f->file);
+			buf_addf(&p->stack, ":%u", f->line);
+		}
+		buf_adds(&p->stack, f->inlined ? " (inlined)\n" : "\n");
+	}
 	if (why)
 		buf_addf(&p->stack, " > (%s)\n", why);
 	if (text_width(v))
@@ -277,6 +334,26 @@ static void event_line(struct text_view *v, pid_t tid, uint64_t ns, const char *
 	text_end_line(v, tid);
 }
 
+/* Append the members of a structure in braces. */
+static void add_struct(struct text_view *v, const struct walk *w)
+{
+	struct text_sink t;
+
+	text_init_sink(v, &t, &v->line);
+	text_sink_top(&t, true, NULL);
+	sink_begin(&t.sink, NULL, SINK_OBJECT);
+	layout_emit(w, &t.sink);
+	sink_end(&t.sink);
+}
+
+/* Append "WHAT5<cpu-clock>". */
+static void add_labelled_fd(struct buf *out, const char *what, const struct event *e)
+{
+	buf_addf(out, "%s%d<", what, e->fd);
+	text_escaped(out, e->name);
+	buf_addc(out, '>');
+}
+
 /* Show an event from before, with its attr as an open would. */
 static void text_on_described(struct view *view, const struct activity *a)
 {
@@ -287,34 +364,82 @@ static void text_on_described(struct view *view, const struct activity *a)
 		.layout = &layout_perf_event_attr, .bytes = e->attr, .len = e->attr_len,
 		.names = v->names,
 	};
-	struct text_sink t;
 
 	if (v->o->quiet & QUIET_EXIT)
 		return;
 	text_split_older(v, k->ns, 0);
 	text_start_line(v, k->tid, k->ns);
-	text_init_sink(v, &t, &v->line);
-	buf_addf(&v->line, "--- %d<", e->fd);
-	text_escaped(&v->line, e->name);
-	buf_adds(&v->line, "> was open: ");
-	text_sink_top(&t, true, NULL);
-	sink_begin(&t.sink, NULL, SINK_OBJECT);
-	layout_emit(&w, &t.sink);
-	sink_end(&t.sink);
+	add_labelled_fd(&v->line, "--- ", e);
+	buf_adds(&v->line, " was open: ");
+	add_struct(v, &w);
 	buf_addf(&v->line, e->flags & PERF_FLAG_PID_CGROUP ? ", a cgroup" : ", pid %d", (int)e->pid);
 	buf_addf(&v->line, ", cpu %d", e->cpu);
-	if (e->leader) {
-		buf_addf(&v->line, ", in the group of %d<", e->leader->fd);
-		text_escaped(&v->line, e->leader->name);
-		buf_addc(&v->line, '>');
-	}
-	if (e->output) {
-		buf_addf(&v->line, ", output to %d<", e->output->fd);
-		text_escaped(&v->line, e->output->name);
-		buf_addc(&v->line, '>');
-	}
+	if (e->leader)
+		add_labelled_fd(&v->line, ", in the group of ", e->leader);
+	if (e->output)
+		add_labelled_fd(&v->line, ", output to ", e->output);
 	buf_addf(&v->line, ", %s ---", e->enabled ? "enabled" : "disabled");
 	text_end_line(v, k->tid);
+}
+
+/* Lines about rings: records, and looks at the first page. */
+
+static void start_ring_line(struct text_view *v, pid_t tid, uint64_t ns, unsigned int ring)
+{
+	text_split_older(v, ns, tid);
+	text_start_line(v, tid, ns);
+	buf_addf(&v->line, "ring %u: ", ring);
+}
+
+static void text_on_record(struct view *view, const struct activity *a)
+{
+	const struct activity_record *r = &a->record;
+	struct text_view *v = text_self(view);
+	struct text_sink t;
+
+	if (!v->o->records)
+		return;
+	start_ring_line(v, r->tid, r->ns, r->ring->number);
+	buf_addc(&v->line, '<');
+	text_escaped(&v->line, r->event->name);
+	buf_adds(&v->line, r->sure ? "> " : "?> ");
+	text_init_sink(v, &t, &v->line);
+	text_sink_top(&t, true, NULL);
+	record_emit(r->bytes, r->len, r->format, v->names, &t.sink, r->hooks);
+	text_end_line(v, r->tid);
+}
+
+static void text_on_looked(struct view *view, const struct activity *a)
+{
+	const struct activity_look *l = &a->look;
+	struct text_view *v = text_self(view);
+	const struct walk page = {
+		.layout = &layout_perf_event_mmap_page, .bytes = l->page, .len = l->page_len,
+	};
+
+	if (!v->o->records)
+		return;
+	if (l->error && l->error != ESRCH) { /* ESRCH: the task has ended */
+		start_ring_line(v, l->tid, l->ns, l->ring->number);
+		buf_addf(&v->line, "could not be looked into: %s", strerror(l->error));
+		text_end_line(v, l->tid);
+	}
+	if (v->o->full && l->page_len) {
+		start_ring_line(v, l->tid, l->ns, l->ring->number);
+		add_struct(v, &page);
+		text_end_line(v, l->tid);
+	}
+	if (l->missed) {
+		start_ring_line(v, l->tid, l->ns, l->ring->number);
+		buf_addf(&v->line, "%llu bytes were overwritten before they could be seen",
+			 (unsigned long long)l->missed);
+		text_end_line(v, l->tid);
+	}
+	if (l->torn) {
+		start_ring_line(v, l->tid, l->ns, l->ring->number);
+		buf_adds(&v->line, "holds bytes that are no records; skipped");
+		text_end_line(v, l->tid);
+	}
 }
 
 static void text_on_signal(struct view *view, const struct activity *a)

@@ -6,9 +6,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/abi/call.h"
 #include "core/lib/output.h"
 #include "core/session/view.h"
 #include "formats/text/text.h"
+
+/*
+ * Append "name(first, args", what is known at syscall-enter-stop.  Call it there: names
+ * of descriptors change.  Return whether there is an argument.
+ */
+bool call_text_begin(const struct call *c, const struct names *n, struct text_sink *t);
+
+/* Append ", more)", what is known at syscall-exit-stop.  any: an argument precedes. */
+void call_text_rest(const struct call *c, bool any, const struct names *n,
+		    struct text_sink *t);
+
+/* Append "= 5", "= -1 ENOENT (...)", "= 1 ([{fd=3, revents=POLLIN}])", and notes. */
+void call_text_result(const struct call *c, const struct names *n, struct text_sink *t);
 
 /* How a call ended, as -e status= selects. */
 enum call_status {

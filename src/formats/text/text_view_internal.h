@@ -81,7 +81,3 @@ static inline unsigned int text_width(const struct text_view *v)
 {
 	return v->o->any_width ? 0 : v->o->width ? v->o->width : output_columns(v->out);
 }
-
-/* Rings (text_rings.c). */
-void text_on_record(struct view *view, const struct activity *a);
-void text_on_looked(struct view *view, const struct activity *a);

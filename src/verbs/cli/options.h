@@ -8,7 +8,7 @@
 #include "core/lib/program.h"
 #include "engine/bpf/bpf_engine.h"
 #include "explain/story.h"
-#include "formats/text/call_counts.h"
+#include "formats/text/counts.h"
 #include "formats/text/text_view.h"
 #include "verbs/cli/injections.h"
 #include "verbs/cli/select.h"

@@ -8,7 +8,7 @@
 #include "core/lib/create.h"
 #include "core/lib/die.h"
 #include "core/lib/pager.h"
-#include "formats/text/text_wrap.h"
+#include "formats/text/text_fit.h"
 
 void showing_open(struct showing *s, const struct options *o)
 {

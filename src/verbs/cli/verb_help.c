@@ -11,7 +11,7 @@
 #include "core/lib/die.h"
 #include "core/lib/nearest.h"
 #include "core/lib/pager.h"
-#include "formats/text/text_wrap.h"
+#include "formats/text/text_fit.h"
 #include "verbs/cli/verb.h"
 
 /* Where the text of options begins: on a narrow terminal, below their names. */

@@ -14,7 +14,7 @@
 #include "formats/perfdata/mapped_files.h"
 #include "formats/perfdata/perfout.h"
 #include "formats/text/summary.h"
-#include "formats/text/text_wrap.h"
+#include "formats/text/text_fit.h"
 
 /* --json alone replaces the text; --json=FILE adds a dump. */
 static bool views_open_outputs(struct views *v)

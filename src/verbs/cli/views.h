@@ -5,7 +5,7 @@
 #include "core/lib/output.h"
 #include "core/session/session.h"
 #include "engine/rings/own_call.h"
-#include "formats/text/call_counts.h"
+#include "formats/text/counts.h"
 #include "verbs/cli/machine.h"
 #include "verbs/cli/options.h"
 

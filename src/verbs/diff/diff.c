@@ -15,7 +15,7 @@
 #include "formats/diff/expect.h"
 #include "formats/json/json_text.h"
 #include "formats/perfdata/perfdata.h"
-#include "formats/text/text_wrap.h"
+#include "formats/text/text_fit.h"
 #include "verbs/cli/input.h"
 #include "verbs/cli/machine.h"
 #include "verbs/cli/options.h"

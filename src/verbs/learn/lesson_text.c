@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/lib/buf.h"
-#include "formats/text/text_wrap.h"
+#include "formats/text/text_fit.h"
 
 enum { WIDTH = 78, INDENT = 4, DEEPER = 8, LEAST = 8 };
 

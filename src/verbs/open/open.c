@@ -15,7 +15,7 @@
 #include "core/lib/nearest.h"
 #include "experiment/instruments.h"
 #include "experiment/trial.h"
-#include "formats/text/event_totals.h"
+#include "formats/text/counts.h"
 #include "verbs/cmd.h"
 #include "verbs/measure/measure.h"
 #include "verbs/measure/refusal.h"

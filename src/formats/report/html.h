@@ -11,7 +11,10 @@
 /* Append text for an element, or an attribute in quotes. */
 void html_add(struct buf *out, const char *text);
 
-/* The same with a format. */
+/* Append text between two pieces of HTML. */
+void html_put(struct buf *out, const char *before, const char *text, const char *after);
+
+/* Append text that is made by a format. */
 void html_addf(struct buf *out, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "formats/text/call_counts.h"
+#include "formats/text/counts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "formats/text/text.h"
 
 struct row {
 	const char *name;
@@ -68,6 +70,8 @@ static int compare_counts(const void *a, const void *b, void *sort)
 
 /* Columns ---------------------------------------------------------------------- */
 
+enum line { LINE_TITLES, LINE_RULE, LINE_VALUES };
+
 static const struct {
 	const char *title;
 	int width;
@@ -88,10 +92,11 @@ static void cell_text(const struct row *r, uint64_t total, enum count_column c, 
 		      size_t size)
 {
 	const struct call_count *n = &r->n;
+	double percent = total ? 100.0 * (double)n->ns / (double)total : 0.0;
 
 	switch (c) {
 	case COUNT_PERCENT:
-		snprintf(text, size, "%.2f", total ? 100.0 * (double)n->ns / (double)total : 0.0);
+		snprintf(text, size, "%.2f", percent);
 		break;
 	case COUNT_TIME:
 		snprintf(text, size, "%.6f", (double)n->ns / 1e9);
@@ -118,44 +123,25 @@ static void cell_text(const struct row *r, uint64_t total, enum count_column c, 
 	}
 }
 
-/* Append a line of cells, without blanks at its end. */
-static void print_line(const struct call_counts_form *f, struct buf *out,
-		       void (*cell)(const void *ctx, enum count_column c, char *text, size_t size),
-		       const void *ctx)
+/* Append a line of cells, without blanks at its end: the titles, a rule, or the values of r. */
+static void print_line(const struct call_counts_form *f, enum line line, const struct row *r,
+		       uint64_t total, struct buf *out)
 {
 	for (size_t i = 0; i < f->ncolumns; i++) {
 		enum count_column c = f->columns[i];
 		bool last = i + 1 == f->ncolumns;
 		char text[64] = "";
 
-		cell(ctx, c, text, sizeof(text));
+		if (line == LINE_VALUES)
+			cell_text(r, total, c, text, sizeof(text));
+		else if (line == LINE_RULE)
+			snprintf(text, sizeof(text), "%.*s", abs(columns[c].width),
+				 "----------------");
+		else
+			snprintf(text, sizeof(text), "%s", columns[c].title);
 		buf_addf(out, "%*s%s", last && columns[c].width < 0 ? 0 : columns[c].width, text,
 			 last ? "\n" : " ");
 	}
-}
-
-static void cell_title(const void *ctx, enum count_column c, char *text, size_t size)
-{
-	(void)ctx;
-	snprintf(text, size, "%s", columns[c].title);
-}
-
-static void cell_rule(const void *ctx, enum count_column c, char *text, size_t size)
-{
-	(void)ctx;
-	snprintf(text, size, "%.*s", abs(columns[c].width), "----------------");
-}
-
-struct line {
-	const struct row *row;
-	uint64_t total;
-};
-
-static void cell_value(const void *ctx, enum count_column c, char *text, size_t size)
-{
-	const struct line *l = ctx;
-
-	cell_text(l->row, l->total, c, text, size);
 }
 
 void call_counts_print(const struct call_counts *k, const struct call_counts_form *f,
@@ -180,10 +166,61 @@ void call_counts_print(const struct call_counts *k, const struct call_counts_for
 	}
 	if (sort != SORT_NOTHING)
 		qsort_r(rows, n, sizeof(*rows), compare_counts, &sort);
-	print_line(f, out, cell_title, NULL);
-	print_line(f, out, cell_rule, NULL);
+	print_line(f, LINE_TITLES, NULL, 0, out);
+	print_line(f, LINE_RULE, NULL, 0, out);
 	for (size_t i = 0; i < n; i++)
-		print_line(f, out, cell_value, &(struct line){ &rows[i], total.n.ns });
-	print_line(f, out, cell_rule, NULL);
-	print_line(f, out, cell_value, &(struct line){ &total, total.n.ns });
+		print_line(f, LINE_VALUES, &rows[i], total.n.ns, out);
+	print_line(f, LINE_RULE, NULL, 0, out);
+	print_line(f, LINE_VALUES, &total, total.n.ns, out);
+}
+
+void event_total_add(struct event_total *f, uint64_t value, uint64_t enabled, uint64_t running)
+{
+	f->opened = true;
+	f->enabled += enabled;
+	f->running += running;
+	if (running && running < enabled)
+		value = (uint64_t)((double)value * (double)enabled / (double)running);
+	f->value += value;
+}
+
+/* Return what to print in place of a count, or NULL. */
+static const char *no_count(const struct event_total *f)
+{
+	return !f->opened ? "<not opened>" : !f->running ? "<not counted>" : NULL;
+}
+
+void event_totals_print(const struct event_total *f, size_t n, double seconds, struct buf *out)
+{
+	for (; n--; f++) {
+		const char *none = no_count(f);
+
+		if (none)
+			buf_addf(out, "%20s  ", none);
+		else
+			buf_addf(out, "%20llu  ", (unsigned long long)f->value);
+		text_escaped(out, f->name);
+		if (!none && f->clock)
+			buf_addf(out, " /* %.3f ms */", (double)f->value / 1e6);
+		if (f->running && f->running < f->enabled)
+			buf_addf(out, " /* scaled: on the PMU for %.2f %% of the time */",
+				 100.0 * (double)f->running / (double)f->enabled);
+		buf_addc(out, '\n');
+	}
+	buf_addf(out, "%20.9f  seconds\n", seconds);
+}
+
+void event_totals_line(const struct event_total *f, size_t n, double seconds, struct buf *out)
+{
+	buf_addf(out, "%.0f s:", seconds);
+	for (size_t i = 0; i < n; i++) {
+		const char *none = no_count(&f[i]);
+
+		buf_adds(out, i ? ", " : " ");
+		text_escaped(out, f[i].name);
+		if (none)
+			buf_addf(out, " %s", none);
+		else
+			buf_addf(out, " %llu", (unsigned long long)f[i].value);
+	}
 }
