@@ -2,12 +2,10 @@
 #include "formats/codegen/c_program.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/abi/record_walk.h"
 #include "core/lib/die.h"
 #include "formats/codegen/c_writer.h"
-#include "xlat/constants.h"
 #include "xlat/tables.h"
 
 /* Choosing what the program contains --------------------------------------------------- */

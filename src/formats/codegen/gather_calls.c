@@ -11,7 +11,6 @@
 #include "core/abi/layout.h"
 #include "core/lib/die.h"
 #include "xlat/constants.h"
-#include "xlat/layouts.h"
 #include "xlat/tables.h"
 
 void gather_mmap(struct gather *g)

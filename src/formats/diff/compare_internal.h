@@ -32,13 +32,6 @@ void compare_pair_opens(struct comparison *c, const struct both *t);
 /* Rename events of b that have no mate and the name of an event of a. */
 void compare_rename_rest(struct comparison *c);
 
-/*
- * Return a hash of the value: of its text and of the events in it.  A collision hides no
- * difference: see compare_same_item().
- */
-uint64_t compare_value_token(uint64_t h, const struct normal *n, const struct normal_item *i,
-			     const char *value);
-
 /* Return whether both are the same call on the same events, in all fields. */
 bool compare_same_item(const struct comparison *c, const struct normal_item *x,
 		       const struct normal_item *y);
@@ -55,9 +48,8 @@ struct pairing {
 	struct align_side a, b;		/* of those between */
 };
 
-/* Pair the items of p->t, after its opens. */
+/* Pair the items of p->t, after its opens.  Free p->a and p->b. */
 void pairing_make(const struct comparison *c, struct pairing *p);
-void pairing_free(struct pairing *p);
 
 /* Return the mate of an item on that side, or NOBODY. */
 size_t pairing_mate(const struct pairing *p, bool first, size_t i);

@@ -28,7 +28,7 @@ struct row {
 
 struct rows {
 	struct row *rows;
-	size_t n, room;
+	size_t n;
 };
 
 /* The calls; those with equal lines share one row. */
@@ -41,6 +41,15 @@ struct facts {
 
 struct expectation {
 	struct rows rows;
+};
+
+struct matching {
+	const struct rows *want;
+	const struct facts *is;
+	uint32_t *cost;		/* [w][i]: of the lines from w and the calls from i on */
+	size_t w0, w1, i0, i1;	/* left to match: lines from w0 to w1, calls from i0 to i1 */
+	void (*report)(void *ctx, const struct mismatch *m);
+	void *ctx;
 };
 
 /* Patterns ------------------------------------------------------------------------- */
@@ -109,38 +118,21 @@ static char *next_word(char **at, bool *open_quote)
 	return *word ? word : NULL;
 }
 
-static void row_free(struct row *r)
-{
-	free(r->line);
-	free(r->words);
-	free(r->fields);
-}
-
 static void rows_free(struct rows *r)
 {
-	for (size_t i = 0; i < r->n; i++)
-		row_free(&r->rows[i]);
+	for (size_t i = 0; i < r->n; i++) {
+		free(r->rows[i].line);
+		free(r->rows[i].words);
+		free(r->rows[i].fields);
+	}
 	free(r->rows);
 }
 
 static struct row *row_add(struct rows *list, const char *line)
 {
-	struct row *r;
-
-	if (list->n == list->room) {
-		list->room = list->room ? 2 * list->room : 64;
-		list->rows = xrealloc(list->rows, list->room * sizeof(*r));
-	}
-	r = &list->rows[list->n++];
-	*r = (struct row){ .line = xstrdup(line), .words = xstrdup(line) };
-	return r;
-}
-
-static void add_field(struct row *r, char *word, char *value)
-{
-	*value = '\0';
-	r->fields = xrealloc(r->fields, (r->nfields + 1) * sizeof(*r->fields));
-	r->fields[r->nfields++] = (struct normal_field){ word, value + 1 };
+	GROW(list->rows, list->n);
+	list->rows[list->n] = (struct row){ .line = xstrdup(line), .words = xstrdup(line) };
+	return &list->rows[list->n++];
 }
 
 /* Parse a line; return NULL, or the error. */
@@ -168,54 +160,43 @@ static const char *expect_parse(struct row *r, const struct normal_choice *choic
 		if (!value || value == word)
 			return "expected FIELD=VALUE";
 		*value = '\0';
-		if (normal_chosen(choice, r->call, word))
-			add_field(r, word, value);
+		if (!normal_chosen(choice, r->call, word))
+			continue;
+		GROW(r->fields, r->nfields);
+		r->fields[r->nfields++] = (struct normal_field){ word, value + 1 };
 	}
 	return NULL;
-}
-
-static bool expect_read_line(struct rows *list, char *line, unsigned long number,
-			     const char *path, const struct normal_choice *choice)
-{
-	const char *wrong, *start = line + strspn(line, " \t");
-	struct row *r;
-
-	line[strcspn(line, "\r\n")] = '\0';
-	if (!*start || *start == '#')
-		return true;
-	r = row_add(list, start);
-	r->number = number;
-	wrong = expect_parse(r, choice);
-	if (wrong)
-		warn("%s:%lu: %s; pevtrace diff --normalize writes valid lines",
-		     path, number, wrong);
-	return !wrong;
 }
 
 struct expectation *expect_read(FILE *f, const char *path,
 				const struct normal_choice *choice)
 {
 	struct expectation *x = xcalloc(1, sizeof(*x));
+	const char *wrong = NULL, *hint = "", *start;
 	unsigned long number = 0;
 	char *line = NULL;
 	size_t room = 0;
-	bool ok = true;
 	ssize_t len;
 
-	while (ok && (len = getline(&line, &room, f)) >= 0) {
-		ok = strlen(line) == (size_t)len;
+	while (!wrong && (len = getline(&line, &room, f)) >= 0) {
 		number++;
-		if (!ok)
-			warn("%s:%lu: not text: a NUL byte", path, number);
-		else
-			ok = expect_read_line(&x->rows, line, number, path, choice);
+		start = line + strspn(line, " \t");
+		if (strlen(line) != (size_t)len)
+			wrong = "not text: a NUL byte";
+		line[strcspn(line, "\r\n")] = '\0';
+		if (wrong || !*start || *start == '#')
+			continue;
+		row_add(&x->rows, start)->number = number;
+		wrong = expect_parse(&x->rows.rows[x->rows.n - 1], choice);
+		if (wrong)
+			hint = "; pevtrace diff --normalize writes valid lines";
 	}
-	if (ok && ferror(f)) {
+	if (wrong)
+		warn("%s:%lu: %s%s", path, number, wrong, hint);
+	else if (ferror(f))
 		warn("cannot read '%s': %s", path, strerror(errno));
-		ok = false;
-	}
 	free(line);
-	if (ok)
+	if (!wrong && !ferror(f))
 		return x;
 	expect_free(x);
 	return NULL;
@@ -229,47 +210,31 @@ void expect_free(struct expectation *x)
 	free(x);
 }
 
-/* Return the row of that call, split from its line as an expectation is. */
-static uint32_t fact(struct facts *f, const char *line)
-{
-	uint64_t h = hash_text(HASH_START, line);
-	size_t at;
-
-	while ((at = (uintptr_t)map_get(&f->by_line, h)) &&
-	       strcmp(f->rows.rows[at - 1].line, line))
-		h++;
-	if (!at) {
-		expect_parse(row_add(&f->rows, line), NULL);
-		at = f->rows.n;
-		map_set(&f->by_line, h, (void *)(uintptr_t)at);
-	}
-	return (uint32_t)at - 1;
-}
-
 static void facts_make(struct facts *f, const struct normal *n,
 		       const struct normal_choice *choice)
 {
 	struct buf line = { 0 };
-	size_t count = 0;
+	uint64_t h;
+	size_t at;
 
-	for (size_t t = 0; t < n->ntasks; t++)
-		count += n->tasks[t]->nitems;
-	f->row = xcalloc(count + 1, sizeof(*f->row));
 	for (size_t t = 0; t < n->ntasks; t++) {
 		for (size_t i = 0; i < n->tasks[t]->nitems; i++) {
 			buf_reset(&line);
 			normal_line(n, n->tasks[t], &n->tasks[t]->items[i], choice, &line);
-			f->row[f->n++] = fact(f, buf_str(&line));
+			h = hash_text(HASH_START, buf_str(&line));
+			while ((at = (uintptr_t)map_get(&f->by_line, h)) &&
+			       strcmp(f->rows.rows[at - 1].line, buf_str(&line)))
+				h++;
+			if (!at) { /* split as an expectation is */
+				expect_parse(row_add(&f->rows, buf_str(&line)), NULL);
+				at = f->rows.n;
+				map_set(&f->by_line, h, (void *)(uintptr_t)at);
+			}
+			GROW(f->row, f->n);
+			f->row[f->n++] = (uint32_t)at - 1;
 		}
 	}
 	buf_free(&line);
-}
-
-static void facts_free(struct facts *f)
-{
-	rows_free(&f->rows);
-	map_free(&f->by_line);
-	free(f->row);
 }
 
 /* Matching --------------------------------------------------------------------------- */
@@ -282,56 +247,38 @@ static const char *field_of(const struct row *r, const char *key)
 	return NULL;
 }
 
-/* Return how many fields differ, up to most; report each if report is set. */
-static unsigned int differing(const struct row *want, const struct row *is,
-			      unsigned int most,
-			      void (*report)(void *ctx, const struct mismatch *m), void *ctx)
+/* Return how many fields differ, up to most; report each if m is set. */
+static unsigned int differing(const struct matching *m, const struct row *want,
+			      const struct row *is, unsigned int most)
 {
-	struct mismatch m = { .kind = EXPECT_FIELD, .number = want->number, .line = want->line };
+	struct mismatch d = { .kind = EXPECT_FIELD, .number = want->number, .line = want->line };
 	unsigned int n = 0;
 
-	for (size_t i = 0; i < want->nfields && n < most; i++) {
-		m.field = want->fields[i].key;
-		m.wanted = want->fields[i].value;
-		m.is = field_of(is, m.field);
-		if (matches(m.wanted, m.is ? m.is : "0"))
+	for (size_t i = 0; i < want->nfields + is->nfields && n < most; i++) {
+		const struct normal_field *f = i < want->nfields ? &want->fields[i] :
+			&is->fields[i - want->nfields];
+		bool wanted = i < want->nfields;
+
+		d.field = f->key;
+		d.wanted = wanted ? f->value : NULL;
+		d.is = wanted ? field_of(is, f->key) : f->value;
+		if (wanted ? matches(d.wanted, d.is ? d.is : "0") :
+		    want->open_end || field_of(want, f->key))
 			continue;
 		n++;
-		if (report)
-			report(ctx, &m);
-	}
-	for (size_t i = 0; i < is->nfields && n < most && !want->open_end; i++) {
-		m.field = is->fields[i].key;
-		m.wanted = NULL;
-		m.is = is->fields[i].value;
-		if (field_of(want, m.field))
-			continue;
-		n++;
-		if (report)
-			report(ctx, &m);
+		if (m)
+			m->report(m->ctx, &d);
 	}
 	return n;
-}
-
-static bool same_call(const struct row *want, const struct row *is)
-{
-	return !want->any && matches(want->call, is->call) &&
-	       matches(want->task, is->task);
 }
 
 /* Return the cost of pairing the two, above that of two unpaired lines if the calls differ. */
 static uint32_t cost_of(const struct row *want, const struct row *is)
 {
-	return same_call(want, is) ? differing(want, is, COST_FIELDS, NULL, NULL) :
-				     3 * COST_ALONE;
+	if (want->any || !matches(want->call, is->call) || !matches(want->task, is->task))
+		return 3 * COST_ALONE;
+	return differing(NULL, want, is, COST_FIELDS);
 }
-
-struct matching {
-	const struct rows *want;
-	const struct facts *is;
-	uint32_t *cost;		/* [w][i]: of the lines from w and the calls from i on */
-	size_t w0, w1, i0, i1;	/* left to match: lines from w0 to w1, calls from i0 to i1 */
-};
 
 static const struct row *row_is(const struct matching *m, size_t i)
 {
@@ -343,24 +290,19 @@ static uint32_t *cell(const struct matching *m, size_t w, size_t i)
 	return &m->cost[(w - m->w0) * (m->i1 - m->i0 + 1) + (i - m->i0)];
 }
 
-static uint32_t cost_alone(const struct row *want)
-{
-	return want->any ? 0 : COST_ALONE;
-}
-
 static void expect_fill(const struct matching *m)
 {
 	for (size_t w = m->w1 + 1; w-- > m->w0;) {
 		for (size_t i = m->i1 + 1; i-- > m->i0;) {
 			const struct row *want = w < m->w1 ? &m->want->rows[w] : NULL;
+			uint32_t alone = want && want->any ? 0 : COST_ALONE;
 			uint32_t best = UINT32_MAX, c;
 
 			if (!want && i == m->i1)
 				best = 0;
 			if (want)
-				best = *cell(m, w + 1, i) + cost_alone(want);
-			c = i < m->i1 ? *cell(m, w, i + 1) +
-				(want && want->any ? 0 : COST_ALONE) : UINT32_MAX;
+				best = *cell(m, w + 1, i) + alone;
+			c = i < m->i1 ? *cell(m, w, i + 1) + alone : UINT32_MAX;
 			best = c < best ? c : best;
 			if (want && i < m->i1) {
 				c = *cell(m, w + 1, i + 1) + cost_of(want, row_is(m, i));
@@ -371,36 +313,32 @@ static void expect_fill(const struct matching *m)
 	}
 }
 
-static void expect_report_alone(enum mismatch_kind kind, const struct row *r,
-			      void (*report)(void *ctx, const struct mismatch *m), void *ctx)
+static void report_alone(const struct matching *m, enum mismatch_kind kind, const struct row *r)
 {
-	const struct mismatch m = { .kind = kind, .number = r->number, .line = r->line };
-
-	report(ctx, &m);
+	m->report(m->ctx, &(struct mismatch){ .kind = kind, .number = r->number, .line = r->line });
 }
 
 /* Report the differences of the cheapest pairing; return whether all match. */
-static bool expect_walk(const struct matching *m,
-			void (*report)(void *ctx, const struct mismatch *m), void *ctx)
+static bool expect_walk(const struct matching *m)
 {
 	size_t w = m->w0, i = m->i0;
 
 	while (w < m->w1 || i < m->i1) {
 		const struct row *want = w < m->w1 ? &m->want->rows[w] : NULL;
 		const struct row *is = i < m->i1 ? row_is(m, i) : NULL;
+		bool any = want && want->any;
 		uint32_t here = *cell(m, w, i);
 
 		if (want && is && here == *cell(m, w + 1, i + 1) + cost_of(want, is)) {
-			differing(want, is, UINT32_MAX, report, ctx);
+			differing(m, want, is, UINT32_MAX);
 			w++, i++;
-		} else if (is && here == *cell(m, w, i + 1) +
-			   (want && want->any ? 0 : COST_ALONE)) {
-			if (!want || !want->any)
-				expect_report_alone(EXPECT_SURPLUS, is, report, ctx);
+		} else if (is && here == *cell(m, w, i + 1) + (any ? 0 : COST_ALONE)) {
+			if (!any)
+				report_alone(m, EXPECT_SURPLUS, is);
 			i++;
 		} else {
-			if (want && !want->any)
-				expect_report_alone(EXPECT_MISSING, want, report, ctx);
+			if (want && !any)
+				report_alone(m, EXPECT_MISSING, want);
 			w++;
 		}
 	}
@@ -412,27 +350,28 @@ int expect_check(const struct expectation *x, const struct normal *n,
 		 void (*report)(void *ctx, const struct mismatch *m), void *ctx)
 {
 	struct facts is = { 0 };
-	struct matching m = { .want = &x->rows, .is = &is };
+	struct matching m = { .want = &x->rows, .is = &is, .report = report, .ctx = ctx };
 	int ok = -1;
 
 	facts_make(&is, n, choice);
 	m.w1 = x->rows.n;
 	m.i1 = is.n;
-	while (m.w0 < m.w1 && m.i0 < m.i1 && !x->rows.rows[m.w0].any &&
-	       !cost_of(&x->rows.rows[m.w0], row_is(&m, m.i0)))
+	while (m.w0 < m.w1 && m.i0 < m.i1 && !cost_of(&x->rows.rows[m.w0], row_is(&m, m.i0)))
 		m.w0++, m.i0++;
-	while (m.w0 < m.w1 && m.i0 < m.i1 && !x->rows.rows[m.w1 - 1].any &&
+	while (m.w0 < m.w1 && m.i0 < m.i1 &&
 	       !cost_of(&x->rows.rows[m.w1 - 1], row_is(&m, m.i1 - 1)))
 		m.w1--, m.i1--;
 	if (m.i1 - m.i0 < CELLS_MAX / (m.w1 - m.w0 + 1)) {
 		m.cost = xcalloc((m.w1 - m.w0 + 1) * (m.i1 - m.i0 + 1), sizeof(*m.cost));
 		expect_fill(&m);
-		ok = expect_walk(&m, report, ctx);
+		ok = expect_walk(&m);
 		free(m.cost);
 	} else {
 		warn("cannot compare %zu expected lines with %zu calls: too many differ; "
 		     "check that the file is for this program", m.w1 - m.w0, m.i1 - m.i0);
 	}
-	facts_free(&is);
+	rows_free(&is.rows);
+	map_free(&is.by_line);
+	free(is.row);
 	return ok;
 }

@@ -41,7 +41,7 @@ struct normal_task *normal_task_new(struct normal *n, const struct activity_task
 	t->name = name.data;
 	t->tid = b->tid;
 	t->pid = b->pid;
-	n->tasks = xrealloc(n->tasks, (n->ntasks + 1) * sizeof(struct normal_task *));
+	GROW(n->tasks, n->ntasks);
 	n->tasks[n->ntasks++] = t;
 	map_set(&n->by_tid, (uint64_t)b->tid, t);
 	return t;
@@ -55,17 +55,7 @@ static struct normal_task *task_of(struct normal *n, pid_t tid, pid_t pid)
 	return t ? t : normal_task_new(n, &b);
 }
 
-/* Return a draft; one is kept for reuse by any task. */
-static struct normal_draft *draft_of(struct normal *n, pid_t tid, const struct call_desc *desc)
-{
-	struct normal_draft *d = n->spare ? n->spare : xcalloc(1, sizeof(*d));
-
-	n->spare = NULL;
-	map_set(&n->pending, (uint64_t)tid, d);
-	draft_begin(d, desc);
-	return d;
-}
-
+/* Drop the draft of the task's call; one is kept for reuse by any task. */
 static void drop_draft(struct normal *n, pid_t tid)
 {
 	struct normal_draft *d = map_del(&n->pending, (uint64_t)tid);
@@ -74,16 +64,6 @@ static void drop_draft(struct normal *n, pid_t tid)
 		draft_free(d);
 	else if (d)
 		n->spare = d;
-}
-
-static void task_free(struct normal_task *t)
-{
-	map_free(&t->other_pids);
-	map_free(&t->addresses);
-	map_free(&t->once);
-	free(t->items);
-	free(t->name);
-	free(t);
 }
 
 /* Calls ---------------------------------------------------------------------- */
@@ -120,36 +100,9 @@ static struct normal_event *subject_of(struct normal *n, struct normal_task *t,
 	return e ? normal_event_of(n, t, e) : NULL;
 }
 
-/* Note that a call uses the event: as a group leader, for a ring, a filter and so on. */
-static void note_use(struct normal_event *e, const struct call *c)
-{
-	if (!e)
-		return;
-	if (c->desc->id == CALL_CLOSE)
-		e->closed = true;
-	else
-		e->used = true;
-	if (c->desc->class == CLASS_IOCTL && ioctl_of(c) &&
-	    ioctl_of(c)->request == PERF_EVENT_IOC_ID)
-		e->id_known = true;
-}
-
 static uint64_t displaced_key(const struct call *c, int64_t fd)
 {
 	return (uint64_t)(uint32_t)c->pid << 32 | (uint32_t)fd;
-}
-
-/*
- * Return the event that a close refers to, if an open that returned the same number while
- * the close ran comes before it in the dump; else NULL.
- */
-static struct normal_event *displaced_by_reuse(struct normal *n, const struct call *c)
-{
-	const struct event *e = c->desc->id == CALL_CLOSE ?
-		model_event(n->model, c->tid, call_int(c, 0)) : NULL;
-
-	return e && e->opened_ns > c->enter_ns ?
-		map_del(&n->displaced, displaced_key(c, call_int(c, 0))) : NULL;
 }
 
 static struct normal *normal_of(struct view *v)
@@ -161,24 +114,37 @@ static void normal_on_enter(struct view *v, const struct call *c)
 {
 	struct normal *n = normal_of(v);
 	struct normal_task *t = task_of(n, c->tid, c->pid);
-	struct normal_event *e = NULL, *displaced = displaced_by_reuse(n, c);
+	bool closes = c->desc->id == CALL_CLOSE;
+	const struct event *old = closes ? model_event(n->model, c->tid, call_int(c, 0)) : NULL;
+	struct normal_event *e = NULL, *displaced = NULL;
 	struct normal_draft *d;
 	struct normal_sink s;
 
-	if (model_concerns(n->model, c)) {
-		if (c->desc->class != CLASS_POLL || c->desc->id == CALL_EPOLL_CTL)
-			e = displaced ? displaced : subject_of(n, t, c);
-		note_use(e, c);
-		drop_draft(n, c->tid);
-		if (keeps(c)) {
-			d = draft_of(n, c->tid, c->desc);
-			d->subject = e;
-			d->late = c->desc->id == CALL_MUNMAP;
-			normal_sink_init(&s, n, t, d, c);
-			s.displaced = displaced;
-			call_args(c, AT_SYSCALL_ENTER, n->names, &s.sink);
-		}
+	/* an open that returned the same number while a close ran may come before it in the dump */
+	if (old && old->opened_ns > c->enter_ns)
+		displaced = map_del(&n->displaced, displaced_key(c, call_int(c, 0)));
+	if (!model_concerns(n->model, c))
+		return;
+	if (c->desc->class != CLASS_POLL || c->desc->id == CALL_EPOLL_CTL)
+		e = displaced ? displaced : subject_of(n, t, c);
+	if (e) { /* as a group leader, for a ring, a filter and so on */
+		e->closed |= closes;
+		e->used |= !closes;
+		e->id_known |= c->desc->class == CLASS_IOCTL && ioctl_of(c) &&
+			       ioctl_of(c)->request == PERF_EVENT_IOC_ID;
 	}
+	drop_draft(n, c->tid);
+	if (!keeps(c))
+		return;
+	d = n->spare ? n->spare : xcalloc(1, sizeof(*d));
+	n->spare = NULL;
+	map_set(&n->pending, (uint64_t)c->tid, d);
+	draft_begin(d, c->desc);
+	d->subject = e;
+	d->late = c->desc->id == CALL_MUNMAP;
+	normal_sink_init(&s, n, t, d, c);
+	s.displaced = displaced;
+	call_args(c, AT_SYSCALL_ENTER, n->names, &s.sink);
 }
 
 static void normal_add_result(struct normal_sink *s, const struct call *c)
@@ -241,48 +207,21 @@ static void note_references(struct normal *n, const struct normal_draft *d)
 	}
 }
 
-/* Return the index of a single event; store several in n->refs and return their position. */
-static uint32_t keep_refs(struct normal *n, const uint32_t *refs, size_t count)
-{
-	if (count < 2)
-		return count ? refs[0] : 0;
-	for (size_t i = 0; i < count; i++) {
-		if (!(n->nrefs & (n->nrefs - 1))) /* grows in powers of two */
-			n->refs = xrealloc(n->refs, (n->nrefs ? 2 * n->nrefs : 1) *
-					   sizeof(*n->refs));
-		n->refs[n->nrefs++] = refs[i];
-	}
-	return (uint32_t)(n->nrefs - count);
-}
-
 void normal_item_add(struct normal *n, struct normal_task *t, const struct normal_draft *d)
 {
 	const struct normal_form *f;
 	const uint32_t *refs;
+	uint32_t at;
 
 	f = normal_form_of(n->forms, d, d->subject ? d->subject->index : 0, &refs);
-	if (t->nitems == t->room) {
-		t->room = t->room ? 2 * t->room : 16;
-		t->items = xrealloc(t->items, t->room * sizeof(*t->items));
+	at = f->nrefs == 1 ? refs[0] : f->nrefs ? (uint32_t)n->nrefs : 0;
+	for (size_t i = 0; f->nrefs > 1 && i < f->nrefs; i++) {
+		GROW(n->refs, n->nrefs);
+		n->refs[n->nrefs++] = refs[i];
 	}
-	t->items[t->nitems++] = (struct normal_item){
-		f->number, keep_refs(n, refs, f->nrefs),
-	};
+	GROW(t->items, t->nitems);
+	t->items[t->nitems++] = (struct normal_item){ f->number, at };
 	t->nlate += d->late;
-}
-
-static void normal_opened(struct normal *n, struct normal_task *t, struct normal_draft *d,
-			  const struct call *c)
-{
-	const struct event *e = model_opened(n->model, c);
-	bool grouped = d->subject;
-
-	d->subject = e ? normal_event_of(n, t, e) : NULL;
-	if (d->subject && !d->subject->opened) {
-		d->subject->opened = true;
-		d->subject->used = grouped; /* a group member counts as used */
-	}
-	d->probe = c->failed && !c->inject.injected && !grouped; /* see is_probe() */
 }
 
 /* Remember the event whose descriptor the open reuses: the line of its close may follow. */
@@ -307,8 +246,17 @@ static void normal_on_exit(struct view *v, const struct call *c)
 		normal_sink_init(&s, n, t, d, c);
 		call_args(c, AT_SYSCALL_EXIT, n->names, &s.sink);
 		normal_add_result(&s, c);
-		if (c->desc->class == CLASS_OPEN)
-			normal_opened(n, t, d, c);
+		if (c->desc->class == CLASS_OPEN) {
+			const struct event *e = model_opened(n->model, c);
+			bool grouped = d->subject;
+
+			d->subject = e ? normal_event_of(n, t, e) : NULL;
+			if (d->subject && !d->subject->opened) {
+				d->subject->opened = true;
+				d->subject->used = grouped; /* a group member counts as used */
+			}
+			d->probe = c->failed && !c->inject.injected && !grouped; /* see is_probe() */
+		}
 		if ((c->desc->class != CLASS_PASS || d->refers) && !repeats(t, d, c)) {
 			note_references(n, d);
 			normal_item_add(n, t, d);
@@ -321,9 +269,7 @@ static void normal_on_exit(struct view *v, const struct call *c)
 
 static void normal_on_born(struct view *v, const struct activity *a)
 {
-	const struct activity_task *b = &a->task;
-
-	normal_task_new(normal_of(v), b);
+	normal_task_new(normal_of(v), &a->task);
 }
 
 static void normal_on_found(struct view *v, const struct activity *a)
@@ -401,8 +347,16 @@ void normal_free(struct normal *n)
 
 	if (!n)
 		return;
-	for (size_t i = 0; i < n->ntasks; i++)
-		task_free(n->tasks[i]);
+	for (size_t i = 0; i < n->ntasks; i++) {
+		struct normal_task *t = n->tasks[i];
+
+		map_free(&t->other_pids);
+		map_free(&t->addresses);
+		map_free(&t->once);
+		free(t->items);
+		free(t->name);
+		free(t);
+	}
 	normal_events_free(n);
 	if (n->spare)
 		draft_free(n->spare);

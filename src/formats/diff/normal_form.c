@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "formats/diff/normal_form.h"
-
+/* Forms and events, which calls refer to. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/abi/args.h"
+#include "core/abi/layout.h"
 #include "core/lib/die.h"
 #include "core/lib/hash.h"
 #include "core/lib/map.h"
+#include "core/model/event_name.h"
+#include "formats/diff/normal.h"
+#include "formats/diff/normal_sink.h"
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
 
 struct normal_forms {
 	struct map by_hash;	/* hash -> first form of a chain */
@@ -16,7 +22,7 @@ struct normal_forms {
 	/* the draft that is looked up: */
 	struct buf text;	/* "key\0value\0", with places for indices */
 	uint32_t *refs;
-	size_t nrefs, room;
+	size_t nrefs;
 };
 
 /* Drafts ------------------------------------------------------------------------ */
@@ -86,29 +92,9 @@ static uint32_t place(struct normal_forms *s, uint32_t index)
 	for (size_t i = 0; i < s->nrefs; i++)
 		if (s->refs[i] == index)
 			return (uint32_t)i;
-	if (s->nrefs == s->room) {
-		s->room = s->room ? 2 * s->room : 8;
-		s->refs = xrealloc(s->refs, s->room * sizeof(*s->refs));
-	}
+	GROW(s->refs, s->nrefs);
 	s->refs[s->nrefs] = index;
 	return (uint32_t)s->nrefs++;
-}
-
-static void add_value(struct normal_forms *s, const char *value)
-{
-	const char *start = value;
-	uint32_t index;
-	size_t before;
-
-	while (normal_next_ref(&value, &before, &index)) {
-		buf_add(&s->text, start, before);
-		buf_addc(&s->text, REF_START);
-		buf_addu(&s->text, place(s, index));
-		buf_addc(&s->text, REF_END);
-		start = value;
-	}
-	buf_add(&s->text, start, before);
-	buf_addc(&s->text, '\0');
 }
 
 /* Forms ----------------------------------------------------------------------------- */
@@ -129,9 +115,9 @@ void normal_forms_free(struct normal_forms *s)
 	free(s);
 }
 
-const struct normal_form *normal_form_number(const struct normal_forms *s, uint32_t number)
+const struct normal_form *normal_form(const struct normal *n, const struct normal_item *i)
 {
-	return s->list[number];
+	return n->forms->list[i->form];
 }
 
 const char *normal_get(const struct normal_form *f, const char *key)
@@ -142,15 +128,31 @@ const char *normal_get(const struct normal_form *f, const char *key)
 	return NULL;
 }
 
-/* A form, its fields and their text, allocated as one object. */
-static struct normal_form *form_new(struct normal_forms *s, const struct normal_form *like)
+/* Return the form with that head and the text in the store's buffer, created if new. */
+static const struct normal_form *normal_form_find(struct normal_forms *s, struct normal_form *like)
 {
+	uint64_t h = hash_bytes(HASH_START, buf_str(&s->text), s->text.len);
 	size_t fields = like->nfields * sizeof(struct normal_field);
-	struct normal_form *f = xmalloc(sizeof(*f) + fields + s->text.len);
-	struct normal_field *field = (struct normal_field *)(f + 1);
-	char *text = (char *)(f + 1) + fields;
+	struct normal_form *first, *f;
+	struct normal_field *field;
+	char *text;
 
+	h = hash_word(h, (uint64_t)like->desc->id << 8 | (uint64_t)like->subject << 2 |
+			 (uint64_t)like->probe << 1 | like->late);
+	first = map_get(&s->by_hash, h);
+	for (f = first; f; f = f->next)
+		if (f->desc == like->desc && f->len == s->text.len &&
+		    f->subject == like->subject && f->probe == like->probe &&
+		    f->late == like->late && f->nrefs == like->nrefs &&
+		    (!f->nfields || !memcmp(f->fields[0].key, s->text.data, f->len)))
+			return f;
+	/* the form, its fields and their text are one object */
+	f = xmalloc(sizeof(*f) + fields + s->text.len);
+	field = (struct normal_field *)(f + 1);
+	text = (char *)(f + 1) + fields;
 	*f = *like;
+	f->next = first;
+	f->len = s->text.len;
 	f->fields = field;
 	f->number = (uint32_t)s->n;
 	memcpy(text, buf_str(&s->text), s->text.len);
@@ -162,30 +164,8 @@ static struct normal_form *form_new(struct normal_forms *s, const struct normal_
 	}
 	f->masked = f->desc->class == CLASS_OPEN && normal_get(f, "cpu") &&
 		    !strcmp(normal_get(f, "cpu"), "some");
-	if (!(s->n & (s->n - 1))) /* grows in powers of two */
-		s->list = xrealloc(s->list, (s->n ? 2 * s->n : 1) * sizeof(*s->list));
+	GROW(s->list, s->n);
 	s->list[s->n++] = f;
-	return f;
-}
-
-/* Return the form with that head and the text in the store's buffer, created if new. */
-static const struct normal_form *normal_form_find(struct normal_forms *s, struct normal_form *like)
-{
-	uint64_t h = hash_bytes(HASH_START, buf_str(&s->text), s->text.len);
-	struct normal_form *first, *f;
-
-	h = hash_word(h, (uint64_t)like->desc->id << 8 | (uint64_t)like->subject << 2 |
-			 (uint64_t)like->probe << 1 | like->late);
-	first = map_get(&s->by_hash, h);
-	for (f = first; f; f = f->next)
-		if (f->desc == like->desc && f->len == s->text.len &&
-		    f->subject == like->subject && f->probe == like->probe &&
-		    f->late == like->late && f->nrefs == like->nrefs &&
-		    (!f->nfields || !memcmp(f->fields[0].key, s->text.data, f->len)))
-			return f;
-	like->next = first;
-	like->len = s->text.len;
-	f = form_new(s, like);
 	map_set(&s->by_hash, h, f);
 	return f;
 }
@@ -203,10 +183,20 @@ const struct normal_form *normal_form_of(struct normal_forms *s,
 	buf_reset(&s->text);
 	if (d->subject)
 		place(s, (uint32_t)subject);
-	for (size_t i = 0; i < d->nfields; i++) {
-		buf_add(&s->text, buf_str(&d->fields[i].key), d->fields[i].key.len);
+	for (const struct draft_field *f = d->fields; f < d->fields + d->nfields; f++) {
+		const char *value = buf_str(&f->value), *start = value;
+		uint32_t index;
+		size_t before;
+
+		buf_add(&s->text, buf_str(&f->key), f->key.len);
 		buf_addc(&s->text, '\0');
-		add_value(s, buf_str(&d->fields[i].value));
+		for (; normal_next_ref(&value, &before, &index); start = value) {
+			buf_add(&s->text, start, before);
+			buf_addc(&s->text, REF_START);
+			buf_addu(&s->text, place(s, index));
+			buf_addc(&s->text, REF_END);
+		}
+		buf_add(&s->text, start, before + 1); /* and its NUL */
 	}
 	like.nrefs = (uint32_t)s->nrefs;
 	*refs = s->refs;
@@ -227,4 +217,106 @@ const struct normal_form *normal_form_with(struct normal_forms *s,
 		buf_add(&s->text, v, strlen(v) + 1);
 	}
 	return normal_form_find(s, &like);
+}
+
+/* Events ----------------------------------------------------------------------------- */
+
+/* Events are allocated in blocks, so that their addresses do not change. */
+enum { EVENTS_BLOCK = 256 };
+
+/*
+ * Return the event's name without modifiers and addresses: an event that differs in :u is
+ * a changed event, not another one.
+ */
+static char *normal_base_name(const struct normal *n, const struct event *e)
+{
+	static const unsigned int modifiers[] = {
+		ATTR_EXCLUDE_USER, ATTR_EXCLUDE_KERNEL, ATTR_PRECISE_IP,
+	};
+	const struct walk w = {
+		.layout = &layout_perf_event_attr, .bytes = e->attr, .len = e->attr_len,
+		.names = n->names,
+	};
+	uint8_t attr[EVENT_ATTR_MAX] = { 0 };
+	struct buf name = { 0 };
+	const struct field *f;
+	size_t at = 0;
+
+	memcpy(attr, e->attr, e->attr_len);
+	for (size_t i = 0; i < sizeof(modifiers) / sizeof(*modifiers); i++)
+		field_clear(&w.layout->fields[modifiers[i]], attr, sizeof(attr));
+	while ((f = layout_next(&w, &at)))
+		if (f->kind == FIELD_ADDR || f->kind == FIELD_STRING)
+			field_clear(f, attr, sizeof(attr));
+	event_name(attr, e->attr_len, n->names, &name);
+	for (size_t i = 0; i < name.len; i++)
+		if ((unsigned char)name.data[i] <= ' ' || strchr("*|\"\\\177#", name.data[i]))
+			name.data[i] = '_';
+	return name.data ? name.data : xstrdup("event");
+}
+
+struct normal_event *normal_event_at(const struct normal *n, size_t index)
+{
+	return &n->events[index / EVENTS_BLOCK][index % EVENTS_BLOCK];
+}
+
+struct normal_event *normal_event_new(struct normal *n, const struct normal_task *t,
+				      const char *base)
+{
+	size_t block = n->nevents / EVENTS_BLOCK;
+	uint64_t h = hash_text(HASH_START, base);
+	struct normal_event *e;
+	char *known;
+
+	if (n->nevents % EVENTS_BLOCK == 0) {
+		n->events = xrealloc(n->events, (block + 1) * sizeof(struct normal_event *));
+		n->events[block] = xcalloc(EVENTS_BLOCK, sizeof(*e));
+	}
+	e = normal_event_at(n, n->nevents);
+	e->index = (uint32_t)n->nevents++;
+	e->opener = t;
+	/* the one copy of a name that many events share */
+	while ((known = map_get(&n->bases, h)) && strcmp(known, base))
+		h++;
+	if (!known) {
+		known = xstrdup(base);
+		map_set(&n->bases, h, known);
+	}
+	e->base = known;
+	e->cpu = -1;
+	e->opens = 1;
+	return e;
+}
+
+struct normal_event *normal_event_of(struct normal *n, struct normal_task *t,
+				     const struct event *e)
+{
+	struct normal_event *new = map_get(&n->by_number, e->number);
+	struct buf found = { 0 };
+	char *name;
+
+	if (new)
+		return new;
+	if (!event_known(e)) {
+		buf_addf(&found, "found%u", ++t->founds);
+		name = found.data;
+	} else {
+		name = normal_base_name(n, e);
+	}
+	new = normal_event_new(n, t, name);
+	if (event_known(e))
+		new->cpu = e->cpu;
+	new->id_known = e->read_format & PERF_FORMAT_ID; /* each read returns one */
+	map_set(&n->by_number, e->number, new);
+	free(name);
+	return new;
+}
+
+void normal_events_free(struct normal *n)
+{
+	for (size_t i = 0; i < n->nevents; i += EVENTS_BLOCK)
+		free(n->events[i / EVENTS_BLOCK]);
+	map_free_values(&n->bases);
+	map_free(&n->by_number);
+	free(n->events);
 }

@@ -11,7 +11,6 @@
 #include "formats/diff/normal.h"
 #include "formats/perfdata/perfdata.h"
 #include "xlat/constants.h"
-#include "xlat/layouts.h"
 #include "xlat/tables.h"
 
 /* The address of the attr, the task and the first descriptor of made-up calls. */
@@ -59,9 +58,7 @@ struct normal *normal_read_perfdata(FILE *f, const char *path, struct normal_for
 		session_start(&s, &(struct session_setup){ .source = perfdata_names(p) }, &facts);
 		n = normal_new(forms);
 		normal_watch(n, &s);
-		session_feed(&s, &(struct activity){
-			ACTIVITY_TASK, .task = task,
-		});
+		session_feed(&s, &(struct activity){ ACTIVITY_TASK, .task = task });
 		for (size_t i = 0; i < perfdata_nevents(p); i++) {
 			normal_open(&s, perfdata_event(p, i), i);
 			normal_event_at(n, n->nevents - 1)->opens = perfdata_event(p, i)->nids;
@@ -78,20 +75,19 @@ struct normal *normal_read_perfdata(FILE *f, const char *path, struct normal_for
 
 /* Attrs that perf would have stored ---------------------------------------------------- */
 
-static bool is_argument(const struct call_desc *d, const char *key)
-{
-	for (size_t i = 0; i < d->nargs; i++)
-		if (!strcmp(d->args[i].name, key))
-			return true;
-	return !strcmp(key, "result");
-}
-
-static void normal_attr_of(const struct normal_form *f, struct normal_draft *d)
+/* Make a draft of a form's fields but for its arguments and result: those of the attr. */
+static void draft_attr(const struct normal_form *f, struct normal_draft *d)
 {
 	draft_begin(d, f->desc);
-	for (size_t k = 0; k < f->nfields; k++)
-		if (!is_argument(f->desc, f->fields[k].key))
-			draft_add(d, f->fields[k].key, f->fields[k].value);
+	for (size_t k = 0; k < f->nfields; k++) {
+		const char *key = f->fields[k].key;
+		bool argument = !strcmp(key, "result");
+
+		for (size_t i = 0; i < f->desc->nargs; i++)
+			argument |= !strcmp(f->desc->args[i].name, key);
+		if (!argument)
+			draft_add(d, key, f->fields[k].value);
+	}
 }
 
 /* The opens of each attr. */
@@ -100,10 +96,9 @@ struct attrs {
 	struct normal_draft *draft;
 	struct map by_form;	/* number of the attr's form + 1 to its event */
 	const struct normal_form **forms; /* of normal's events */
-	bool ids_known;
-	uint64_t left_out;
 };
 
+/* Count the open of an event, which has that form. */
 static void add_open(struct attrs *list, const struct normal_event *e,
 		     const struct normal_form *f)
 {
@@ -111,70 +106,59 @@ static void add_open(struct attrs *list, const struct normal_event *e,
 	struct normal_event *all;
 	const uint32_t *refs;
 
-	if (list->ids_known && !e->id_known) {
-		list->left_out++;
-		return;
-	}
-	normal_attr_of(f, list->draft);
+	draft_attr(f, list->draft);
 	f = normal_form_of(n->forms, list->draft, 0, &refs);
 	all = map_get(&list->by_form, f->number + 1ULL);
 	if (all) {
 		all->opens = all->opens && e->opens ? all->opens + e->opens : 0;
 		return;
 	}
+	GROW(list->forms, n->nevents);
+	list->forms[n->nevents] = f;
 	all = normal_event_new(n, n->tasks[0], e->base);
 	all->opens = e->opens;
-	list->forms = xrealloc(list->forms, n->nevents * sizeof(f));
-	list->forms[all->index] = f;
 	map_set(&list->by_form, f->number + 1ULL, all);
-}
-
-/* Collect the opens that were not probes. */
-static void collect(struct attrs *list, const struct normal *n, const struct normal_task *t)
-{
-	for (size_t i = 0; i < t->nitems; i++) {
-		const struct normal_item *x = &t->items[i];
-		const struct normal_event *e = normal_subject(n, x);
-
-		if (e && normal_is_open(n, x) && (e->used || !e->closed))
-			add_open(list, e, normal_form(n, x));
-	}
-}
-
-static void put_attr(struct attrs *list, struct normal_event *e)
-{
-	struct normal *n = list->normal;
-	struct buf *count = &list->draft->scratch;
-
-	normal_attr_of(list->forms[e->index], list->draft);
-	list->draft->subject = e;
-	e->opened = true;
-	if (e->opens) {
-		buf_reset(count);
-		buf_addu(count, e->opens);
-		draft_add(list->draft, "opens", buf_str(count));
-	}
-	normal_item_add(n, n->tasks[0], list->draft);
 }
 
 struct normal *normal_attrs(struct normal *n, bool ids_known, uint64_t *left_out)
 {
-	struct attrs list = {
-		.normal = normal_new(n->forms), .ids_known = ids_known,
-		.draft = xcalloc(1, sizeof(struct normal_draft)),
-	};
+	struct normal_draft *d = xcalloc(1, sizeof(*d));
+	struct attrs list = { .normal = normal_new(n->forms), .draft = d };
+	struct normal *new = list.normal;
 
-	normal_task_new(list.normal, &task);
-	for (size_t t = 0; t < n->ntasks; t++)
-		collect(&list, n, n->tasks[t]);
-	for (size_t i = 0; list.forms && i < list.normal->nevents; i++)
-		put_attr(&list, normal_event_at(list.normal, i));
-	normal_seal(list.normal);
-	list.normal->attrs_only = true;
-	*left_out = list.left_out;
-	draft_free(list.draft);
+	*left_out = 0;
+	normal_task_new(new, &task);
+	for (size_t t = 0; t < n->ntasks; t++) {
+		for (size_t i = 0; i < n->tasks[t]->nitems; i++) {
+			const struct normal_item *x = &n->tasks[t]->items[i];
+			const struct normal_event *e = normal_subject(n, x);
+
+			if (!e || !normal_is_open(n, x) || (!e->used && e->closed)) /* a probe */
+				continue;
+			if (ids_known && !e->id_known)
+				++*left_out;
+			else
+				add_open(&list, e, normal_form(n, x));
+		}
+	}
+	for (size_t i = 0; i < new->nevents; i++) {
+		struct normal_event *e = normal_event_at(new, i);
+
+		draft_attr(list.forms[i], d);
+		d->subject = e;
+		e->opened = true;
+		if (e->opens) {
+			buf_reset(&d->scratch);
+			buf_addu(&d->scratch, e->opens);
+			draft_add(d, "opens", buf_str(&d->scratch));
+		}
+		normal_item_add(new, new->tasks[0], d);
+	}
+	normal_seal(new);
+	new->attrs_only = true;
+	draft_free(d);
 	map_free(&list.by_form);
 	free(list.forms);
 	normal_free(n);
-	return list.normal;
+	return new;
 }

@@ -4,13 +4,9 @@
 #include <ctype.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/abi/ioctl.h"
-
-/* Characters with a special meaning, which a value without quotes must not contain. */
-#define SPECIAL "*|\"\\ "
 
 static struct normal_sink *normal_self(struct sink *s)
 {
@@ -74,22 +70,14 @@ static void normal_end(struct sink *sink)
 		s->depth--;
 }
 
-/* Return whether the ioctl returns ids that the kernel assigned. */
-static bool gives_ids(const struct normal_sink *s)
-{
-	const struct ioctl_desc *d;
-
-	if (s->call->desc->class != CLASS_IOCTL || !s->depth)
-		return false;
-	d = ioctl_of(s->call);
-	return d && (d->dir == IOCTL_OUT || d->arg == IOCTL_ARG_QUERY_BPF);
-}
-
 /* Append a number, or what stands for one that differs from run to run; return whether it is one. */
 static bool normal_add_uint(const struct normal_sink *s, const char *key, uint64_t v,
 			    struct buf *out)
 {
-	if (!key && gives_ids(s)) {
+	const struct ioctl_desc *d = s->call->desc->class == CLASS_IOCTL ? ioctl_of(s->call) : NULL;
+
+	/* ids that the kernel assigned */
+	if (!key && s->depth && d && (d->dir == IOCTL_OUT || d->arg == IOCTL_ARG_QUERY_BPF)) {
 		buf_adds(out, "id");
 		return false;
 	}
@@ -103,47 +91,46 @@ static bool normal_add_uint(const struct normal_sink *s, const char *key, uint64
 	return true;
 }
 
+/* Return the number that the task gives to a value: the next one if the value is new. */
+static size_t numbered(struct map *numbers, uint64_t v, unsigned int *last)
+{
+	uintptr_t n = (uintptr_t)map_get(numbers, v);
+
+	if (!n) {
+		n = ++*last;
+		map_set(numbers, v, (void *)n);
+	}
+	return n;
+}
+
 void normal_pid_text(struct normal_sink *s, int64_t pid, struct buf *out)
 {
 	const struct normal_task *t = map_get(&s->normal->by_tid, (uint64_t)pid);
-	uintptr_t n;
 
-	if (!pid || (t && t == s->task)) {
+	if (!pid || (t && t == s->task))
 		buf_adds(out, "self");
-	} else if (t) {
+	else if (t)
 		buf_adds(out, t->name);
-	} else if (pid < 0) {
+	else if (pid < 0)
 		buf_addf(out, "%lld", (long long)pid);
-	} else {
-		n = (uintptr_t)map_get(&s->task->other_pids, (uint64_t)pid);
-		if (!n) {
-			n = ++s->task->others;
-			map_set(&s->task->other_pids, (uint64_t)pid, (void *)n);
-		}
-		buf_addf(out, "other%zu", (size_t)n);
-	}
-}
-
-/* Return whether the value is a pid, or a process group (negative for F_SETOWN). */
-static bool is_pid(const struct normal_sink *s, const char *key)
-{
-	const struct arg_desc *arg = argument(s, key);
-
-	if (!arg)
-		return s->depth && !s->in_attr && key && !strcmp(key, "pid");
-	return arg->kind == ARG_EVENT_PID || arg->kind == ARG_PID ||
-	       (arg->kind == ARG_FCNTL_ARG && call_int(s->call, 1) == F_SETOWN);
+	else
+		buf_addf(out, "other%zu",
+			 numbered(&s->task->other_pids, (uint64_t)pid, &s->task->others));
 }
 
 static void normal_add_sint(struct normal_sink *s, const char *key, int64_t v, struct buf *out)
 {
 	const struct arg_desc *arg = argument(s, key);
+	bool target = arg && arg->kind == ARG_EVENT_PID;
+	/* a pid, or a process group (negative for F_SETOWN) */
+	bool pid = arg ? target || arg->kind == ARG_PID ||
+			 (arg->kind == ARG_FCNTL_ARG && call_int(s->call, 1) == F_SETOWN) :
+			 s->depth && !s->in_attr && key && !strcmp(key, "pid");
 
-	if (arg && arg->kind == ARG_EVENT_PID && v == -1)
+	if (target && v == -1)
 		buf_adds(out, "every_task");
-	else if (is_pid(s, key))
-		normal_pid_text(s, arg && arg->kind == ARG_EVENT_PID ? call_target(s->call) : v,
-				out);
+	else if (pid)
+		normal_pid_text(s, target ? call_target(s->call) : v, out);
 	else
 		buf_addf(out, "%lld", (long long)v);
 }
@@ -157,38 +144,25 @@ static void refer(struct normal_draft *d, const struct normal_event *e, struct b
 	buf_addc(out, REF_END);
 }
 
-/* Append the event of the ring at that address, for munmap and mremap; return false if none. */
-static bool ring_text(struct normal_sink *s, uint64_t addr, struct buf *out)
-{
-	struct normal_draft *d = s->draft;
-	const struct ring *ring;
-
-	if (!s->normal->model)
-		return false;
-	ring = model_ring_at(s->normal->model, s->call->tid, addr, addr + 1);
-	if (!ring || ring->aux)
-		return false;
-	d->subject = normal_event_of(s->normal, s->task, ring->event);
-	buf_adds(out, "ring:");
-	refer(d, d->subject, out);
-	return true;
-}
-
-/* Number the addresses in an attr; write others as "addr". */
+/*
+ * Number the addresses in an attr; write others as "addr", but for munmap and mremap that of a
+ * ring as the ring's event.
+ */
 static void normal_add_addr(struct normal_sink *s, uint64_t v, struct buf *out)
 {
-	uintptr_t n;
+	const struct ring *ring = NULL;
 
+	if (!s->depth && s->call->desc->class == CLASS_MEMORY && s->normal->model)
+		ring = model_ring_at(s->normal->model, s->call->tid, v, v + 1);
 	if (!v) {
 		buf_adds(out, "NULL");
 	} else if (s->depth) {
-		n = (uintptr_t)map_get(&s->task->addresses, v);
-		if (!n) {
-			n = ++s->task->addrs;
-			map_set(&s->task->addresses, v, (void *)n);
-		}
-		buf_addf(out, "addr%zu", (size_t)n);
-	} else if (s->call->desc->class != CLASS_MEMORY || !ring_text(s, v, out)) {
+		buf_addf(out, "addr%zu", numbered(&s->task->addresses, v, &s->task->addrs));
+	} else if (ring && !ring->aux) {
+		s->draft->subject = normal_event_of(s->normal, s->task, ring->event);
+		buf_adds(out, "ring:");
+		refer(s->draft, s->draft->subject, out);
+	} else {
 		buf_adds(out, "addr");
 	}
 }
@@ -225,12 +199,12 @@ static void normal_add_packed(const struct value *v, struct buf *out)
 		buf_addf(out, "0x%llx", (unsigned long long)v->number);
 }
 
-/* Append a word with its special characters replaced by _. */
+/* Append a word with _ in place of characters that have a meaning outside of quotes. */
 static void normal_add_word(struct buf *out, const char *word)
 {
 	for (; *word; word++)
-		buf_addc(out, (unsigned char)*word <= ' ' || *word == 0x7f ||
-			 strchr(SPECIAL, *word) ? '_' : *word);
+		buf_addc(out, (unsigned char)*word <= ' ' || strchr("*|\"\\\177", *word) ? '_' :
+			 *word);
 }
 
 /* Return whether a filter compares a field whose name ends in "pid" with the text at bytes[at]. */
@@ -268,15 +242,6 @@ static void normal_add_quoted(struct normal_sink *s, const char *bytes, size_t l
 			buf_addc(out, (char)c);
 		}
 	}
-}
-
-static void normal_add_bytes(const struct value *v, struct buf *out)
-{
-	buf_adds(out, "0x");
-	for (size_t i = 0; i < v->len; i++)
-		buf_addf(out, "%02x", (unsigned char)v->text[i]);
-	if (v->cut)
-		buf_adds(out, "...");
 }
 
 void normal_fd_text(struct normal_sink *s, int64_t fd, struct buf *out)
@@ -352,7 +317,10 @@ static void normal_put(struct sink *sink, const char *key, const struct value *v
 		buf_adds(out, v->cut ? "\"..." : "\"");
 		break;
 	case VALUE_BYTES:
-		normal_add_bytes(v, out);
+		buf_adds(out, "0x");
+		for (size_t i = 0; i < v->len; i++)
+			buf_addf(out, "%02x", (unsigned char)v->text[i]);
+		buf_adds(out, v->cut ? "..." : "");
 		break;
 	case VALUE_FD:
 		normal_add_fd(s, key, v, out);
@@ -368,16 +336,13 @@ static void note(struct sink *sink, const char *key, const char *text)
 	struct normal_draft *d = s->draft;
 	struct draft_field *f = d->nfields ? &d->fields[d->nfields - 1] : NULL;
 	const struct names *names = s->normal->names;
-	const char *name = NULL, *field;
+	const char *name = NULL;
 
-	if (!f || !s->in_attr || !s->is_number)
+	if (!f || !s->in_attr || !s->is_number || strcmp(buf_str(&f->key), s->last))
 		return;
-	field = buf_str(&f->key);
-	if (strcmp(field, s->last))
-		return;
-	if (!strcmp(key, "pmu") && !strcmp(field, "type") && names->pmu)
+	if (!strcmp(key, "pmu") && !strcmp(s->last, "type") && names->pmu)
 		name = names->pmu(names, (uint32_t)s->number);
-	else if (!strcmp(key, "event") && !strcmp(field, "config"))
+	else if (!strcmp(key, "event") && !strcmp(s->last, "config"))
 		name = text;
 	if (!name)
 		return;

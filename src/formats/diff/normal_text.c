@@ -11,23 +11,22 @@
 
 /* Choice of fields ------------------------------------------------------------- */
 
-static bool names_it(const char *choice, const char *call, const char *key)
-{
-	const char *last = strrchr(key, '.');
-	size_t n = strlen(call);
-
-	if (!strncmp(choice, call, n) && choice[n] == '.')
-		choice += n + 1;
-	return !strcmp(choice, call) || !strcmp(choice, key) ||
-	       (last && !strcmp(choice, last + 1)) ||
-	       (!strcmp(choice, "errno") && !strcmp(key, "result"));
-}
-
+/* Return whether a list has the call, the field, or the field of that call. */
 static bool among(const char **list, size_t n, const char *call, const char *key)
 {
-	for (size_t i = 0; i < n; i++)
-		if (names_it(list[i], call, key))
+	const char *last = strrchr(key, '.');
+	size_t len = strlen(call);
+
+	for (size_t i = 0; i < n; i++) {
+		const char *name = list[i];
+
+		if (!strncmp(name, call, len) && name[len] == '.')
+			name += len + 1;
+		if (!strcmp(name, call) || !strcmp(name, key) ||
+		    (last && !strcmp(name, last + 1)) ||
+		    (!strcmp(name, "errno") && !strcmp(key, "result")))
 			return true;
+	}
 	return false;
 }
 
@@ -39,25 +38,20 @@ bool normal_chosen(const struct normal_choice *c, const char *call, const char *
 	       (!c->nonly || among(c->only, c->nonly, call, key));
 }
 
-static bool known_to(const struct call_desc *d, const char *name)
-{
-	for (size_t i = 0; i < d->nargs; i++)
-		if (!strcmp(d->args[i].name, name))
-			return true;
-	return !strcmp(name, "result") || !strcmp(name, "errno") || !strcmp(name, "injected");
-}
-
 bool normal_known(const char *name)
 {
+	static const char *const fields[] = { "opens", "result", "errno", "injected" };
 	const char *dot = strchr(name, '.');
 
-	if (!strcmp(name, "opens"))
-		return true;
-	for (size_t i = 0; i < CALL_COUNT; i++) {
-		const struct call_desc *d = &call_descs[i];
-
-		if (!strcmp(d->name, name) || known_to(d, name))
+	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
+		if (!strcmp(name, fields[i]))
 			return true;
+	for (const struct call_desc *d = call_descs; d < call_descs + CALL_COUNT; d++) {
+		if (!strcmp(d->name, name))
+			return true;
+		for (size_t i = 0; i < d->nargs; i++)
+			if (!strcmp(d->args[i].name, name))
+				return true;
 		if (dot && !strncmp(d->name, name, (size_t)(dot - name)) &&
 		    !d->name[dot - name])
 			return normal_known(dot + 1);
@@ -70,11 +64,6 @@ bool normal_known(const char *name)
 }
 
 /* Calls ---------------------------------------------------------------------------- */
-
-const struct normal_form *normal_form(const struct normal *n, const struct normal_item *i)
-{
-	return normal_form_number(n->forms, i->form);
-}
 
 struct normal_event *normal_ref(const struct normal *n, const struct normal_item *i,
 				uint32_t place)
@@ -190,42 +179,33 @@ static void own_name(const struct normal_event *e, struct buf *out)
 		buf_addf(out, "#%u", e->count);
 }
 
-/* counts: the events of each name */
-static void count_event(struct normal_event *e, struct map *counts, struct buf *scratch)
-{
-	uintptr_t count;
-	uint64_t h;
-
-	buf_reset(scratch);
-	e->count = 1;
-	own_name(e, scratch);
-	h = hash_text(HASH_START, buf_str(scratch));
-	count = (uintptr_t)map_get(counts, h) + 1;
-	map_set(counts, h, (void *)count);
-	e->count = (uint32_t)count;
-}
-
 /* Number the events by name; an event whose open was not seen has none. */
 static void count_events(struct normal *n)
 {
-	struct buf scratch = { 0 };
+	struct buf name = { 0 };
 
 	for (size_t t = 0; t < n->ntasks; t++) {
 		const struct normal_task *task = n->tasks[t];
-		struct map counts = { 0 };
+		struct map counts = { 0 }; /* the events of each name */
 
 		for (size_t i = 0; i < task->nitems; i++) {
 			struct normal_event *e = normal_is_open(n, &task->items[i]) ?
 				normal_subject(n, &task->items[i]) : NULL;
+			uint64_t h;
 
 			if (!e || e->count)
 				continue;
 			e->probe = normal_form(n, &task->items[i])->masked;
-			count_event(e, &counts, &scratch);
+			e->count = 1;
+			buf_reset(&name);
+			own_name(e, &name);
+			h = hash_text(HASH_START, buf_str(&name));
+			e->count = (uint32_t)(uintptr_t)map_get(&counts, h) + 1;
+			map_set(&counts, h, (void *)(uintptr_t)e->count);
 		}
 		map_free(&counts);
 	}
-	buf_free(&scratch);
+	buf_free(&name);
 }
 
 void normal_event_name(const struct normal_task *t, const struct normal_event *e,
@@ -262,9 +242,7 @@ void normal_line(const struct normal *n, const struct normal_task *t,
 {
 	const struct normal_form *f = normal_form(n, i);
 
-	buf_adds(out, t->name);
-	buf_addc(out, ' ');
-	buf_adds(out, f->desc->name);
+	buf_addf(out, "%s %s", t->name, f->desc->name);
 	for (size_t k = 0; k < f->nfields; k++) {
 		if (!normal_chosen(choice, f->desc->name, f->fields[k].key))
 			continue;
@@ -284,72 +262,67 @@ static int normal_by_name(const void *a, const void *b)
 	return strverscmp((*x)->name, (*y)->name);
 }
 
-struct sorted {
+struct late {
 	struct normal_item item;
-	size_t line;		/* its offset in the lines */
+	struct buf line;
 };
 
-static int by_line(const void *a, const void *b, void *lines)
+static int by_line(const void *a, const void *b)
 {
-	return strcmp((char *)lines + ((const struct sorted *)a)->line,
-		      (char *)lines + ((const struct sorted *)b)->line);
+	const struct late *x = a, *y = b;
+
+	return strcmp(buf_str(&x->line), buf_str(&y->line));
 }
 
 /* Move late items to the end: the order in which rings are unmapped depends on timing. */
 static void put_late_last(const struct normal *n, struct normal_task *t)
 {
-	struct sorted *late = xcalloc(t->nlate + 1, sizeof(*late));
+	struct late *late = xcalloc(t->nlate + 1, sizeof(*late));
 	size_t kept = 0, nlate = 0;
-	struct buf lines = { 0 };
 
 	for (size_t i = 0; i < t->nitems; i++) {
 		if (!normal_form(n, &t->items[i])->late) {
 			t->items[kept++] = t->items[i];
 			continue;
 		}
-		late[nlate++] = (struct sorted){ t->items[i], lines.len };
-		normal_line(n, t, &t->items[i], NULL, &lines);
-		buf_addc(&lines, '\0');
+		late[nlate].item = t->items[i];
+		normal_line(n, t, &t->items[i], NULL, &late[nlate++].line);
 	}
-	qsort_r(late, nlate, sizeof(*late), by_line, lines.data);
-	for (size_t i = 0; i < nlate; i++)
+	qsort(late, nlate, sizeof(*late), by_line);
+	for (size_t i = 0; i < nlate; i++) {
 		t->items[kept + i] = late[i].item;
-	buf_free(&lines);
+		buf_free(&late[i].line);
+	}
 	free(late);
 }
 
-/* Return whether the open only probes the kernel, and has returned. */
-static bool only_tries(const struct normal *n, const struct normal_item *i)
-{
-	const struct normal_event *e = normal_subject(n, i);
-	const struct normal_form *f = normal_form(n, i);
-	const char *result = normal_get(f, "result");
-
-	if (e)
-		return e->opened && !e->used && e->closed;
-	return normal_is_open(n, i) && result && strcmp(result, "unfinished") &&
-	       !normal_get(f, "injected");
-}
-
+/* Drop opens that only probe the kernel, and have returned. */
 static void drop_probes(const struct normal *n, struct normal_task *t)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < t->nitems; i++) {
-		if (!only_tries(n, &t->items[i]))
+		const struct normal_event *e = normal_subject(n, &t->items[i]);
+		const struct normal_form *f = normal_form(n, &t->items[i]);
+		const char *result = normal_get(f, "result");
+		bool failed = normal_is_open(n, &t->items[i]) && result &&
+			      strcmp(result, "unfinished") && !normal_get(f, "injected");
+
+		if (e ? !(e->opened && !e->used && e->closed) : !failed)
 			t->items[kept++] = t->items[i];
-		else if (normal_form(n, &t->items[i])->late)
-			t->nlate--;
+		else
+			t->nlate -= f->late;
 	}
 	t->nitems = kept;
 }
 
 void normal_seal(struct normal *n)
 {
-	for (size_t t = 0; t < n->ntasks && n->no_probes; t++)
-		drop_probes(n, n->tasks[t]);
-	for (size_t t = 0; t < n->ntasks; t++)
+	for (size_t t = 0; t < n->ntasks; t++) {
+		if (n->no_probes)
+			drop_probes(n, n->tasks[t]);
 		mask_probes(n, n->tasks[t]);
+	}
 	if (n->ntasks)
 		qsort(n->tasks, n->ntasks, sizeof(struct normal_task *), normal_by_name);
 	count_events(n);

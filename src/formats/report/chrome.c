@@ -2,7 +2,6 @@
 /* The view that writes trace events; see report.h. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 
 #include "core/abi/call_decode.h"

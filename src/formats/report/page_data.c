@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The JSON that the page's script reads; calls and records are stored by columns. */
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 

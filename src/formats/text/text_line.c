@@ -3,8 +3,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/abi/strings.h"
-
 #include "formats/text/text_fit.h"
 #include "formats/text/text_view_internal.h"
 
