@@ -142,24 +142,30 @@ static void test_shared_counter(void **state)
 	free(text);
 }
 
-/* Every condition of src/explain/story.in is one. */
+/* Every condition of src/explain/story.in and xlat/flaws.in is one. */
+static void condition_is_read(const char *condition)
+{
+	const struct call_desc *desc = call_by_name("perf_event_open");
+	struct text_cursor c = { .at = condition, .end = condition + strlen(condition) };
+	struct when *w = when_read(&c, &desc, 1);
+
+	if (!w)
+		fail_msg("%s: %s", condition, c.why);
+	when_free(w);
+}
+
 static void test_conditions(void **state)
 {
 	const struct pair_desc *const sets[] = {
 		requirement_descs, default_descs, purpose_descs,
 	};
-	const struct call_desc *desc = call_by_name("perf_event_open");
 
 	(void)state;
 	for (size_t i = 0; i < 3; i++)
-		for (const struct pair_desc *d = sets[i]; d->name; d++) {
-			struct text_cursor c = { .at = d->name, .end = d->name + strlen(d->name) };
-			struct when *w = when_read(&c, &desc, 1);
-
-			if (!w)
-				fail_msg("%s: %s", d->name, c.why);
-			when_free(w);
-		}
+		for (const struct pair_desc *d = sets[i]; d->name; d++)
+			condition_is_read(d->name);
+	for (const struct flaw_desc *d = flaw_descs; d->name; d++)
+		condition_is_read(d->condition);
 }
 
 /* Two faults: the first check that refuses, and the later one that would. */

@@ -104,7 +104,7 @@ static const struct verb_option trial_options[] = {
 
 static const struct verb_option quiet_option[] = {
 	{ .name = "quiet", .key = 'q', .set = verb_set_true, .at = AT(quiet),
-	  .help = "show only the call, the cause, what to change, and the verdict" },
+	  .help = "show only the cause, the fix and the verdict" },
 	{ 0 },
 };
 
