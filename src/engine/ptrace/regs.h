@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Registers of a task in a ptrace stop, for what the ptrace engine changes: arch/ has a file
- * for each processor, and one for all others, where nothing can be changed.
+ * Registers of a task in a ptrace stop, for what the ptrace engine changes: arch/regs.c describes
+ * those of each processor; on all others nothing can be changed.
  */
 #pragma once
 
