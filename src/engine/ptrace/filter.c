@@ -23,124 +23,77 @@
 #include "engine/ptrace/task.h"
 #include "xlat/tables.h"
 
-enum {
-	PERF_IOCTL_TYPE = '$' << 8, /* bits 8 to 15 of a request */
-	IOCTL_TYPE_MASK = 0xff00,
-	SHARED_MASK = MAP_SHARED | MAP_ANONYMOUS,
-	FILTER_MEMORY = 1 << 20,	/* more than libseccomp allocates for all filters */
-};
+enum { FILTER_MEMORY = 1 << 20 };	/* more than libseccomp allocates for all filters */
 
-/* Values of the first argument, an int, for which a call is watched. */
-static const struct {
+/* A test of a call's arguments: the masked bits of one of them have a value. */
+struct test {
 	enum call_watch watch;
-	uint32_t value;
-} first_args[] = {
-	{ WATCH_PRCTL, PR_TASK_PERF_EVENTS_DISABLE },
-	{ WATCH_PRCTL, PR_TASK_PERF_EVENTS_ENABLE },
-	{ WATCH_PTRACE, PTRACE_TRACEME },
-	{ WATCH_PTRACE, PTRACE_ATTACH },
-	{ WATCH_PTRACE, PTRACE_SEIZE },
+	unsigned int arg;
+	uint32_t mask, value;
 };
 
-enum { FIRST_ARGS = sizeof(first_args) / sizeof(*first_args) };
+/* A call is watched if one of the tests of its kind is true. */
+static const struct test tests[] = {
+	{ WATCH_IOCTL, 1, 0xff00, '$' << 8 }, /* the type of the request */
+	{ WATCH_SHARED, 3, MAP_SHARED | MAP_ANONYMOUS, MAP_SHARED },
+	{ WATCH_PRCTL, 0, UINT32_MAX, PR_TASK_PERF_EVENTS_DISABLE },
+	{ WATCH_PRCTL, 0, UINT32_MAX, PR_TASK_PERF_EVENTS_ENABLE },
+	{ WATCH_PTRACE, 0, UINT32_MAX, PTRACE_TRACEME },
+	{ WATCH_PTRACE, 0, UINT32_MAX, PTRACE_ATTACH },
+	{ WATCH_PTRACE, 0, UINT32_MAX, PTRACE_SEIZE },
+	{ WATCH_UNSHARE, 0, CLONE_FILES, CLONE_FILES },
+};
 
-static int add_first_arg(scmp_filter_ctx ctx, int nr, uint32_t value)
+enum { TESTS = sizeof(tests) / sizeof(*tests) };
+
+/* Return the i-th test, which is another one of a call that unshares a range of descriptors. */
+static struct test test_of(size_t i, enum call_id id)
+{
+	const struct test range = { WATCH_UNSHARE, 2, CLOSE_RANGE_UNSHARE, CLOSE_RANGE_UNSHARE };
+
+	return tests[i].watch == WATCH_UNSHARE && id == CALL_CLOSE_RANGE ? range : tests[i];
+}
+
+static int add_test(scmp_filter_ctx ctx, int nr, const struct test *t)
 {
 	return seccomp_rule_add(ctx, SCMP_ACT_TRACE(FILTER_DATA), nr, 1,
-				SCMP_A0(SCMP_CMP_MASKED_EQ, UINT32_MAX, value));
-}
-
-static int add_first_args(scmp_filter_ctx ctx, int nr, enum call_watch watch)
-{
-	int err = 0;
-
-	for (size_t i = 0; i < FIRST_ARGS && !err; i++)
-		if (first_args[i].watch == watch)
-			err = add_first_arg(ctx, nr, first_args[i].value);
-	for (size_t i = 0; watch == WATCH_BPF && i < xlat_bpf_cmd.n && !err; i++)
-		if (bpf_part_of((uint32_t)xlat_bpf_cmd.entries[i].value))
-			err = add_first_arg(ctx, nr, (uint32_t)xlat_bpf_cmd.entries[i].value);
-	return err;
-}
-
-/* The flag by which a call unshares the descriptor table. */
-struct unsharing {
-	unsigned int arg;
-	uint32_t bit;
-};
-
-static struct unsharing unsharing(enum call_id id)
-{
-	return id == CALL_CLOSE_RANGE ? (struct unsharing){ 2, CLOSE_RANGE_UNSHARE }
-				      : (struct unsharing){ 0, CLONE_FILES };
+				SCMP_CMP(t->arg, SCMP_CMP_MASKED_EQ, t->mask, t->value));
 }
 
 /* Add the tests of one call. */
-static int add_rules(scmp_filter_ctx ctx, int nr, enum call_id id,
-		     enum call_watch watch)
+static int add_rules(scmp_filter_ctx ctx, int nr, enum call_id id, enum call_watch watch)
 {
-	uint32_t trace = SCMP_ACT_TRACE(FILTER_DATA);
-	struct unsharing u;
+	int err = watch != WATCH_ALWAYS ? 0 :
+		  seccomp_rule_add(ctx, SCMP_ACT_TRACE(FILTER_DATA), nr, 0);
 
-	switch (watch) {
-	case WATCH_HELD:
-	case WATCH_FD:
-		return 0;
-	case WATCH_ALWAYS:
-		return seccomp_rule_add(ctx, trace, nr, 0);
-	case WATCH_IOCTL:
-		return seccomp_rule_add(ctx, trace, nr, 1,
-					SCMP_A1(SCMP_CMP_MASKED_EQ,
-						IOCTL_TYPE_MASK,
-						PERF_IOCTL_TYPE));
-	case WATCH_SHARED:
-		return seccomp_rule_add(
-			ctx, trace, nr, 1,
-			SCMP_A3(SCMP_CMP_MASKED_EQ, SHARED_MASK, MAP_SHARED));
-	case WATCH_PRCTL:
-	case WATCH_PTRACE:
-	case WATCH_BPF:
-		return add_first_args(ctx, nr, watch);
-	case WATCH_UNSHARE:
-		u = unsharing(id);
-		return seccomp_rule_add(ctx, trace, nr, 1,
-					SCMP_CMP(u.arg, SCMP_CMP_MASKED_EQ, u.bit, u.bit));
+	for (size_t i = 0; i < TESTS && !err; i++) {
+		const struct test test = test_of(i, id);
+
+		if (test.watch == watch)
+			err = add_test(ctx, nr, &test);
 	}
-	return 0;
-}
+	for (size_t i = 0; watch == WATCH_BPF && i < xlat_bpf_cmd.n && !err; i++) {
+		const struct test test = {
+			watch, 0, UINT32_MAX, (uint32_t)xlat_bpf_cmd.entries[i].value,
+		};
 
-static bool first_arg_matches(enum call_watch watch, uint32_t value)
-{
-	for (size_t i = 0; i < FIRST_ARGS; i++)
-		if (first_args[i].watch == watch && first_args[i].value == value)
-			return true;
-	return watch == WATCH_BPF && bpf_part_of(value);
+		if (bpf_part_of(test.value))
+			err = add_test(ctx, nr, &test);
+	}
+	return err;
 }
 
 bool filter_matches(const struct trace_options *opts, const struct call *call)
 {
 	enum call_watch watch = opts->watch[call->desc->id];
-	struct unsharing u;
 
-	switch (watch) {
-	case WATCH_HELD:
-	case WATCH_FD:
-		return false;
-	case WATCH_ALWAYS:
-		return true;
-	case WATCH_IOCTL:
-		return (call->args[1] & IOCTL_TYPE_MASK) == PERF_IOCTL_TYPE;
-	case WATCH_SHARED:
-		return (call->args[3] & SHARED_MASK) == MAP_SHARED;
-	case WATCH_PRCTL:
-	case WATCH_PTRACE:
-	case WATCH_BPF:
-		return first_arg_matches(watch, (uint32_t)call->args[0]);
-	case WATCH_UNSHARE:
-		u = unsharing(call->desc->id);
-		return call->args[u.arg] & u.bit;
+	for (size_t i = 0; i < TESTS; i++) {
+		const struct test test = test_of(i, call->desc->id);
+
+		if (test.watch == watch && (call->args[test.arg] & test.mask) == test.value)
+			return true;
 	}
-	return false;
+	return watch == WATCH_ALWAYS || (watch == WATCH_BPF && bpf_part_of((uint32_t)call->args[0]));
 }
 
 static int add_calls(scmp_filter_ctx ctx, const struct nr_table *table,
@@ -240,41 +193,30 @@ static scmp_filter_ctx all_arches(const struct trace_options *opts,
 	return all;
 }
 
-/* Copy the program out of libseccomp. */
-static int filter_export(struct filter *f, scmp_filter_ctx ctx, int fd)
-{
-	struct stat st;
-	int err = -seccomp_export_bpf(ctx, fd);
-	ssize_t n;
-
-	if (err)
-		return err;
-	if (fstat(fd, &st))
-		return errno;
-	f->len = (unsigned short)((size_t)st.st_size / sizeof(*f->insns));
-	f->insns = xmalloc((size_t)st.st_size);
-	n = pread(fd, f->insns, (size_t)st.st_size, 0);
-	if (n == st.st_size)
-		return 0;
-	filter_free(f);
-	return EIO;
-}
-
 int filter_build(struct filter *f, const struct trace_options *opts,
 		 const struct nr_tables *nrs)
 {
 	scmp_filter_ctx ctx = all_arches(opts, nrs);
+	struct stat st;
 	int fd, err;
 
 	if (!ctx)
 		return ENOSYS;
+	/* copy the program out of libseccomp */
 	fd = memfd_create("filter", MFD_CLOEXEC);
-	if (fd < 0) {
+	err = fd < 0 ? errno : -seccomp_export_bpf(ctx, fd);
+	if (!err && fstat(fd, &st))
 		err = errno;
-	} else {
-		err = filter_export(f, ctx, fd);
-		close(fd);
+	if (!err) {
+		f->len = (unsigned short)((size_t)st.st_size / sizeof(*f->insns));
+		f->insns = xmalloc((size_t)st.st_size);
+		if (pread(fd, f->insns, (size_t)st.st_size, 0) != st.st_size) {
+			filter_free(f);
+			err = EIO;
+		}
 	}
+	if (fd >= 0)
+		close(fd);
 	seccomp_release(ctx);
 	return err;
 }
@@ -323,20 +265,6 @@ void filter_free(struct filter *f)
  * a few microseconds.
  */
 
-/* Return which argument is the descriptor to test, or -1. */
-static int fd_arg(enum call_watch watch)
-{
-	switch (watch) {
-	case WATCH_FD:
-	case WATCH_IOCTL:
-		return 0;
-	case WATCH_SHARED:
-		return 4;
-	default:
-		return -1;
-	}
-}
-
 /*
  * While a filter is assembled, jump_to_arg + N stands in a jump to the test of argument N, until
  * its offset is known.
@@ -365,19 +293,6 @@ static size_t emit_length(const struct buf *b)
 	return b->len / sizeof(struct sock_filter);
 }
 
-static void test_call(struct buf *b, uint32_t nr, enum call_watch watch, bool held)
-{
-	int arg = fd_arg(watch);
-
-	if (arg < 0 && !(held && (watch == WATCH_HELD || watch == WATCH_UNSHARE)))
-		return;
-	emit(b, BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 1);
-	if (arg < 0)
-		emit_return(b, SECCOMP_RET_TRACE | FILTER_DATA);
-	else
-		emit(b, BPF_JMP | BPF_JA, jump_to_arg + (uint32_t)arg, 0, 0);
-}
-
 /* Test the call number if the call is of this architecture; skip the tests otherwise. */
 static void test_calls(struct buf *b, const struct nr_table *table,
 		       const struct trace_options *opts, bool held)
@@ -392,10 +307,20 @@ static void test_calls(struct buf *b, const struct nr_table *table,
 	emit_load(b, offsetof(struct seccomp_data, nr));
 	for (size_t nr = 0; nr < NR_CALLS; nr++) {
 		const struct call_desc *desc = table->desc[nr];
+		enum call_watch watch;
+		int arg;	/* the descriptor to test */
 
-		if (desc && !opts->unwanted[desc->id])
-			test_call(b, (uint32_t)(nr | arch->nr_bit), opts->watch[desc->id],
-				  held);
+		if (!desc || opts->unwanted[desc->id])
+			continue;
+		watch = opts->watch[desc->id];
+		arg = watch == WATCH_FD || watch == WATCH_IOCTL ? 0 : watch == WATCH_SHARED ? 4 : -1;
+		if (arg < 0 && !(held && (watch == WATCH_HELD || watch == WATCH_UNSHARE)))
+			continue;
+		emit(b, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)(nr | arch->nr_bit), 0, 1);
+		if (arg < 0)
+			emit_return(b, SECCOMP_RET_TRACE | FILTER_DATA);
+		else
+			emit(b, BPF_JMP | BPF_JA, jump_to_arg + (uint32_t)arg, 0, 0);
 	}
 	((struct sock_filter *)b->data)[over].k = (uint32_t)(emit_length(b) - over - 1);
 }
