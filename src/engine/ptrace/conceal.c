@@ -41,15 +41,6 @@ static bool clear_untraced(struct task *task, const struct arch *arch, enum call
 	return true;
 }
 
-static bool asks_for_strict(const struct nr_table *table, const struct call_desc *desc,
-			    uint64_t nr, const uint64_t *args)
-{
-	if (desc && desc->id == CALL_PRCTL)
-		return (int)args[0] == PR_SET_SECCOMP && args[1] == SECCOMP_MODE_STRICT;
-	return (int64_t)nr == table->seccomp && (int)args[0] == SECCOMP_SET_MODE_STRICT &&
-	       !(unsigned int)args[1] && !args[2];
-}
-
 /* At the begin of a call: skip it, and let it return that. */
 static void conceal_skip(struct task *task, uint64_t nr, int64_t result)
 {
@@ -59,39 +50,38 @@ static void conceal_skip(struct task *task, uint64_t nr, int64_t result)
 	task->entered = true; /* its exit must stop, too */
 }
 
-/* Kill the process at any other call; the kernel would kill the thread only. */
-static void enforce_strict(const struct task *task, const struct nr_table *table, uint64_t nr)
-{
-	static const char *const allowed[] = { "read", "write", "exit", "rt_sigreturn", "sigreturn" };
-	bool native = table && table->arch->word == sizeof(long);
-
-	for (size_t i = 0; table && i < sizeof(allowed) / sizeof(*allowed); i++)
-		if (i != (native ? 4 : 3) &&
-		    (int64_t)nr == seccomp_syscall_resolve_name_arch(table->token, allowed[i]))
-			return;
-	kill(task->pid, SIGKILL);
-}
-
 bool conceal_enter(struct tracer *t, struct task *task, const struct ptrace_syscall_info *info)
 {
+	static const char *const allowed[] = { "read", "write", "exit", "rt_sigreturn", "sigreturn" };
 	/* info.seccomp has the number and the arguments at the same offsets */
 	const uint64_t nr = info->entry.nr;
 	const uint64_t *args = (const uint64_t *)info->entry.args;
 	const struct arch *arch = arch_find(info->arch, nr);
 	const struct nr_table *table = arch ? nr_table(&t->nrs, arch) : NULL;
 	const struct call_desc *desc = table ? nr_find(&t->nrs, arch, nr) : NULL;
+	bool native = table && arch->word == sizeof(long), strict;
 
-	if (task->conceal.strict)
-		enforce_strict(task, table, nr);
-	else if (!table)
+	if (task->conceal.strict) {
+		for (size_t i = 0; table && i < sizeof(allowed) / sizeof(*allowed); i++)
+			if (i != (native ? 4 : 3) &&
+			    (int64_t)nr == seccomp_syscall_resolve_name_arch(table->token, allowed[i]))
+				return false;
+		/* the process; the kernel would kill the thread only */
+		kill(task->pid, SIGKILL);
 		return false;
-	else if (desc && (desc->id == CALL_CLONE || desc->id == CALL_CLONE3))
-		return clear_untraced(task, arch, desc->id, args);
-	else if (asks_for_strict(table, desc, nr, args) && second_filter_is_alone(task)) {
-		conceal_skip(task, nr, 0);
-		return task->conceal.strict = true;
 	}
-	return false;
+	if (!table)
+		return false;
+	if (desc && (desc->id == CALL_CLONE || desc->id == CALL_CLONE3))
+		return clear_untraced(task, arch, desc->id, args);
+	strict = desc && desc->id == CALL_PRCTL ?
+		 (int)args[0] == PR_SET_SECCOMP && args[1] == SECCOMP_MODE_STRICT :
+		 (int64_t)nr == table->seccomp && (int)args[0] == SECCOMP_SET_MODE_STRICT &&
+		 !(unsigned int)args[1] && !args[2];
+	if (!strict || !second_filter_is_alone(task))
+		return false;
+	conceal_skip(task, nr, 0);
+	return task->conceal.strict = true;
 }
 
 void conceal_refuse(const struct tracer *t, struct task *task,
@@ -144,26 +134,20 @@ void conceal_fork(struct task *parent, struct task *child)
 		child->conceal = conceal;
 }
 
-/* Write attr.size, as the kernel does with E2BIG; ignore failures, as it does. */
-static void write_attr_size(const struct call *c)
-{
-	const struct field *size = &layout_perf_event_attr.fields[ATTR_SIZE];
-	uint32_t value = c->inject.attr_size;
-	struct iovec from = { &value, sizeof(value) };
-	struct iovec to = { (void *)(uintptr_t)(c->args[0] + size->offset), sizeof(value) };
-
-	(void)!process_vm_writev(c->tid, &from, 1, &to, 1, 0);
-}
-
 void inject_enter(struct task *task)
 {
 	const struct call *c = task->call;
 	const struct inject *i = &c->inject;
+	const struct field *size = &layout_perf_event_attr.fields[ATTR_SIZE];
+	uint32_t value = i->attr_size;
+	struct iovec from = { &value, sizeof(value) };
+	struct iovec to = { (void *)(uintptr_t)(c->args[0] + size->offset), sizeof(value) };
 
 	if (i->injected)
 		conceal_skip(task, c->nr, i->ret);
-	if (i->injected && i->attr_size)
-		write_attr_size(c);
+	/* write attr.size, as the kernel does with E2BIG; ignore failures, as it does */
+	if (i->injected && value)
+		(void)!process_vm_writev(c->tid, &from, 1, &to, 1, 0);
 	if (i->signal)
 		syscall(SYS_tkill, (long)c->tid, (long)i->signal);
 }

@@ -26,23 +26,6 @@ enum {
 	CALLS_PER_STOP = 16,
 };
 
-/* Fill rounds.late with tids, not tasks: serving one task may end others. */
-static size_t find_late(struct tracer *t)
-{
-	struct wait_rounds *w = &t->rounds;
-	struct task *task;
-	size_t at = 0, n = 0;
-
-	if (w->room < t->tasks.len) {
-		w->room = t->tasks.len * 2;
-		w->late = xrealloc(w->late, w->room * sizeof(*w->late));
-	}
-	while ((task = task_next(t, &at)))
-		if (task->round != w->round)
-			w->late[n++] = task->tid;
-	return n;
-}
-
 /* Handle signals before the end of a task: it may have sent them.  All tasks may be gone then. */
 static void serve_task(struct tracer *t, pid_t tid, int status)
 {
@@ -52,12 +35,22 @@ static void serve_task(struct tracer *t, pid_t tid, int status)
 		stop_handle(t, tid, status);
 }
 
+/* Serve the tasks that the round did not. */
 static void end_round(struct tracer *t)
 {
 	struct wait_rounds *w = &t->rounds;
-	size_t late = find_late(t);
+	size_t at = 0, late = 0;
+	struct task *task;
 	bool any = false;
 
+	if (w->room < t->tasks.len) {
+		w->room = t->tasks.len * 2;
+		w->late = xrealloc(w->late, w->room * sizeof(*w->late));
+	}
+	/* tids, not tasks: serving one task may end others */
+	while ((task = task_next(t, &at)))
+		if (task->round != w->round)
+			w->late[late++] = task->tid;
 	for (size_t i = 0; i < late && t->tasks.len; i++) {
 		int status = 0;
 
@@ -82,21 +75,6 @@ static bool mark_served(struct tracer *t, pid_t tid)
 	if (task)
 		task->round = t->rounds.round;
 	return again;
-}
-
-/*
- * Handle a wait status and then, at the end of a round, those of tasks that it did not serve.
- * Signals to the tracer are handled before the end of a task.
- */
-static void wait_rounds_handle(struct tracer *t, pid_t tid, int status)
-{
-	bool again = mark_served(t, tid);
-
-	serve_task(t, tid, status);
-	if (!again || t->rounds.repeats++ < t->rounds.max_repeats)
-		return;
-	end_round(t);
-	mark_served(t, tid); /* its stop counts in the new round */
 }
 
 enum { BURST = 256 };	/* stops between two checks for signals, delays and ticks */
@@ -143,10 +121,17 @@ static void wait_for_all(struct tracer *t)
 		int status = 0;
 		pid_t tid = wait4(-1, &status, __WALL, NULL);
 
-		if (tid > 0)
-			wait_rounds_handle(t, tid, status);
-		else if (errno == ECHILD)
+		if (tid > 0) {
+			bool again = mark_served(t, tid);
+
+			serve_task(t, tid, status);
+			if (again && t->rounds.repeats++ >= t->rounds.max_repeats) {
+				end_round(t);
+				mark_served(t, tid); /* its stop counts in the new round */
+			}
+		} else if (errno == ECHILD) {
 			break;
+		}
 		if (tid > 0 && ++stops % BURST)
 			continue;
 		own_signals_handle(t);
@@ -170,7 +155,7 @@ int trace_run(struct tracer *t)
 void trace_free(struct tracer *t)
 {
 	if (t->tasks.len) {
-		leave_start(t);
+		trace_leave(t);
 		wait_for_all(t);
 	}
 	stack_end(t);

@@ -20,25 +20,17 @@
 #include "engine/ptrace/proc.h"
 #include "engine/ptrace/task.h"
 
-static int yama_scope(void)
-{
-	FILE *f = fopen("/proc/sys/kernel/yama/ptrace_scope", "re");
-	int scope = 0;
-
-	if (!f)
-		return 0;
-	if (fscanf(f, "%d", &scope) != 1)
-		scope = 0;
-	fclose(f);
-	return scope;
-}
-
 static void refuse_permission(pid_t pid)
 {
+	FILE *yama = fopen("/proc/sys/kernel/yama/ptrace_scope", "re");
 	char path[32];
 	struct stat st;
-	int scope = yama_scope();
+	int scope = 0;
 
+	if (yama && fscanf(yama, "%d", &scope) != 1)
+		scope = 0;
+	if (yama)
+		fclose(yama);
 	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
 	if (geteuid() && !stat(path, &st) && st.st_uid != geteuid())
 		warn("cannot attach to process %d: user %u owns it, not you (user %u), "
@@ -79,24 +71,6 @@ static int refuse(pid_t pid, int err)
 	return err;
 }
 
-/* Refuse what PTRACE_SEIZE would refuse without an explanation. */
-static int check_target(pid_t pid)
-{
-	char name[64];
-
-	if (pid == getpid()) {
-		warn("cannot attach to process %d: it is pevtrace itself", (int)pid);
-		return EINVAL;
-	}
-	if (proc_is_kernel(pid)) {
-		proc_name(pid, name, sizeof(name));
-		warn("cannot attach to process %d: it is a kernel thread (%s)",
-		     (int)pid, name);
-		return EPERM;
-	}
-	return 0;
-}
-
 /* Seize and interrupt one thread; return 0 or an errno. */
 static int attach_thread(struct tracer *t, pid_t tid, pid_t pid)
 {
@@ -133,15 +107,23 @@ static size_t attach_threads(struct tracer *t, pid_t pid)
 
 int trace_attach(struct tracer *t, pid_t pid)
 {
+	char name[64];
 	int err;
 
 	if (pid <= 0)
 		return refuse(pid, ESRCH);
 	if (task_find(t, pid))
 		return 0;
-	err = check_target(pid);
-	if (err)
-		return err;
+	/* PTRACE_SEIZE would refuse these without an explanation */
+	if (pid == getpid()) {
+		warn("cannot attach to process %d: it is pevtrace itself", (int)pid);
+		return EINVAL;
+	}
+	if (proc_is_kernel(pid)) {
+		proc_name(pid, name, sizeof(name));
+		warn("cannot attach to process %d: it is a kernel thread (%s)", (int)pid, name);
+		return EPERM;
+	}
 	err = attach_thread(t, pid, pid);
 	/* The leader may have ended while other threads run. */
 	if (err && proc_is_zombie(pid) && attach_threads(t, pid))
@@ -284,27 +266,6 @@ static int read_report(struct tracer *t, struct launch *l, struct task *task)
 	return err;
 }
 
-static int seize_child(pid_t pid, bool filtered)
-{
-	int err = ptrace_seize(pid, true, filtered);
-	long by;
-
-	if (!err)
-		return 0;
-	by = proc_status(getpid(), "TracerPid");
-	if (err == EPERM && by > 0)
-		warn("cannot trace the program: process %ld traces pevtrace, and so its "
-		     "children; run pevtrace without that tracer", by);
-	else
-		warn("cannot trace the program: %s%s", strerror(err),
-		     err == EPERM || err == ENOSYS || err == EACCES ?
-		     "; check whether the container, AppArmor, SELinux or "
-		     "kernel.yama.ptrace_scope forbids ptrace" : "");
-	kill(pid, SIGKILL);
-	child_wait(pid);
-	return err;
-}
-
 /*
  * Trace the child to the stop of its exec, or to its end; return 0 or an errno.  The
  * report is read before the exec stop is handled.  err: why the child was killed, or 0.
@@ -346,11 +307,24 @@ static int trace_to_exec(struct tracer *t, struct launch *l, pid_t pid, int err)
 
 static int trace_child(struct tracer *t, struct launch *l, pid_t pid)
 {
+	int err = ptrace_seize(pid, true, l->filtered);
 	struct task *task;
-	int err = seize_child(pid, l->filtered);
+	long by;
 
-	if (err)
+	if (err) {
+		by = proc_status(getpid(), "TracerPid");
+		if (err == EPERM && by > 0)
+			warn("cannot trace the program: process %ld traces pevtrace, and so its "
+			     "children; run pevtrace without that tracer", by);
+		else
+			warn("cannot trace the program: %s%s", strerror(err),
+			     err == EPERM || err == ENOSYS || err == EACCES ?
+			     "; check whether the container, AppArmor, SELinux or "
+			     "kernel.yama.ptrace_scope forbids ptrace" : "");
+		kill(pid, SIGKILL);
+		child_wait(pid);
 		return err;
+	}
 	task = task_add(t, pid, pid);
 	task->starting = true;
 	task->root = true;

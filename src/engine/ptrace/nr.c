@@ -8,31 +8,26 @@
 
 #include "core/lib/die.h"
 
-static void nr_fill(struct nr_table *table, const struct arch *arch)
+static size_t nr_add(struct nr_tables *n, size_t at, const struct arch *arch)
 {
+	struct nr_table *table = &n->of[at];
+	uint32_t token = arch != &arch_unknown ? seccomp_arch_resolve_name(arch->name) :
+			 arch_native() == arch ? seccomp_arch_native() : 0;
+
+	if (!token || at == NR_ARCHES - 1)
+		return at;
+	table->token = token;
 	table->arch = arch;
-	table->seccomp = seccomp_syscall_resolve_name_arch(table->token, "seccomp");
+	table->seccomp = seccomp_syscall_resolve_name_arch(token, "seccomp");
 	for (size_t i = 0; i < CALL_COUNT; i++) {
 		const struct call_desc *desc = &call_descs[i];
-		int nr = seccomp_syscall_resolve_name_arch(table->token,
-							   desc->name);
+		int nr = seccomp_syscall_resolve_name_arch(token, desc->name);
 		uint64_t index = (uint64_t)nr & ~arch->nr_bit;
 
 		/* A negative number means that the architecture lacks the call. */
 		if (nr >= 0 && index < NR_CALLS)
 			table->desc[index] = desc;
 	}
-}
-
-static size_t nr_add(struct nr_tables *n, size_t at, const struct arch *arch)
-{
-	uint32_t token = arch != &arch_unknown ? seccomp_arch_resolve_name(arch->name) :
-			 arch_native() == arch ? seccomp_arch_native() : 0;
-
-	if (!token || at == NR_ARCHES - 1)
-		return at;
-	n->of[at].token = token;
-	nr_fill(&n->of[at], arch);
 	return at + 1;
 }
 

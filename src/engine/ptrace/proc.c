@@ -231,25 +231,12 @@ static int timed_read_start(struct timed_read *r)
 	return err;
 }
 
-static bool timed_read_wait(struct timed_read *r)
-{
-	struct timespec end;
-	int err;
-
-	clock_gettime(CLOCK_MONOTONIC, &end);
-	end.tv_nsec += LIMIT_NS;
-	end.tv_sec += end.tv_nsec / 1000000000;
-	end.tv_nsec %= 1000000000;
-	do
-		err = sem_clockwait(&r->done, CLOCK_MONOTONIC, &end) ? errno : 0;
-	while (err == EINTR);
-	return !err;
-}
-
 static size_t timed_read(pid_t tid, uint64_t addr, void *dst, size_t len)
 {
 	struct timed_read *r = xmalloc(sizeof(*r) + len);
+	struct timespec end;
 	size_t got = 0;
+	int err;
 
 	*r = (struct timed_read){ .tid = tid, .addr = addr, .len = len };
 	atomic_init(&r->owners, 2);
@@ -258,7 +245,14 @@ static size_t timed_read(pid_t tid, uint64_t addr, void *dst, size_t len)
 		free(r);
 		return remote_read(tid, addr, dst, len);
 	}
-	if (timed_read_wait(r)) {
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	end.tv_nsec += LIMIT_NS;
+	end.tv_sec += end.tv_nsec / 1000000000;
+	end.tv_nsec %= 1000000000;
+	do
+		err = sem_clockwait(&r->done, CLOCK_MONOTONIC, &end) ? errno : 0;
+	while (err == EINTR);
+	if (!err) {
 		got = r->got;
 		memcpy(dst, r->data, got);
 	}
@@ -307,27 +301,6 @@ struct remote remote_of(pid_t tid)
 	return (struct remote){ { mem_read }, tid };
 }
 
-/*
- * Fill a remote vector with pieces that end at page boundaries: process_vm_readv(2)
- * copies each whole or not at all.
- */
-static size_t remote_split(struct iovec *iov, uint64_t addr, size_t len, size_t *bytes)
-{
-	size_t n = 0;
-
-	*bytes = 0;
-	while (*bytes < len && n < BATCH) {
-		uint64_t at = addr + *bytes;
-		size_t piece = PAGE - (size_t)(at % PAGE);
-
-		if (piece > len - *bytes)
-			piece = len - *bytes;
-		iov[n++] = (struct iovec){ (void *)(uintptr_t)at, piece };
-		*bytes += piece;
-	}
-	return n;
-}
-
 /* Read /proc/TID/mem: process_vm_readv(2) may be missing or forbidden. */
 static size_t remote_read_file(pid_t tid, uint64_t addr, char *dst, size_t len)
 {
@@ -361,10 +334,19 @@ size_t remote_read(pid_t tid, uint64_t addr, void *dst, size_t len)
 		len = (size_t)(UINTPTR_MAX - addr);
 	while (done < len) {
 		struct iovec remote[BATCH], local;
-		size_t bytes, n;
+		size_t bytes = 0, n = 0;
 		ssize_t got;
 
-		n = remote_split(remote, addr + done, len - done, &bytes);
+		/* process_vm_readv(2) copies each piece whole or not at all: they end with pages */
+		while (bytes < len - done && n < BATCH) {
+			uint64_t at = addr + done + bytes;
+			size_t piece = PAGE - (size_t)(at % PAGE);
+
+			if (piece > len - done - bytes)
+				piece = len - done - bytes;
+			remote[n++] = (struct iovec){ (void *)(uintptr_t)at, piece };
+			bytes += piece;
+		}
 		local = (struct iovec){ (char *)dst + done, bytes };
 		got = process_vm_readv(tid, &local, 1, remote, n, 0);
 		if (got < 0 && (errno == EPERM || errno == ENOSYS))

@@ -49,53 +49,41 @@ static bool remote_call_begin(struct remote_call *r, pid_t tid)
 	       !ptrace_do(PTRACE_SETSIGMASK, tid, sizeof(all), (uintptr_t)&all);
 }
 
-/*
- * Wait for the next ptrace stop; return false if the task ended.  Do not wait for a zombie:
- * a thread killed by another one's exec remains one until others are waited for.
- */
-static bool next_stop(struct remote_call *r)
-{
-	pid_t got;
-
-	/* the pulse interrupts wait4() regularly */
-	do
-		got = wait4(r->tid, &r->status, __WALL, NULL);
-	while (got < 0 && errno == EINTR && !proc_is_zombie(r->tid));
-	r->gone = got != r->tid || !WIFSTOPPED(r->status);
-	r->ended = r->gone && got == r->tid;
-	return !r->gone;
-}
-
-/* Record a stop that is not part of the call; return the signal to deliver, or 0. */
-static int note_stop(struct remote_call *r)
-{
-	r->interrupted = true;
-	if (r->status >> 16)
-		return 0;
-	ptrace_do(PTRACE_GETSIGINFO, r->tid, 0, (uintptr_t)&r->stop);
-	return WSTOPSIG(r->status);
-}
-
 /* Run the task to the syscall-exit-stop of the call that is set in its registers. */
 static bool run_to_exit(struct remote_call *r)
 {
 	struct ptrace_syscall_info info;
 	int sig = 0;
+	pid_t got;
 
 	for (;;) {
 		ptrace_must(PTRACE_SYSCALL, r->tid, 0, (uintptr_t)sig);
 		sig = 0;
-		if (!next_stop(r))
+		/*
+		 * The pulse interrupts wait4() regularly.  Do not wait for a zombie: a thread killed
+		 * by another one's exec remains one until others are waited for.
+		 */
+		do
+			got = wait4(r->tid, &r->status, __WALL, NULL);
+		while (got < 0 && errno == EINTR && !proc_is_zombie(r->tid));
+		r->gone = got != r->tid || !WIFSTOPPED(r->status);
+		r->ended = r->gone && got == r->tid;
+		if (r->gone)
 			return false;
 		if (r->status >> 16 == PTRACE_EVENT_SECCOMP)
 			continue;
-		if (WSTOPSIG(r->status) != (SIGTRAP | 0x80)) {
-			sig = note_stop(r);
+		if (WSTOPSIG(r->status) == (SIGTRAP | 0x80)) {
+			ptrace_syscall_info(r->tid, &info);
+			if (info.op == PTRACE_SYSCALL_INFO_EXIT)
+				return true;
 			continue;
 		}
-		ptrace_syscall_info(r->tid, &info);
-		if (info.op == PTRACE_SYSCALL_INFO_EXIT)
-			return true;
+		/* a stop that is not part of the call */
+		r->interrupted = true;
+		if (r->status >> 16)
+			continue;
+		ptrace_do(PTRACE_GETSIGINFO, r->tid, 0, (uintptr_t)&r->stop);
+		sig = WSTOPSIG(r->status);
 	}
 }
 
@@ -134,20 +122,6 @@ static bool copy_out(pid_t tid, uint64_t addr, const void *data, size_t len)
 	return process_vm_writev(tid, &local, 1, &remote, 1, 0) == (ssize_t)len;
 }
 
-static bool install_at(struct remote_call *r, uint64_t page, const struct filter *f)
-{
-	const uint64_t flags = SECCOMP_FILTER_FLAG_TSYNC | SECCOMP_FILTER_FLAG_SPEC_ALLOW;
-	const uint64_t args[6] = { SECCOMP_SET_MODE_FILTER, flags, page };
-	const struct sock_fprog prog = {
-		f->len, (struct sock_filter *)(uintptr_t)(page + sizeof(prog)),
-	};
-	int64_t ret;
-
-	return copy_out(r->tid, page, &prog, sizeof(prog)) &&
-	       copy_out(r->tid, page + sizeof(prog), f->insns, f->len * sizeof(*f->insns)) &&
-	       remote_call(r, SYS_seccomp, args, &ret) && !ret;
-}
-
 /* Where only mmap2 exists, its offset of 0 is the same. */
 #ifdef SYS_mmap2
 enum { NR_MMAP = SYS_mmap2 };
@@ -161,18 +135,27 @@ enum { NR_MMAP = SYS_mmap };
  */
 static bool install(struct remote_call *r, const struct filter *f)
 {
-	const uint64_t size = sizeof(struct sock_fprog) + f->len * sizeof(*f->insns);
+	const uint64_t flags = SECCOMP_FILTER_FLAG_TSYNC | SECCOMP_FILTER_FLAG_SPEC_ALLOW;
+	const size_t insns = f->len * sizeof(*f->insns);
+	struct sock_fprog prog = { .len = f->len };
+	const uint64_t size = sizeof(prog) + insns;
 	const uint64_t map[6] = {
 		0, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, (uint64_t)-1,
 	};
-	int64_t page, ret;
+	int64_t at, ret;
+	uint64_t page;
 	bool ok;
 
-	if (!remote_call(r, NR_MMAP, map, &page) || (page < 0 && page > -4096))
+	if (!remote_call(r, NR_MMAP, map, &at) || (at < 0 && at > -4096))
 		return false;
-	ok = install_at(r, (uint64_t)page, f);
+	page = (uint64_t)at;
+	prog.filter = (struct sock_filter *)(uintptr_t)(page + sizeof(prog));
+	ok = copy_out(r->tid, page, &prog, sizeof(prog)) &&
+	     copy_out(r->tid, page + sizeof(prog), f->insns, insns) &&
+	     remote_call(r, SYS_seccomp, (uint64_t[6]){ SECCOMP_SET_MODE_FILTER, flags, page },
+			 &ret) && !ret;
 	if (!r->gone)
-		remote_call(r, SYS_munmap, (uint64_t[6]){ (uint64_t)page, size }, &ret);
+		remote_call(r, SYS_munmap, (uint64_t[6]){ page, size }, &ret);
 	return ok;
 }
 

@@ -131,58 +131,6 @@ static bool program_got_from_sender(struct tracer *t, const siginfo_t *info)
 	return true;
 }
 
-static bool program_got(struct tracer *t, const siginfo_t *info)
-{
-	switch (info->si_code) {
-	case SI_KERNEL:
-		return program_got_from_kernel(t, info->si_signo);
-	case SI_USER:
-	case SI_QUEUE:
-	case SI_TKILL:
-		return program_got_from_sender(t, info);
-	}
-	return false;
-}
-
-/* Count requests in quick succession; return whether there are enough. */
-static bool end_at_once(struct tracer *t)
-{
-	uint64_t now = clock_ns();
-
-	if (now - t->end_request_ns > end_requests_ns)
-		t->end_requests = 0;
-	t->end_request_ns = now;
-	return ++t->end_requests >= END_REQUESTS;
-}
-
-static void send_on(struct tracer *t, const siginfo_t *info)
-{
-	int sig = info->si_signo;
-	siginfo_t queued = *info;
-
-	t->signals[sig].forwarded++;
-	if (signal_forward_is_end(sig) && end_at_once(t)) {
-		kill(t->launched, SIGKILL);
-	} else if (info->si_code == SI_QUEUE) {
-		/* with its value, but not mistaken by signal_forward_note() for one sent to both */
-		queued.si_pid = getpid();
-		syscall(SYS_rt_sigqueueinfo, t->launched, sig, &queued);
-	} else {
-		kill(t->launched, sig);
-	}
-}
-
-static bool has_stopped(const struct tracer *t)
-{
-	struct task *task;
-	size_t at = 0;
-
-	while ((task = task_next(t, &at)))
-		if (task->pid == t->launched && task->group_stopped)
-			return true;
-	return false;
-}
-
 static void fetch_stop_signals(struct tracer *t, bool fetch)
 {
 	for (int sig = 1; sig <= SIGRTMAX; sig++)
@@ -205,18 +153,51 @@ void signal_forward_group_stop(struct tracer *t)
  */
 static void signal_forward_stop(struct tracer *t, int sig)
 {
+	bool stopped = t->launched_ended;
+	struct task *task;
+	size_t at = 0;
+
 	fetch_stop_signals(t, false);
 	kill(getpid(), sig);
-	if (t->launched_ended || has_stopped(t))
+	while (!stopped && (task = task_next(t, &at)))
+		stopped = task->pid == t->launched && task->group_stopped;
+	if (stopped)
 		signal_forward_group_stop(t);
+}
+
+/* Send a signal on to the launched program, or kill that at enough requests to end. */
+static void send_on(struct tracer *t, const siginfo_t *info)
+{
+	int sig = info->si_signo;
+	uint64_t now = clock_ns();
+	siginfo_t queued = *info;
+
+	t->signals[sig].forwarded++;
+	if (signal_forward_is_end(sig)) {
+		if (now - t->end_request_ns > end_requests_ns)
+			t->end_requests = 0;
+		t->end_request_ns = now;
+		t->end_requests++;
+	}
+	if (signal_forward_is_end(sig) && t->end_requests >= END_REQUESTS) {
+		kill(t->launched, SIGKILL);
+	} else if (info->si_code == SI_QUEUE) {
+		/* with its value, but not mistaken by signal_forward_note() for one sent to both */
+		queued.si_pid = getpid();
+		syscall(SYS_rt_sigqueueinfo, t->launched, sig, &queued);
+	} else {
+		kill(t->launched, sig);
+	}
 }
 
 /* Act on a signal to pevtrace while the launched program lives. */
 static void signal_forward(struct tracer *t, const siginfo_t *info)
 {
-	int sig = info->si_signo;
+	int sig = info->si_signo, code = info->si_code;
+	bool sent = code == SI_USER || code == SI_QUEUE || code == SI_TKILL;
 
-	if (!program_got(t, info))
+	if (!(code == SI_KERNEL ? program_got_from_kernel(t, sig) :
+				  sent && program_got_from_sender(t, info)))
 		send_on(t, info);
 	if (is_stop(sig))
 		signal_forward_stop(t, sig);
@@ -274,25 +255,11 @@ void own_signals_restore(struct tracer *t)
 	sigprocmask(SIG_SETMASK, &t->inherited.mask, NULL);
 }
 
-/* Leave; if tasks cannot be detached, warn at the first request to end and leave at the second. */
-static void leave_remains(struct tracer *t)
+static void own_signals_act(struct tracer *t, const siginfo_t *info)
 {
 	struct task *task;
 	size_t at = 0, n = 0;
 
-	while ((task = task_next(t, &at)))
-		n += task->filtered;
-	if (!n || t->end_requests++) {
-		leave_start(t);
-		return;
-	}
-	warn("cannot detach from %zu task%s that the program left behind: a seccomp filter "
-	     "requires the tracer; send the signal again to kill %s",
-	     n, n == 1 ? "" : "s", n == 1 ? "it" : "them");
-}
-
-static void own_signals_act(struct tracer *t, const siginfo_t *info)
-{
 	if (t->launched && !t->launched_ended && !t->leaving) {
 		signal_forward(t, info);
 		return;
@@ -307,7 +274,15 @@ static void own_signals_act(struct tracer *t, const siginfo_t *info)
 		leave_forget(t);
 		return;
 	}
-	leave_remains(t);
+	while ((task = task_next(t, &at)))
+		n += task->filtered;
+	/* if tasks cannot be detached, warn at the first request to end, and leave at the second */
+	if (!n || t->end_requests++)
+		trace_leave(t);
+	else
+		warn("cannot detach from %zu task%s that the program left behind: a seccomp filter "
+		     "requires the tracer; send the signal again to kill %s",
+		     n, n == 1 ? "" : "s", n == 1 ? "it" : "them");
 }
 
 void own_signals_handle(struct tracer *t)

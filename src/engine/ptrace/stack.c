@@ -149,14 +149,6 @@ static int no_dyn_info(unw_addr_space_t space, unw_word_t *list, void *ctx)
 	return -UNW_ENOINFO;
 }
 
-static int no_resume(unw_addr_space_t space, unw_cursor_t *cursor, void *ctx)
-{
-	(void)space;
-	(void)cursor;
-	(void)ctx;
-	return -UNW_EINVAL;
-}
-
 static int get_proc_name(unw_addr_space_t space, unw_word_t ip, char *name, size_t size,
 			 unw_word_t *offset, void *ctx)
 {
@@ -165,23 +157,13 @@ static int get_proc_name(unw_addr_space_t space, unw_word_t ip, char *name, size
 
 /* Tasks ------------------------------------------------------------------------ */
 
-static void walked_free(struct walked *w)
-{
-	if (!w)
-		return;
-	maps_free(&w->maps);
-	UNW(_UPT_destroy)(w->upt);
-	UNW(unw_destroy_addr_space)(w->space);
-	free(w);
-}
-
 static struct walked *walked_new(pid_t tid)
 {
 	unw_accessors_t accessors = {
 		.find_proc_info = find_proc_info, .put_unwind_info = put_unwind_info,
 		.get_dyn_info_list_addr = no_dyn_info, .access_mem = access_mem,
 		.access_reg = access_reg, .access_fpreg = access_fpreg,
-		.resume = no_resume, .get_proc_name = get_proc_name,
+		.get_proc_name = get_proc_name,
 	};
 	struct walked *w = xcalloc(1, sizeof(*w));
 
@@ -197,29 +179,24 @@ static struct walked *walked_new(pid_t tid)
 	return w;
 }
 
-static void walked_read_maps(struct walked *w)
-{
-	char path[32];
-	FILE *f;
-
-	maps_free(&w->maps);
-	UNW(unw_flush_cache)(w->space, 0, 0);
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)w->request->tid);
-	f = fopen(path, "re");
-	if (!f)
-		return;
-	maps_read(&w->maps, f);
-	fclose(f);
-}
-
+/* Return the mapping of an address; the maps are read at the first one that they lack in a walk. */
 static const struct mapping *walked_mapping(struct walked *w, uint64_t ip)
 {
 	const struct mapping *m = maps_find(&w->maps, ip);
+	char path[32];
+	FILE *f;
 
 	if (m || w->fresh)
 		return m;
 	w->fresh = true;
-	walked_read_maps(w);
+	maps_free(&w->maps);
+	UNW(unw_flush_cache)(w->space, 0, 0);
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)w->request->tid);
+	f = fopen(path, "re");
+	if (f) {
+		maps_read(&w->maps, f);
+		fclose(f);
+	}
 	return maps_find(&w->maps, ip);
 }
 
@@ -304,7 +281,13 @@ static void walker_serve(struct map *tasks, const struct walk_request *r)
 	struct walked *w = map_get(tasks, (uint64_t)r->tid);
 
 	if (r->forget) {
-		walked_free(map_del(tasks, (uint64_t)r->tid));
+		if (w) {
+			map_del(tasks, (uint64_t)r->tid);
+			maps_free(&w->maps);
+			UNW(_UPT_destroy)(w->upt);
+			UNW(unw_destroy_addr_space)(w->space);
+			free(w);
+		}
 		return;
 	}
 	helper_limit(WALK_CPU_S, WALK_ALL_S);
@@ -353,22 +336,6 @@ static bool walker_receive(struct walk_request *r)
 	return true;
 }
 
-/*
- * Answer in a forked child, until the socket closes.  A walk that takes too long ends
- * the process by a signal.
- */
-static _Noreturn void walker_run(int socket)
-{
-	struct walk_request r = { 0 };
-	struct map tasks = { 0 };
-
-	helper_seclude("pevtrace stacks", socket);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	while (walker_receive(&r))
-		walker_serve(&tasks, &r);
-	_exit(0);
-}
-
 /* The tracer ------------------------------------------------------------------- */
 
 /* Limit the time that hostile programs can cost: each death takes that of a walk. */
@@ -385,15 +352,26 @@ struct stacks {
 	unw_addr_space_t space;	/* to read registers */
 };
 
+/*
+ * Start a child that answers until the socket closes.  A walk that takes too long ends it by a
+ * signal.
+ */
 static bool start_walker(struct stacks *s)
 {
+	struct walk_request r = { 0 };
+	struct map tasks = { 0 };
 	int pair[2];
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
 		return false;
 	s->walker = fork();
-	if (!s->walker)
-		walker_run(pair[1]);
+	if (!s->walker) {
+		helper_seclude("pevtrace stacks", pair[1]);
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		while (walker_receive(&r))
+			walker_serve(&tasks, &r);
+		_exit(0);
+	}
 	close(pair[1]);
 	s->socket = pair[0];
 	if (s->walker > 0)
@@ -552,25 +530,11 @@ static enum walk_end stack_answers(const struct stacks *s,
 	return WALK_GOES_ON;
 }
 
-static void stack_registers(const struct stacks *s, pid_t tid, struct walk_request *r)
-{
-	void *upt = UNW(_UPT_create)(tid);
-
-	for (int i = 0; upt && i <= UNW_REG_LAST && i < WALK_REGISTERS; i++) {
-		unw_word_t word;
-
-		r->known[i] = !UNW(_UPT_access_reg)(s->space, i, &word, 0, upt);
-		if (r->known[i])
-			r->registers[i] = word;
-	}
-	if (upt)
-		UNW(_UPT_destroy)(upt);
-}
-
 static bool stack_ask(const struct stacks *s, pid_t tid, bool named)
 {
 	struct walk_request r = { .tid = tid, .named = named };
 	char path[32];
+	void *upt;
 	bool sent;
 	int memory;
 
@@ -578,7 +542,16 @@ static bool stack_ask(const struct stacks *s, pid_t tid, bool named)
 	memory = open(path, O_RDONLY | O_CLOEXEC);
 	if (memory < 0)
 		return false;
-	stack_registers(s, tid, &r);
+	upt = UNW(_UPT_create)(tid);
+	for (int i = 0; upt && i <= UNW_REG_LAST && i < WALK_REGISTERS; i++) {
+		unw_word_t word;
+
+		r.known[i] = !UNW(_UPT_access_reg)(s->space, i, &word, 0, upt);
+		if (r.known[i])
+			r.registers[i] = word;
+	}
+	if (upt)
+		UNW(_UPT_destroy)(upt);
 	sent = stack_send(s, &r, memory);
 	close(memory);
 	return sent;

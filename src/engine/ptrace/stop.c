@@ -26,26 +26,6 @@ static int birth_shares(pid_t a, pid_t b, int type)
 	return order < 0 ? -1 : order == 0;
 }
 
-static void announce(struct tracer *t, struct task *task,
-		     const struct task *parent, bool vfork)
-{
-	struct trace_birth b = { .tid = task->tid, .parent = parent->tid };
-	bool thread = !syscall(SYS_tgkill, (long)parent->pid, (long)task->tid, 0L) || errno != ESRCH;
-	int files = birth_shares(parent->tid, task->tid, KCMP_FILES);
-	int memory = birth_shares(parent->tid, task->tid, KCMP_VM);
-
-	task->pid = thread ? parent->pid : task->tid;
-	task->filtered = parent->filtered;
-	task->second_filter = thread ? second_filter_share(parent->second_filter) :
-			      second_filter_inherit(parent->second_filter, task->tid, parent->tid);
-	task->root = parent->root && thread;
-	task->arch = parent->arch;
-	b.pid = task->pid;
-	b.shares_files = files < 0 ? thread : files;
-	b.shares_memory = memory < 0 ? thread || vfork : memory;
-	t->ops->born(t->ctx, &b);
-}
-
 /* Resume an early task after its born hook, or report its end. */
 static void no_longer_early(struct tracer *t, struct task *task)
 {
@@ -61,9 +41,11 @@ static void no_longer_early(struct tracer *t, struct task *task)
 /* Add the child of a PTRACE_EVENT_FORK, VFORK or CLONE stop and call the born hook. */
 static void birth_event(struct tracer *t, struct task *parent, unsigned int event)
 {
+	struct trace_birth b = { .parent = parent->tid };
+	int files, memory;
 	unsigned long child;
 	struct task *task;
-	bool early;
+	bool early, thread;
 
 	if (ptrace_do(PTRACE_GETEVENTMSG, parent->tid, 0, (uintptr_t)&child))
 		return;
@@ -73,125 +55,75 @@ static void birth_event(struct tracer *t, struct task *parent, unsigned int even
 	early = task;
 	if (!early)
 		task = task_add(t, (pid_t)child, (pid_t)child);
-	announce(t, task, parent, event == PTRACE_EVENT_VFORK);
+	thread = !syscall(SYS_tgkill, (long)parent->pid, (long)task->tid, 0L) || errno != ESRCH;
+	files = birth_shares(parent->tid, task->tid, KCMP_FILES);
+	memory = birth_shares(parent->tid, task->tid, KCMP_VM);
+	task->pid = thread ? parent->pid : task->tid;
+	task->filtered = parent->filtered;
+	task->second_filter = thread ? second_filter_share(parent->second_filter) :
+			      second_filter_inherit(parent->second_filter, task->tid, parent->tid);
+	task->root = parent->root && thread;
+	task->arch = parent->arch;
+	b.tid = task->tid;
+	b.pid = task->pid;
+	b.shares_files = files < 0 ? thread : files;
+	b.shares_memory = memory < 0 ? thread || event == PTRACE_EVENT_VFORK : memory;
+	t->ops->born(t->ctx, &b);
 	conceal_fork(parent, task);
 	if (early)
 		no_longer_early(t, task);
 }
 
-/* Keep an early task in its stop.  task: NULL at its first wait status. */
-static void birth_early(struct tracer *t, struct task *task, pid_t tid, int status)
-{
-	if (!task) {
-		task = task_add(t, tid, tid);
-		task->early = true;
-		task->early_ns = clock_ns();
-		t->early_tasks++;
-	}
-	if (!WIFSTOPPED(status)) {
-		task->ended = true;
-		task->status = status;
-	}
-}
-
-/* Call the born hook for a task whose parent was killed before its event. */
-static void adopt(struct tracer *t, struct task *task)
-{
-	struct trace_birth b = { .tid = task->tid };
-	struct task *parent;
-	bool thread;
-	long pid = proc_status(task->tid, "Tgid");
-
-	if (pid < 0)
-		pid = task->tid;
-	b.pid = task->pid = (pid_t)pid;
-	b.shares_files = b.shares_memory = thread = task->pid != task->tid;
-	task->filtered =
-		t->filter.len && proc_status(task->tid, "Seccomp") == 2;
-	parent = task_find(t, thread ? task->pid
-				     : (pid_t)proc_status(task->tid, "PPid"));
-	if (parent && !parent->early) {
-		b.parent = parent->tid;
-		task->root = parent->root && thread;
-	}
-	t->ops->born(t->ctx, &b);
-	no_longer_early(t, task);
-}
-
 void birth_adopt(struct tracer *t)
 {
 	uint64_t now = clock_ns();
-	struct task *task;
+	struct task *task, *parent;
 	size_t at = 0;
 
 	while ((task = task_next(t, &at))) {
+		struct trace_birth b = { .tid = task->tid };
+		bool thread;
+		long pid;
+
 		if (!task->early || now - task->early_ns < early_limit_ns)
 			continue;
-		if (task->ended)
+		at = 0; /* the map changes */
+		if (task->ended) {
 			task_drop(t, task); /* perhaps never a tracee */
-		else
-			adopt(t, task);
-		at = 0; /* the map has changed */
+			continue;
+		}
+		pid = proc_status(task->tid, "Tgid");
+		b.pid = task->pid = pid < 0 ? task->tid : (pid_t)pid;
+		b.shares_files = b.shares_memory = thread = task->pid != task->tid;
+		task->filtered = t->filter.len && proc_status(task->tid, "Seccomp") == 2;
+		parent = task_find(t, thread ? task->pid : (pid_t)proc_status(task->tid, "PPid"));
+		if (parent && !parent->early) {
+			b.parent = parent->tid;
+			task->root = parent->root && thread;
+		}
+		t->ops->born(t->ctx, &b);
+		no_longer_early(t, task);
 	}
 }
 
-/* Report the end of a thread that exec killed, with its wait status if it left one. */
-static void superseded(struct tracer *t, struct task *task, pid_t by)
-{
-	int status = -1;
-	pid_t tid;
-
-	do
-		tid = wait4(task->tid, &status, WNOHANG | __WALL, NULL);
-	while (tid > 0 && WIFSTOPPED(status));
-	if (task->early)
-		task_drop(t, task);
-	else
-		task_gone(t, task, tid > 0 ? status : trace_superseded(by));
-}
-
+/* Report the ends of the other threads, which exec killed, with the wait statuses that they left. */
 static void drop_threads(struct tracer *t, pid_t pid, const struct task *except)
 {
 	struct task *task;
 	size_t at = 0;
 
 	while ((task = task_next(t, &at))) {
+		int status = -1;
+		pid_t tid;
+
 		if (task == except || task->pid != pid || task->tid == pid)
 			continue;
-		superseded(t, task, except->tid);
+		do
+			tid = wait4(task->tid, &status, WNOHANG | __WALL, NULL);
+		while (tid > 0 && WIFSTOPPED(status));
+		task_gone(t, task, tid > 0 ? status : trace_superseded(except->tid));
 		at = 0;
 	}
-}
-
-/*
- * In a PTRACE_EVENT_EXEC stop: drop the other threads and return the task that has
- * tid now, or NULL.  former: its tid before.
- */
-static struct task *birth_exec(struct tracer *t, pid_t tid, pid_t *former)
-{
-	struct task *leader = task_find(t, tid), *task = leader;
-	unsigned long msg;
-
-	if (ptrace_do(PTRACE_GETEVENTMSG, tid, 0, (uintptr_t)&msg))
-		msg = (unsigned long)tid; /* killed by now */
-	*former = (pid_t)msg;
-	if (*former != tid && task_find(t, *former))
-		task = task_find(t, *former);
-	if (!task || task->early)
-		return NULL;
-	drop_threads(t, tid, task);
-	if (task == leader)
-		return task;
-
-	/* The former leader leaves no wait status: its tid is another thread's now. */
-	if (leader)
-		task_gone(t, leader, trace_superseded(task->tid));
-	map_del(&t->tasks, (uint64_t)task->tid);
-	task->tid = tid;
-	if (task->call)
-		task->call->tid = tid;
-	map_set(&t->tasks, (uint64_t)tid, task);
-	return task;
 }
 
 /*
@@ -325,18 +257,6 @@ static void syscall_stop(struct tracer *t, struct task *task)
 		resume_task(t, task, 0);
 }
 
-static void signal_stop(struct tracer *t, struct task *task, int sig)
-{
-	siginfo_t info;
-
-	if (!task->starting &&
-	    !ptrace_do(PTRACE_GETSIGINFO, task->tid, 0, (uintptr_t)&info)) {
-		signal_forward_note(t, task, &info);
-		t->ops->signalled(t->ctx, task->tid, &info);
-	}
-	resume_task(t, task, sig);
-}
-
 /* PTRACE_EVENT_STOP: a new or interrupted task, or a group-stop. */
 static void event_stop(struct tracer *t, struct task *task, int sig)
 {
@@ -356,40 +276,25 @@ static void event_stop(struct tracer *t, struct task *task, int sig)
 		signal_forward_group_stop(t);
 }
 
-static void exec_stop(struct tracer *t, pid_t tid)
-{
-	struct trace_exec exec = { .tid = tid, .comm = "", .path = "" };
-	struct task *task = birth_exec(t, tid, &exec.former);
-	struct trace_birth birth = { .tid = tid, .pid = tid };
-
-	if (!task)
-		return;
-	stack_forget(t, task);
-	if (task->starting) {
-		task->starting = false;
-		t->ops->born(t->ctx, &birth);
-	} else {
-		t->ops->execed(t->ctx, &exec);
-		if (t->opts->detach_on_exec && !task->root) {
-			leave_task(t, task, 0);
-			return;
-		}
-	}
-	resume_task(t, task, 0);
-}
-
 static void handle_stop(struct tracer *t, struct task *task, int status)
 {
 	int sig = WSTOPSIG(status);
 	unsigned int event = (unsigned int)status >> 16;
+	siginfo_t info;
 
 	task->group_stopped = false;
 	switch (event) {
 	case 0:
-		if (sig == (SIGTRAP | 0x80))
+		if (sig == (SIGTRAP | 0x80)) {
 			syscall_stop(t, task);
-		else
-			signal_stop(t, task, sig);
+			break;
+		}
+		if (!task->starting &&
+		    !ptrace_do(PTRACE_GETSIGINFO, task->tid, 0, (uintptr_t)&info)) {
+			signal_forward_note(t, task, &info);
+			t->ops->signalled(t->ctx, task->tid, &info);
+		}
+		resume_task(t, task, sig);
 		break;
 	case PTRACE_EVENT_SECCOMP:
 		syscall_stop(t, task);
@@ -408,19 +313,68 @@ static void handle_stop(struct tracer *t, struct task *task, int status)
 	}
 }
 
+/* PTRACE_EVENT_EXEC: the other threads are gone, and another task may have this tid. */
+static void exec_stop(struct tracer *t, pid_t tid)
+{
+	struct trace_exec exec = { .tid = tid, .comm = "", .path = "" };
+	struct task *leader = task_find(t, tid), *task = leader;
+	unsigned long former;
+
+	if (ptrace_do(PTRACE_GETEVENTMSG, tid, 0, (uintptr_t)&former))
+		former = (unsigned long)tid; /* killed by now */
+	exec.former = (pid_t)former;
+	if (exec.former != tid && task_find(t, exec.former))
+		task = task_find(t, exec.former);
+	if (!task || task->early)
+		return;
+	drop_threads(t, tid, task);
+	if (task != leader) {
+		/* The former leader leaves no wait status: its tid is another thread's now. */
+		if (leader)
+			task_gone(t, leader, trace_superseded(task->tid));
+		map_del(&t->tasks, (uint64_t)task->tid);
+		task->tid = tid;
+		if (task->call)
+			task->call->tid = tid;
+		map_set(&t->tasks, (uint64_t)tid, task);
+	}
+	stack_forget(t, task);
+	if (task->starting) {
+		task->starting = false;
+		t->ops->born(t->ctx, &(struct trace_birth){ .tid = tid, .pid = tid });
+	} else {
+		t->ops->execed(t->ctx, &exec);
+		if (t->opts->detach_on_exec && !task->root) {
+			leave_task(t, task, 0);
+			return;
+		}
+	}
+	resume_task(t, task, 0);
+}
+
 void stop_handle(struct tracer *t, pid_t tid, int status)
 {
 	struct task *task = task_find(t, tid);
 
-	if (WIFSTOPPED(status) &&
-	    (unsigned int)status >> 16 == PTRACE_EVENT_EXEC)
+	if (WIFSTOPPED(status) && (unsigned int)status >> 16 == PTRACE_EVENT_EXEC) {
 		exec_stop(t, tid);
-	else if (!task && stack_is_walker(t, tid))
-		return;
-	else if (!task || task->early)
-		birth_early(t, task, tid, status);
-	else if (WIFSTOPPED(status))
-		handle_stop(t, task, status);
-	else
-		task_gone(t, task, status);
+	} else if (task && !task->early) {
+		if (WIFSTOPPED(status))
+			handle_stop(t, task, status);
+		else
+			task_gone(t, task, status);
+	} else if (task || !stack_is_walker(t, tid)) {
+		/* an early task remains in its stop */
+		if (!task) {
+			task = task_add(t, tid, tid);
+			task->early = true;
+			task->early_ns = clock_ns();
+			t->early_tasks++;
+		}
+		if (!WIFSTOPPED(status)) {
+			task->ended = true;
+			task->status = status;
+		}
+	}
 }
+

@@ -48,7 +48,7 @@ void task_gone(struct tracer *t, struct task *task, int status)
 	}
 	/* The hook may ask which tasks are left. */
 	map_del(&t->tasks, (uint64_t)task->tid);
-	if (!task->starting)
+	if (!task->starting && !task->early)
 		t->ops->gone(t->ctx, task->tid, status,
 			     task->in_call ? task->call : NULL);
 	task_drop(t, task);
@@ -79,21 +79,17 @@ void leave_task(struct tracer *t, struct task *task, int sig)
 		task_gone(t, task, TRACE_DETACHED);
 }
 
-void leave_start(struct tracer *t)
+void trace_leave(struct tracer *t)
 {
 	struct task *task;
 	size_t at = 0;
 
+	if (t->leaving)
+		return;
 	t->leaving = true;
 	leave_kill_filtered(t);
 	while ((task = task_next(t, &at)))
 		task_interrupt(task);
-}
-
-void trace_leave(struct tracer *t)
-{
-	if (!t->leaving)
-		leave_start(t);
 }
 
 void leave_forget(struct tracer *t)
@@ -101,12 +97,8 @@ void leave_forget(struct tracer *t)
 	struct task *task;
 	size_t at;
 
-	while (at = 0, (task = task_next(t, &at))) {
-		if (task->early)
-			task_drop(t, task);
-		else
-			task_gone(t, task, TRACE_DETACHED);
-	}
+	while (at = 0, (task = task_next(t, &at)))
+		task_gone(t, task, TRACE_DETACHED);
 }
 
 void trace_recheck(struct tracer *t)
@@ -148,31 +140,25 @@ void trace_watch_fd(struct tracer *t, int fd)
 	t->ranges_grown = true;
 }
 
-static unsigned int resume_request(struct tracer *t, struct task *task)
-{
-	bool before = task->close;
-
-	if (task->starting)
-		return PTRACE_CONT;
-	if (!task->filtered)
-		return PTRACE_SYSCALL;
-	task->close = t->ops->close_watch(t->ctx, task->tid) != TRACE_DISTANT;
-	if (t->ranges_grown || (task->close && !before)) {
-		t->ranges_grown = false;
-		task->every_call = true;
-		trace_recheck(t);
-	}
-	task->every_call = (task->close && !second_filter_covers(t, task)) || task->in_call ||
-			   task->entered || task->conceal.strict;
-	return task->every_call ? PTRACE_SYSCALL : PTRACE_CONT;
-}
-
 void resume_task(struct tracer *t, struct task *task, int sig)
 {
-	if (t->leaving)
+	bool before = task->close, every = !task->starting;
+
+	if (t->leaving) {
 		leave_task(t, task, sig);
-	else
-		ptrace_must(resume_request(t, task), task->tid, 0, (uintptr_t)sig);
+		return;
+	}
+	if (task->filtered && !task->starting) {
+		task->close = t->ops->close_watch(t->ctx, task->tid) != TRACE_DISTANT;
+		if (t->ranges_grown || (task->close && !before)) {
+			t->ranges_grown = false;
+			task->every_call = true;
+			trace_recheck(t);
+		}
+		every = task->every_call = (task->close && !second_filter_covers(t, task)) ||
+					   task->in_call || task->entered || task->conceal.strict;
+	}
+	ptrace_must(every ? PTRACE_SYSCALL : PTRACE_CONT, task->tid, 0, (uintptr_t)sig);
 }
 
 /*
@@ -252,32 +238,25 @@ void delay_end_all(struct tracer *t)
 			task->delayed_until_ns = 1;
 }
 
-/* Return a task whose delay is over, or NULL. */
-static struct task *delay_find_over(const struct tracer *t)
+void delay_resume(struct tracer *t)
 {
 	uint64_t now = clock_ns();
 	struct task *task;
 	size_t at = 0;
 
-	while ((task = task_next(t, &at)))
-		if (task->delayed_until_ns && (t->leaving || task->delayed_until_ns <= now))
-			return task;
-	return NULL;
-}
-
-void delay_resume(struct tracer *t)
-{
-	struct task *task;
-
 	if (!t->delayed_tasks)
 		return;
-	while (t->delayed_tasks && (task = delay_find_over(t))) {
+	while (t->delayed_tasks && (task = task_next(t, &at))) {
+		if (!task->delayed_until_ns || (!t->leaving && task->delayed_until_ns > now))
+			continue;
 		task->delayed_until_ns = 0;
 		t->delayed_tasks--;
 		if (task->in_call)
 			task->call->start_ns = clock_ns();
 		resume_task(t, task, 0);
+		at = 0; /* the map may have changed */
 	}
 	if (!t->delayed_tasks)
 		pulse_set(t);
 }
+

@@ -112,14 +112,11 @@ struct task *task_add(struct tracer *t, pid_t tid, pid_t pid);
 /* Take a task out of the table and free it, without a hook. */
 void task_drop(struct tracer *t, struct task *task);
 
-/* Call the gone hook and drop the task. */
+/* Call the gone hook, unless none was called for its birth, and drop the task. */
 void task_gone(struct tracer *t, struct task *task, int status);
 
 /* Make a running task enter a PTRACE_EVENT_STOP. */
 void task_interrupt(struct task *task);
-
-/* Interrupt every task, so that its next stop detaches it; kill those with a filter. */
-void leave_start(struct tracer *t);
 
 /* Detach from a task in a ptrace stop and deliver sig to it; kill it if it has a filter. */
 void leave_task(struct tracer *t, struct task *task, int sig);

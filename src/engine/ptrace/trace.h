@@ -170,7 +170,7 @@ int trace_attach(struct tracer *t, pid_t pid);
  */
 int trace_run(struct tracer *t);
 
-/* Detach from every task, so that trace_run() ends.  For hooks. */
+/* Detach from every task, or kill those that have a filter, so that trace_run() ends. */
 void trace_leave(struct tracer *t);
 
 /* Call close_watch() for all tasks: its result may have changed for others than the current. */
