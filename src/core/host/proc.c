@@ -171,6 +171,13 @@ bool proc_fd_link(pid_t tid, int fd, char *text, size_t size)
 	return read_link(AT_FDCWD, path, text, size);
 }
 
+int proc_fd_is(pid_t tid, int fd, const char *link)
+{
+	char text[64];
+
+	return proc_fd_link(tid, fd, text, sizeof(text)) ? !strcmp(text, link) : -1;
+}
+
 bool proc_file_mapped(pid_t pid, uint64_t start, uint64_t end)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);

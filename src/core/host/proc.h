@@ -50,6 +50,9 @@ uint64_t proc_program(pid_t tid);
 /* Read the link of a descriptor into text; return false on failure. */
 bool proc_fd_link(pid_t tid, int fd, char *text, size_t size);
 
+/* Return 1 if that is the link of a descriptor, 0 if another one is, -1 if it cannot be read. */
+int proc_fd_is(pid_t tid, int fd, const char *link);
+
 /*
  * Return whether the process has a mapping of a file at just these addresses, the end rounded
  * up to a page (proc(5), map_files); true if that cannot be known.

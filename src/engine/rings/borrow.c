@@ -5,8 +5,12 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stddef.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "core/abi/ioctl.h"
+#include "xlat/constants.h"
 
 /* The numbers are the same on every architecture; older C libraries lack them. */
 #ifndef SYS_pidfd_open
@@ -88,30 +92,29 @@ const char *borrow_refusal(void)
 	}
 }
 
-static int of_thread(pid_t pid, pid_t tid)
-{
-	int process = pidfd(tid, OF_THREAD);
-
-	if (process != -EINVAL)
-		return process;
-	/* before Linux 6.9, pidfds are for processes only */
-	if (syscall(SYS_kcmp, pid, tid, OF_FILES, 0, 0) > 0)
-		return -EOPNOTSUPP;
-	return pidfd(pid, 0);
-}
-
 int borrow_fd(pid_t pid, pid_t tid, int fd)
 {
 	int known = __atomic_load_n(&everywhere, __ATOMIC_RELAXED);
-	int got;
+	int process, got;
 
 	if (known < 0)
 		return known;
-	got = borrow_get(tid == pid ? pidfd(pid, 0) : of_thread(pid, tid), fd);
+	process = tid == pid ? pidfd(pid, 0) : pidfd(tid, OF_THREAD);
+	/* before Linux 6.9, pidfds are for processes only */
+	if (tid != pid && process == -EINVAL)
+		process = syscall(SYS_kcmp, pid, tid, OF_FILES, 0, 0) > 0 ? -EOPNOTSUPP : pidfd(pid, 0);
+	got = borrow_get(process, fd);
 	/* fill the cache if the failure affects all processes */
 	if (got == -ENOSYS || got == -EPERM || got == -EACCES)
 		refused_everywhere();
 	return got;
+}
+
+uint64_t event_id_of(int fd)
+{
+	uint64_t id = 0;
+
+	return ioctl(fd, ioctl_native(arch_native(), PERF_EVENT_IOC_ID), &id) ? 0 : id;
 }
 
 int process_open(pid_t pid)

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /*
@@ -27,6 +28,9 @@ int borrow_fd(pid_t pid, pid_t tid, int fd);
  * first call tries it with a descriptor of pevtrace itself.
  */
 const char *borrow_refusal(void);
+
+/* Return the id (PERF_EVENT_IOC_ID) of the event at a descriptor of pevtrace; 0: it is none. */
+uint64_t event_id_of(int fd);
 
 /*
  * Return a descriptor (pidfd_open(2)) for process_ended(), which the caller closes, or a

@@ -33,7 +33,6 @@ static bool describe_program(int own, struct bpf_program *out)
 {
 	static const char program_link[] = "anon_inode:bpf-prog";
 	struct bpf_prog_info info = { 0 };
-	char link[sizeof(program_link) + 1];
 	union bpf_attr a;
 	bool known;
 
@@ -43,7 +42,7 @@ static bool describe_program(int own, struct bpf_program *out)
 	a.info.bpf_fd = (uint32_t)own;
 	a.info.info_len = sizeof(info);
 	a.info.info = (uintptr_t)&info;
-	known = proc_fd_link(getpid(), own, link, sizeof(link)) && !strcmp(link, program_link) &&
+	known = proc_fd_is(getpid(), own, program_link) > 0 &&
 		!syscall(SYS_bpf, BPF_OBJ_GET_INFO_BY_FD, &a, sizeof(a));
 	close(own);
 	if (!known)

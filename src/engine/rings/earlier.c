@@ -25,41 +25,27 @@ struct holdings {
 	size_t n;
 };
 
-static struct holding *holding_of(struct holdings *all, const struct events_holder *h)
-{
-	for (size_t i = 0; i < all->n; i++)
-		if (all->list[i].process->pid == h->pid)
-			return &all->list[i];
-	all->list = xrealloc(all->list, (all->n + 1) * sizeof(*all->list));
-	all->list[all->n] = (struct holding){ .process = h };
-	return &all->list[all->n++];
-}
-
+/* Add an event to what its holders hold. */
 static void add_event(struct holdings *all, const struct events_event *v)
 {
 	for (size_t i = 0; i < v->nholders; i++) {
 		const struct events_holder *h = &v->holders[i];
 		struct holding *by;
+		size_t k = 0;
 
 		if (!h->pid || h->pid == (uint32_t)getpid())
 			continue;
-		by = holding_of(all, h);
+		while (k < all->n && all->list[k].process->pid != h->pid)
+			k++;
+		if (k == all->n) {
+			all->list = xrealloc(all->list, ++all->n * sizeof(*all->list));
+			all->list[k] = (struct holding){ .process = h };
+		}
+		by = &all->list[k];
 		by->n += by->last != v;
 		by->first = by->first ? by->first : v;
 		by->last = v;
 	}
-}
-
-static void add_holding(const struct holding *h, const struct names *names, struct buf *out)
-{
-	uint8_t attr[EVENTS_ATTR_MAX];
-	size_t len = events_attr(h->first, attr);
-
-	buf_addf(out, "%s[%u] (", h->process->comm, h->process->pid);
-	event_name(attr, len, names, out);
-	if (h->n > 1)
-		buf_addf(out, " and %zu more", h->n - 1);
-	buf_adds(out, ")");
 }
 
 /* Types of events of the CPU's counters, besides the number of its PMU. */
@@ -102,8 +88,15 @@ void holders_add_of(const struct events *events, const struct holders_of *of,
 		if (events->list[i]->facts.pmu == pmu && is_in_way(&events->list[i]->facts, of))
 			add_event(&all, events->list[i]);
 	for (size_t i = 0; i < all.n && i < HOLDERS_MAX; i++) {
-		buf_adds(out, i ? ", " : "");
-		add_holding(&all.list[i], names, out);
+		const struct holding *h = &all.list[i];
+		uint8_t attr[EVENTS_ATTR_MAX];
+		size_t len = events_attr(h->first, attr);
+
+		buf_addf(out, "%s%s[%u] (", i ? ", " : "", h->process->comm, h->process->pid);
+		event_name(attr, len, names, out);
+		if (h->n > 1)
+			buf_addf(out, " and %zu more", h->n - 1);
+		buf_adds(out, ")");
 	}
 	if (all.n > HOLDERS_MAX)
 		buf_addf(out, " and %zu more processes", all.n - HOLDERS_MAX);
@@ -183,36 +176,12 @@ void earlier_each_holder(struct earlier *l, void (*hook)(void *ctx, pid_t pid), 
 	map_free(&pids);
 }
 
-/* Return the event with that id, NULL without BPF. */
-static struct events_event *earlier_find(struct earlier *l, uint64_t id)
-{
-	struct events_event *v = l->opened ? events_find(&l->events, id) : NULL;
-
-	if (!v) {
-		earlier_read(l);
-		v = events_find(&l->events, id);
-	}
-	return v && v->facts.attr_len ? v : NULL;
-}
-
 static bool earlier_held(const struct events_event *v, pid_t pid, enum events_reference by)
 {
 	for (size_t i = 0; i < v->nholders; i++)
 		if (v->holders[i].pid == (uint32_t)pid && v->holders[i].reference == by)
 			return true;
 	return false;
-}
-
-/* Return the event of the process whose mapping is the ring that v writes to, or NULL. */
-static struct event *earlier_output(struct earlier *l, const struct events_event *v, pid_t pid)
-{
-	for (size_t i = 0; v->facts.ring && i < l->events.n; i++) {
-		const struct events_event *w = l->events.list[i];
-
-		if (w->facts.ring == v->facts.ring && earlier_held(w, pid, EVENTS_MAPPING))
-			return model_event_by_id(l->session->model, w->facts.id);
-	}
-	return NULL;
 }
 
 struct earlier_list {
@@ -250,23 +219,39 @@ static void earlier_identify_fd(void *ctx, int fd, bool cloexec, struct event *e
 
 static void earlier_describe_event(const struct earlier_task *t, struct event *e)
 {
-	struct session *s = t->earlier->session;
-	uint8_t attr[EVENTS_ATTR_MAX];
+	struct earlier *l = t->earlier;
+	struct session *s = l->session;
 	struct events_event *v;
+	struct event *output = NULL; /* the process has mapped its ring, to which e writes */
+	uint8_t attr[EVENTS_ATTR_MAX];
 
 	/* the task may have closed its descriptor since, or ended: the id is of this event for good */
-	v = event_known(e) || !e->id ? NULL : earlier_find(t->earlier, e->id);
-	if (!v)
+	if (event_known(e) || !e->id)
 		return;
+	v = l->opened ? events_find(&l->events, e->id) : NULL;
+	if (!v) {
+		earlier_read(l);
+		v = events_find(&l->events, e->id);
+	}
+	if (!v || !v->facts.attr_len)
+		return;
+	if (v->facts.ring && !earlier_held(v, t->pid, EVENTS_MAPPING))
+		for (size_t i = 0; i < l->events.n; i++) {
+			const struct events_event *w = l->events.list[i];
+
+			if (w->facts.ring == v->facts.ring &&
+			    earlier_held(w, t->pid, EVENTS_MAPPING)) {
+				output = model_event_by_id(s->model, w->facts.id);
+				break;
+			}
+		}
 	session_feed(s, &(struct activity){
 		ACTIVITY_DESCRIBED, .described = {
 			.tid = t->tid, .ns = clock_ns(), .event = e,
 			.attr = attr, .attr_len = events_attr(v, attr), .cpu = v->facts.cpu,
 			.pid = v->facts.target ? (pid_t)v->facts.target : -1,
 			.cgroup = v->facts.cgroup, .enabled = v->facts.state >= 0,
-			.leader = model_event_by_id(s->model, v->facts.leader),
-			.output = earlier_held(v, t->pid, EVENTS_MAPPING) ? NULL :
-				  earlier_output(t->earlier, v, t->pid),
+			.leader = model_event_by_id(s->model, v->facts.leader), .output = output,
 		},
 	});
 }

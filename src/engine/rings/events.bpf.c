@@ -189,20 +189,13 @@ static __always_inline __u32 task_number(struct task_struct *task)
 	return at ? pid_in(BPF_CORE_READ(task, thread_pid), level, BPF_CORE_READ(at, ns)) : 0;
 }
 
-static __always_inline struct file *own_file(void)
-{
-	struct task_struct *me = (struct task_struct *)bpf_get_current_task();
-	struct file **fds = BPF_CORE_READ(me, files, fdt, fd), *file = 0;
-
-	bpf_probe_read_kernel(&file, sizeof(file), fds + own_fd);
-	return file;
-}
-
 /* Return the event of a file, NULL if it is of another kind or that of own_fd. */
 static __always_inline struct perf_event *event_of(struct file *file)
 {
-	struct file *own = own_file();
+	struct task_struct *me = (struct task_struct *)bpf_get_current_task();
+	struct file **fds = BPF_CORE_READ(me, files, fdt, fd), *own = 0;
 
+	bpf_probe_read_kernel(&own, sizeof(own), fds + own_fd);
 	if (!file || file == own || BPF_CORE_READ(file, f_op) != BPF_CORE_READ(own, f_op))
 		return 0;
 	return BPF_CORE_READ(file, private_data);
@@ -227,18 +220,6 @@ static __always_inline void add_numbers(struct events_facts *f, struct perf_even
 		READ_NUMBER(f->lost, e, lost_samples);
 }
 
-static __always_inline void add_attr(struct events_facts *f, struct perf_event *e)
-{
-	__u32 len = bpf_core_field_size(e->attr);
-
-	f->attr_len = len < EVENTS_ATTR_MAX ? len : EVENTS_ATTR_MAX;
-	bpf_probe_read_kernel(f->attr, f->attr_len, __builtin_preserve_access_index(&e->attr));
-	f->pmu = BPF_CORE_READ(e, pmu, type);
-	f->type = BPF_CORE_READ(e, attr.type);
-	if (bpf_core_field_exists(e->orig_type))
-		f->type = BPF_CORE_READ(e, orig_type);
-}
-
 static __always_inline void add_target_facts(struct events_facts *f, struct perf_event *e)
 {
 	struct task_struct *target = BPF_CORE_READ(e, hw.target);
@@ -261,6 +242,7 @@ static __always_inline void add_target_facts(struct events_facts *f, struct perf
 static __always_inline void add_facts(struct events_facts *f, struct perf_event *e)
 {
 	struct perf_buffer *ring = BPF_CORE_READ(e, rb);
+	__u32 len = bpf_core_field_size(e->attr);
 
 	f->id = BPF_CORE_READ(e, id);
 	f->leader = BPF_CORE_READ(e, group_leader, id);
@@ -269,7 +251,12 @@ static __always_inline void add_facts(struct events_facts *f, struct perf_event 
 	f->oncpu = BPF_CORE_READ(e, oncpu);
 	f->opener = task_number(BPF_CORE_READ(e, owner, group_leader));
 	add_numbers(f, e);
-	add_attr(f, e);
+	f->attr_len = len < EVENTS_ATTR_MAX ? len : EVENTS_ATTR_MAX;
+	bpf_probe_read_kernel(f->attr, f->attr_len, __builtin_preserve_access_index(&e->attr));
+	f->pmu = BPF_CORE_READ(e, pmu, type);
+	f->type = BPF_CORE_READ(e, attr.type);
+	if (bpf_core_field_exists(e->orig_type))
+		f->type = BPF_CORE_READ(e, orig_type);
 	add_target_facts(f, e);
 	f->ring = (__u64)ring;
 	if (ring) {

@@ -7,16 +7,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "core/abi/ioctl.h"
 #include "core/abi/layout.h"
 #include "core/abi/read_format.h"
 #include "core/host/proc.h"
 #include "core/host/sysfile.h"
 #include "core/lib/die.h"
 #include "engine/rings/borrow.h"
+#include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
@@ -139,23 +138,6 @@ static bool guess_count(struct events_event *v, uint64_t ids, const uint64_t *wo
 }
 
 /*
- * Return the place of an event in its group of so many: the kernel reads the leader and then the
- * others as they joined (perf_group_attach()), thus by id.  NOWHERE: the list lacks some of them.
- */
-static size_t place_in_group(const struct events *e, const struct events_facts *f, uint64_t members)
-{
-	size_t place = 0, n = 0;
-
-	for (size_t i = 0; i < e->n; i++) {
-		const struct events_facts *other = &e->list[i]->facts;
-
-		n += other->leader == f->leader;
-		place += other->leader == f->leader && other->id < f->id;
-	}
-	return n == members ? place : NOWHERE;
-}
-
-/*
  * Read the count of an event through a descriptor, whose file offset plays no part.  A read with
  * PERF_FORMAT_GROUP is that of the whole group, whichever member it is of.
  */
@@ -166,9 +148,17 @@ static void count_from(const struct events *e, struct events_event *v, int fd)
 	struct wanted w = { v, 0 };
 	uint64_t *words = xmalloc(READ_MAX);
 	ssize_t n = read(fd, words, READ_MAX);
+	size_t place = 0, members = 0;
 
-	if (n > 0 && format & PERF_FORMAT_GROUP)
-		w.index = place_in_group(e, f, words[0]);
+	/* the leader is read and then the others as they joined (perf_group_attach()), thus by id */
+	for (size_t i = 0; n > 0 && format & PERF_FORMAT_GROUP && i < e->n; i++) {
+		const struct events_facts *other = &e->list[i]->facts;
+
+		members += other->leader == f->leader;
+		place += other->leader == f->leader && other->id < f->id;
+	}
+	if (n > 0 && format & PERF_FORMAT_GROUP) /* the list may lack some of them */
+		w.index = members == words[0] ? place : NOWHERE;
 	if (n > 0 && f->attr_len)
 		read_format_each((uint8_t *)words, (size_t)n, format, keep_value, &w);
 	else if (n > 0 && !guess_count(v, PERF_FORMAT_ID, words, (size_t)n))
@@ -176,17 +166,9 @@ static void count_from(const struct events *e, struct events_event *v, int fd)
 	free(words);
 }
 
-/* Return whether the descriptor is an event, and its id. */
-static bool id_of(int fd, uint64_t *id)
-{
-	return !ioctl(fd, ioctl_native(arch_native(), PERF_EVENT_IOC_ID), id);
-}
-
 /* Return a copy of the first descriptor of the event that can be borrowed, or -1. */
 static int events_borrow(const struct events_event *v)
 {
-	char link[64];
-
 	for (size_t i = 0; i < v->nholders; i++) {
 		const struct events_holder *h = &v->holders[i];
 		uint64_t id;
@@ -196,10 +178,11 @@ static int events_borrow(const struct events_event *v)
 			continue;
 		fd = borrow_fd((pid_t)h->pid, (pid_t)h->tid, (int)h->number);
 		/* the descriptor may have been closed and its number used again */
-		if (fd >= 0 && proc_fd_link(getpid(), fd, link, sizeof(link)) &&
-		    !strcmp(link, PROC_EVENT_LINK) &&
-		    (!id_of(fd, &id) || id == v->facts.id))
-			return fd;
+		if (fd >= 0 && proc_fd_is(getpid(), fd, PROC_EVENT_LINK) > 0) {
+			id = event_id_of(fd);
+			if (!id || id == v->facts.id)
+				return fd;
+		}
 		if (fd >= 0)
 			close(fd);
 	}
@@ -268,10 +251,8 @@ static void add_descriptor(void *ctx, int number, const char *link)
 		return;
 	h->number = (uint32_t)number;
 	fd = borrow_fd((pid_t)h->pid, (pid_t)h->tid, number);
-	if (fd >= 0 && id_of(fd, &id))
-		v = events_by_id(w->e, id);
-	else
-		v = events_new(w->e);
+	id = fd < 0 ? 0 : event_id_of(fd);
+	v = id ? events_by_id(w->e, id) : events_new(w->e);
 	events_add_holder(v, h);
 	if (fd < 0)
 		return;
@@ -280,34 +261,30 @@ static void add_descriptor(void *ctx, int number, const char *link)
 	close(fd);
 }
 
-/* Add the descriptors of a process; its threads normally share them. */
-static void add_process(struct events *e, const char *name)
-{
-	struct proc_walk w = { .e = e };
-	char path[32];
-	DIR *d;
-
-	w.holder.pid = w.holder.tid = (uint32_t)atoi(name);
-	snprintf(path, sizeof(path), "/proc/%u/fd", w.holder.pid);
-	d = opendir(path);
-	if (!d) {
-		e->hidden += errno == EACCES || errno == EPERM;
-		return;
-	}
-	closedir(d);
-	proc_comm((pid_t)w.holder.pid, w.holder.comm, sizeof(w.holder.comm));
-	proc_each_fd((pid_t)w.holder.pid, add_descriptor, &w);
-}
-
 static void read_proc(struct events *e)
 {
-	DIR *d = proc_is_ours() ? sysfile_dir(AT_FDCWD, "/proc") : NULL;
+	DIR *d = proc_is_ours() ? sysfile_dir(AT_FDCWD, "/proc") : NULL, *fds;
 	const char *name;
+	char path[32];
 
 	e->unread = !d;
-	while (d && (name = sysfile_next(d)))
-		if (*name >= '1' && *name <= '9')
-			add_process(e, name);
+	while (d && (name = sysfile_next(d))) {
+		struct proc_walk w = { .e = e };
+
+		if (*name < '1' || *name > '9')
+			continue;
+		/* its threads normally share its descriptors */
+		w.holder.pid = w.holder.tid = (uint32_t)atoi(name);
+		snprintf(path, sizeof(path), "/proc/%u/fd", w.holder.pid);
+		fds = opendir(path);
+		if (!fds) {
+			e->hidden += errno == EACCES || errno == EPERM;
+			continue;
+		}
+		closedir(fds);
+		proc_comm((pid_t)w.holder.pid, w.holder.comm, sizeof(w.holder.comm));
+		proc_each_fd((pid_t)w.holder.pid, add_descriptor, &w);
+	}
 	if (d)
 		closedir(d);
 }

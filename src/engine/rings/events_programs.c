@@ -79,17 +79,6 @@ static struct bpf_link *programs_attach(struct events_programs *p, const char *n
 	       BPF(bpf_program__attach_iter)(program, NULL);
 }
 
-static void programs_unloaded(struct buf *why, int error)
-{
-	buf_adds(why, "cannot load BPF programs: ");
-	/* libbpf found no types of the kernel */
-	if (error == ESRCH && access(KERNEL_TYPES, R_OK))
-		buf_addf(why, KERNEL_TYPES " cannot be read: %s", strerror(errno));
-	else
-		buf_addf(why, "%s%s", strerror(error), error == EPERM || error == EACCES ?
-			 "; they require root, or CAP_BPF and CAP_PERFMON" : "");
-}
-
 struct events_programs *events_programs_load(struct buf *why)
 {
 	struct events_programs *p = xcalloc(1, sizeof(*p));
@@ -99,6 +88,7 @@ struct events_programs *events_programs_load(struct buf *why)
 		.disabled = 1, .exclude_kernel = 1, .exclude_hv = 1,
 	};
 	sigset_t all, mask;
+	int error = 0;
 
 	BPF(libbpf_set_print)(programs_print);
 	p->own = (int)syscall(SYS_perf_event_open, &a, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
@@ -112,9 +102,17 @@ struct events_programs *events_programs_load(struct buf *why)
 		p->object = programs_object(p->own, true);
 		if (!p->object)
 			p->object = programs_object(p->own, false);
-		if (!p->object)
-			programs_unloaded(why, errno);
+		error = errno;
 		sigprocmask(SIG_SETMASK, &mask, NULL);
+	}
+	if (p->own >= 0 && !p->object) {
+		buf_adds(why, "cannot load BPF programs: ");
+		/* libbpf found no types of the kernel */
+		if (error == ESRCH && access(KERNEL_TYPES, R_OK))
+			buf_addf(why, KERNEL_TYPES " cannot be read: %s", strerror(errno));
+		else
+			buf_addf(why, "%s%s", strerror(error), error == EPERM || error == EACCES ?
+				 "; they require root, or CAP_BPF and CAP_PERFMON" : "");
 	}
 	if (p->object) {
 		p->descriptors = programs_attach(p, "events_descriptors");

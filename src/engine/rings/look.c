@@ -4,11 +4,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "core/abi/ioctl.h"
 #include "core/abi/read_format.h"
 #include "core/host/proc.h"
 #include "core/lib/clock.h"
@@ -131,11 +129,9 @@ const char *look_refusal(void)
  */
 static int borrow_event_fd(pid_t pid, pid_t tid, int its_fd)
 {
-	char link[sizeof(PROC_EVENT_LINK) + 1];
 	int fd = its_fd < 0 ? -EBADF : borrow_fd(pid, tid, its_fd);
 
-	if (fd < 0 || (proc_fd_link(getpid(), fd, link, sizeof(link)) &&
-		       !strcmp(link, PROC_EVENT_LINK)))
+	if (fd < 0 || proc_fd_is(getpid(), fd, PROC_EVENT_LINK) > 0)
 		return fd;
 	close(fd);
 	return -EBADF;
@@ -156,12 +152,11 @@ static int borrow(const struct look *k, const struct event *e)
 uint64_t look_id(pid_t pid, pid_t tid, int its_fd)
 {
 	int fd = borrow_event_fd(pid, tid, its_fd);
-	uint64_t id = 0;
+	uint64_t id;
 
 	if (fd < 0)
 		return 0;
-	if (ioctl(fd, ioctl_native(arch_native(), PERF_EVENT_IOC_ID), &id))
-		id = 0;
+	id = event_id_of(fd);
 	close(fd);
 	return id;
 }
@@ -178,7 +173,8 @@ static void learn_id(void *ctx, struct event *e)
 	fd = borrow(k, e);
 	if (fd < 0)
 		return;
-	if (!ioctl(fd, ioctl_native(arch_native(), PERF_EVENT_IOC_ID), &id))
+	id = event_id_of(fd);
+	if (id)
 		session_feed(k->looker->session, &(struct activity){
 			ACTIVITY_ID, .id = { e, id },
 		});
@@ -400,17 +396,6 @@ static void look_at_ring(void *ctx, struct ring *mapping)
 	});
 }
 
-static void keep_area(struct look *k, struct look_state *state, const struct ring *aux)
-{
-	int fd = proc_file_mapped(k->pid, aux->start, aux->end) ? borrow(k, k->ring->event) : -1;
-
-	if (fd < 0)
-		return;
-	state->kept_aux = map_aux_area(fd, aux, state->kept);
-	state->aux_length = (size_t)(aux->end - aux->start);
-	close(fd);
-}
-
 /* Read a ring whose AUX area is in the range, while the ring itself is not. */
 static void look_if_area(void *ctx, struct ring *mapping)
 {
@@ -422,32 +407,34 @@ static void look_if_area(void *ctx, struct ring *mapping)
 		look_at_ring(ctx, mapping);
 }
 
-/* Map a ring, unless its owner has let it go: that would make a new one. */
+/* Map a ring and its AUX area, unless their owner has let them go: that would make new ones. */
 static void keep_ring(void *ctx, struct ring *mapping)
 {
 	struct look *k = ctx;
-	struct ring *r = ring_first(mapping);
+	struct ring *r = ring_first(mapping), *aux, *wanted;
 	struct look_state *state = ring_state(k->looker, r);
 	size_t length = (size_t)(r->end - r->start);
-	struct ring *aux;
 	void *bytes;
 	int fd;
 
 	k->ring = r;
 	aux = look_area_of(k);
-	if (state->kept && aux && !state->kept_aux)
-		keep_area(k, state, aux);
-	if (state->kept || !proc_file_mapped(k->pid, mapping->start, mapping->end))
+	/* the area is mapped at a later call than the ring */
+	wanted = !state->kept ? mapping : aux && !state->kept_aux ? aux : NULL;
+	if (!wanted || !proc_file_mapped(k->pid, wanted->start, wanted->end))
 		return;
 	fd = borrow(k, r->event);
 	if (fd < 0)
 		return;
-	bytes = mmap(NULL, length, PROT_READ, MAP_SHARED, fd, 0);
+	if (state->kept) {
+		state->kept_aux = map_aux_area(fd, aux, state->kept);
+		state->aux_length = (size_t)(aux->end - aux->start);
+	} else {
+		bytes = mmap(NULL, length, PROT_READ, MAP_SHARED, fd, 0);
+		state->kept = bytes == MAP_FAILED ? NULL : bytes;
+		state->length = length;
+	}
 	close(fd);
-	if (bytes == MAP_FAILED)
-		return;
-	state->kept = bytes;
-	state->length = length;
 }
 
 void look_keep(struct looker *l, pid_t pid, pid_t tid)

@@ -18,27 +18,21 @@
 
 enum { ERRORS = 4095 };	/* a result from -ERRORS to -1 is an error */
 
-static size_t read_by_file(uint64_t addr, void *dst, size_t len)
-{
-	int fd = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
-	ssize_t n;
-
-	if (fd < 0)
-		return 0;
-	n = pread(fd, dst, len, (off_t)addr);
-	close(fd);
-	return n < 0 ? 0 : (size_t)n;
-}
-
 /* Read memory of pevtrace, where an address may be invalid on purpose. */
 static size_t read_own(const struct mem *m, uint64_t addr, void *dst, size_t len)
 {
 	struct iovec to = { dst, len }, from = { (void *)(uintptr_t)addr, len };
 	ssize_t n = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
+	int fd;
 
 	(void)m;
-	if (n < 0 && (errno == EPERM || errno == ENOSYS))
-		return read_by_file(addr, dst, len); /* refused by a container's filter */
+	if (n < 0 && (errno == EPERM || errno == ENOSYS)) { /* refused by a container's filter */
+		fd = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+		if (fd < 0)
+			return 0;
+		n = pread(fd, dst, len, (off_t)addr);
+		close(fd);
+	}
 	return n < 0 ? 0 : (size_t)n;
 }
 

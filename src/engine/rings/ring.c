@@ -2,7 +2,6 @@
 #include "engine/rings/ring.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -167,17 +166,6 @@ static uint64_t ring_resume(const struct look *l, uint64_t oldest)
 	return tail;
 }
 
-/* Set the range of what is new and may still be intact. */
-static void find_new(struct look *l)
-{
-	l->from = l->last;
-	if (l->to - l->from <= l->size)
-		return;
-	l->from = l->to - l->size;
-	if (!l->ring->backward)
-		l->from = ring_resume(l, l->from);
-}
-
 /* Copy n bytes from a position on out of a buffer that wraps around; size: a power of two. */
 static void copy_around(uint8_t *copy, const uint8_t *buffer, uint64_t size, uint64_t position,
 			size_t n)
@@ -187,20 +175,6 @@ static void copy_around(uint8_t *copy, const uint8_t *buffer, uint64_t size, uin
 
 	memcpy(copy, buffer + at, first);
 	memcpy(copy + first, buffer, n - first);
-}
-
-/* Copy what is new; intact_from() finds out what changed meanwhile. */
-static int copy_new(struct look *l)
-{
-	uint64_t n = l->to - l->from;
-
-	if (!n)
-		return 0;
-	l->copy = malloc(n);
-	if (!l->copy)
-		return -ENOMEM;
-	copy_around(l->copy, l->data, l->size, l->ring->backward ? -l->to : l->from, n);
-	return 0;
 }
 
 static uint64_t head_not_before(const struct look *l)
@@ -279,36 +253,25 @@ static void walk_forward(struct look *l, uint64_t intact)
 	}
 }
 
-/*
- * Count the whole records within the first `left` bytes of a backward ring, newest first;
- * *used: their length.
- */
-static size_t count_backward(struct look *l, uint64_t left, uint64_t *used)
-{
-	/* the newest record may have overwritten the end of the oldest: not an error */
-	bool all = left == l->to - l->last;
-	size_t n = 0;
-	uint16_t size;
-
-	for (*used = 0; left - *used >= HEADER; *used += size, n++) {
-		size = record_size(l->copy + *used);
-		if (!size || (all && size > left - *used))
-			l->out->torn = true;
-		if (!size || size > left - *used)
-			break;
-	}
-	return n;
-}
-
 static int walk_backward(struct look *l, uint64_t intact)
 {
 	uint64_t left, used, at = 0;
-	size_t *starts, n;
+	size_t *starts, n = 0;
+	uint16_t size;
+	bool all;
 
 	if (intact < l->from)
 		intact = l->from;
 	left = intact < l->to ? l->to - intact : 0;
-	n = count_backward(l, left, &used);
+	/* the whole records; the newest may have overwritten the end of the oldest: not an error */
+	all = left == l->to - l->last;
+	for (used = 0; left - used >= HEADER; used += size, n++) {
+		size = record_size(l->copy + used);
+		if (!size || (all && size > left - used))
+			l->out->torn = true;
+		if (!size || size > left - used)
+			break;
+	}
 	starts = malloc(n ? n * sizeof(*starts) : 1);
 	if (!starts)
 		return -ENOMEM;
@@ -325,7 +288,8 @@ static int walk_backward(struct look *l, uint64_t intact)
 
 static int ring_read_new(struct look *l, struct ring_seen *seen)
 {
-	int err;
+	int err = 0;
+	uint64_t n;
 
 	l->last = seen->started ? seen->position : 0;
 	if (l->to % HEADER) {
@@ -336,14 +300,24 @@ static int ring_read_new(struct look *l, struct ring_seen *seen)
 		l->out->restarted = true;
 		l->last = 0;
 	}
-	find_new(l);
-	err = copy_new(l);
-	if (!err && !l->copy)
+	/* what is new and may still be intact */
+	l->from = l->last;
+	if (l->to - l->from > l->size)
+		l->from = l->ring->backward ? l->to - l->size : ring_resume(l, l->to - l->size);
+	n = l->to - l->from;
+	if (!n) {
 		l->out->missed = l->to - l->last;
-	else if (!err && l->ring->backward)
-		err = walk_backward(l, intact_from(l));
-	else if (!err)
-		walk_forward(l, intact_from(l));
+	} else {
+		l->copy = malloc(n);
+		if (!l->copy)
+			return -ENOMEM;
+		/* intact_from() finds out what changed meanwhile */
+		copy_around(l->copy, l->data, l->size, l->ring->backward ? -l->to : l->from, n);
+		if (l->ring->backward)
+			err = walk_backward(l, intact_from(l));
+		else
+			walk_forward(l, intact_from(l));
+	}
 	free(l->copy);
 	if (err)
 		return err;
@@ -399,21 +373,6 @@ bool ring_settle(void *ctx, const uint64_t *head)
 	return ring_head_passed(head) || !syscall(SYS_membarrier, WAIT_FOR_ALL, 0, 0);
 }
 
-/*
- * Return whether the link in /proc is that of an event: mmap(2) of a device could have
- * effects.  Without /proc, assume that it is.
- */
-static bool ring_is_event(int fd)
-{
-	char path[64], link[64];
-	ssize_t n;
-
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	n = readlink(path, link, sizeof(link));
-	return n < 0 || ((size_t)n == strlen(PROC_EVENT_LINK) &&
-			 !memcmp(link, PROC_EVENT_LINK, (size_t)n));
-}
-
 int ring_look(int fd, size_t length, bool backward, bool overwrite,
 	      struct ring_seen *seen, struct ring_result *out,
 	      ring_record_fn *record, void *ctx)
@@ -428,7 +387,8 @@ int ring_look(int fd, size_t length, bool backward, bool overwrite,
 	int err;
 
 	memset(out, 0, sizeof(*out));
-	if (!ring_is_event(fd))
+	/* mmap(2) of a device could have effects; without /proc, assume that it is an event */
+	if (!proc_fd_is(getpid(), fd, PROC_EVENT_LINK))
 		return -ENOTTY;
 	bytes = mmap(NULL, length, PROT_READ, MAP_SHARED, fd, 0);
 	if (bytes == MAP_FAILED)
@@ -499,23 +459,9 @@ void aux_look(struct aux_area *a, struct aux_result *out, aux_piece_fn *piece, v
 	__atomic_store_n(aux_member(a, PERF_EVENT_MMAP_PAGE_AUX_TAIL), head, __ATOMIC_RELEASE);
 }
 
-/*
- * Return the position from which on data is intact.  The PMU waits for aux_tail.  If that has
- * moved on, the PMU may have written beyond aux_head, but not by more than the watermark
- * at which it publishes it: at most half of the area.
- */
-static uint64_t aux_intact_from(const struct aux_area *a)
-{
-	uint64_t tail = __atomic_load_n(aux_member(a, PERF_EVENT_MMAP_PAGE_AUX_TAIL),
-					__ATOMIC_ACQUIRE);
-	uint64_t head = aux_load_head(a), half = head > a->size / 2 ? head - a->size / 2 : 0;
-
-	return tail < half ? tail : half;
-}
-
 void aux_peek(struct aux_area *a, struct aux_result *out, aux_piece_fn *piece, void *ctx)
 {
-	uint64_t head, from = a->seen, intact;
+	uint64_t head, from = a->seen, intact, tail, now, half;
 	uint8_t *copy;
 
 	*out = (struct aux_result){ 0 };
@@ -536,7 +482,15 @@ void aux_peek(struct aux_area *a, struct aux_result *out, aux_piece_fn *piece, v
 	}
 	copy_around(copy, a->bytes, a->size, from, head - from);
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	intact = aux_intact_from(a);
+	/*
+	 * The PMU waits for aux_tail.  If that has moved on, the PMU may have written beyond
+	 * aux_head, but not by more than the watermark at which it publishes it: at most half of
+	 * the area.
+	 */
+	tail = __atomic_load_n(aux_member(a, PERF_EVENT_MMAP_PAGE_AUX_TAIL), __ATOMIC_ACQUIRE);
+	now = aux_load_head(a);
+	half = now > a->size / 2 ? now - a->size / 2 : 0;
+	intact = tail < half ? tail : half;
 	intact = intact < from ? from : intact > head ? head : intact;
 	out->missed += intact - from;
 	out->bytes = head - intact;
