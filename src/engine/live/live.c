@@ -116,17 +116,78 @@ static void look_before(struct live *l, const struct call *c)
 	}
 }
 
-static void look_after(struct live *l, const struct call *c)
-{
-	if (c->desc->class == CLASS_POLL && c->desc->id != CALL_EPOLL_CTL)
-		look_all(l->looker, c->pid, c->tid);
-}
-
 static void look_at_holder(void *ctx, pid_t tid, pid_t pid)
 {
 	struct live *l = ctx;
 
 	look_all(l->looker, pid, tid);
+}
+
+/* Stacks of calls (-k) ----------------------------------------------------- */
+
+/* The frames of one stack; their strings are allocated. */
+struct stack {
+	struct live *live;
+	pid_t tid;
+	struct view_frame frames[VIEW_FRAMES];
+	size_t n;
+};
+
+static void stack_add(struct stack *s, const struct view_frame *f)
+{
+	if (s->n == VIEW_FRAMES)
+		return;
+	s->frames[s->n] = *f;
+	s->frames[s->n].module = f->module ? xstrdup(f->module) : NULL;
+	s->frames[s->n].symbol = f->symbol ? xstrdup(f->symbol) : NULL;
+	s->frames[s->n++].file = f->file ? xstrdup(f->file) : NULL;
+}
+
+/* Add a frame, after those of the functions that are inlined at its address. */
+static void stack_on_frame(void *ctx, const struct trace_frame *f)
+{
+	struct stack *s = ctx;
+	struct symbols *y = s->live->symbols;
+	struct view_frame v = {
+		.module = f->module, .symbol = f->symbol, .offset = f->offset, .ip = f->ip,
+	};
+	struct code_line lines[CODE_LINES];
+	const struct code *c = NULL;
+	size_t n;
+
+	if (f->module) {
+		symbols_map(y, s->tid, f->start, f->end - f->start, f->pgoff, f->module);
+		c = symbols_code(y, s->tid, f->ip, f->after_call);
+	}
+	n = c ? code_get_lines(c, lines) : 0;
+	for (size_t i = 0; i + 1 < n; i++)
+		stack_add(s, &(struct view_frame){
+			.module = f->module, .symbol = lines[i].function, .ip = f->ip,
+			.file = lines[i].file, .line = lines[i].line, .inlined = true,
+		});
+	if (n) {
+		v.file = lines[n - 1].file;
+		v.line = lines[n - 1].line;
+	}
+	if (c && code_symbol(c)) {
+		v.symbol = code_symbol(c);
+		v.offset = c->offset;
+	}
+	stack_add(s, &v);
+}
+
+/* Report the stack of the task's current call. */
+static void tell_stack(struct live *l, pid_t tid)
+{
+	struct stack s = { .live = l, .tid = tid };
+	const char *why = trace_stack(l->tracer, tid, !symbols_of_files(), stack_on_frame, &s);
+
+	session_stack(&l->session, tid, s.frames, s.n, why);
+	while (s.n--) {
+		free((char *)s.frames[s.n].module);
+		free((char *)s.frames[s.n].symbol);
+		free((char *)s.frames[s.n].file);
+	}
 }
 
 /* Hooks of the engine ------------------------------------------------------ */
@@ -300,7 +361,7 @@ static enum trace_next live_on_enter(void *ctx, struct call *c, const struct mem
 	passing = model_passing(s->model);
 	session_enter(s, c);
 	if (c->shown && l->options.stacks)
-		live_tell_stack(l, c->tid);
+		tell_stack(l, c->tid);
 	if (!passing && model_passing(s->model) && l->tracer)
 		trace_recheck(l->tracer); /* any task may receive it */
 	return TRACE_EXIT;
@@ -328,28 +389,23 @@ static void watch_new_fds(struct live *l, const struct call *c)
 /* Return whether the result is no event: a seccomp filter may fake any number. */
 static bool result_is_no_event(const struct call *c)
 {
-	char link[sizeof(PROC_EVENT_LINK) + 1];
-
 	if (c->failed || c->inject.injected || c->desc->id != CALL_PERF_EVENT_OPEN)
 		return false;
 	if (c->inside)
 		return !c->event;
 	return c->ret < 0 || c->ret > INT_MAX ||
-	       (proc_fd_link(c->tid, (int)c->ret, link, sizeof(link)) &&
-		strcmp(link, PROC_EVENT_LINK));
+	       !proc_fd_is(c->tid, (int)c->ret, PROC_EVENT_LINK);
 }
 
 /* Return whether a message passed descriptors, and certainly none of an event. */
 static bool received_others(const struct call *c)
 {
-	char link[sizeof(PROC_EVENT_LINK) + 1];
 	int fds[CALL_MAX_PASSED];
 	size_t n = c->failed || c->inject.injected || c->desc->id != CALL_RECVMSG ? 0 :
 		   call_passed_fds(c, AT_SYSCALL_EXIT, fds);
 
 	for (size_t i = 0; i < n; i++)
-		if (!proc_fd_link(c->tid, fds[i], link, sizeof(link)) ||
-		    !strcmp(link, PROC_EVENT_LINK))
+		if (proc_fd_is(c->tid, fds[i], PROC_EVENT_LINK))
 			return false;
 	return n;
 }
@@ -388,8 +444,8 @@ static void live_on_exit(void *ctx, struct call *c, const struct mem *mem)
 	note_ptrace(l, c);
 	live_note_holders(l, c);
 	count_shown(l, c);
-	if (l->looker)
-		look_after(l, c);
+	if (l->looker && c->desc->class == CLASS_POLL && c->desc->id != CALL_EPOLL_CTL)
+		look_all(l->looker, c->pid, c->tid);
 }
 
 static bool has_inode(const char *path, uint64_t inode)
@@ -399,36 +455,30 @@ static bool has_inode(const char *path, uint64_t inode)
 	return !stat(path, &s) && s.st_ino == inode;
 }
 
-/* Return the path of the program that a task executed, stored in text or x->path, or NULL. */
-static const char *program_of(const struct trace_exec *x, char text[PATH_MAX])
-{
-	char link[32];
-
-	snprintf(link, sizeof(link), "/proc/%d/exe", (int)x->tid);
-	if ((!*x->path || has_inode(link, x->inode)) && proc_exe(x->tid, text, PATH_MAX))
-		return text;
-	/* it ended, or runs another one by now */
-	if (*x->path && has_inode(x->path, x->inode) && realpath(x->path, text))
-		return text;
-	return *x->path ? x->path : NULL;
-}
-
 static void live_on_execed(void *ctx, const struct trace_exec *x)
 {
 	struct live *l = ctx;
-	char text[PATH_MAX];
-	/* only the dump has lines for programs without events */
-	bool shown = l->options.json || model_involved(l->session.model, x->former);
+	char link[32], text[PATH_MAX];
+	/* as the kernel was told, where /proc does not show it: it ended, or runs another one by now */
+	const char *exe = *x->path ? x->path : NULL;
 
 	l->user->execed(l, x->tid, x->former);
 	if (l->symbols)
 		symbols_forget(l->symbols, x->tid);
 	if (l->measured && measured_leave(l->measured, x->tid))
 		model_each_holder(l->session.model, look_at_holder, l);
+	/* only the dump has lines for programs without events */
+	if (!l->options.json && !model_involved(l->session.model, x->former)) {
+		exe = NULL;
+	} else {
+		snprintf(link, sizeof(link), "/proc/%d/exe", (int)x->tid);
+		if (((!exe || has_inode(link, x->inode)) && proc_exe(x->tid, text, PATH_MAX)) ||
+		    (exe && has_inode(exe, x->inode) && realpath(exe, text)))
+			exe = text;
+	}
 	session_feed(&l->session, &(struct activity){
 		ACTIVITY_EXEC, .exec = {
-			.tid = x->tid, .former = x->former, .ns = clock_ns(),
-			.exe = shown ? program_of(x, text) : NULL,
+			.tid = x->tid, .former = x->former, .ns = clock_ns(), .exe = exe,
 		},
 	});
 	if (l->measured)
@@ -449,20 +499,12 @@ static void live_on_signal(void *ctx, pid_t tid, const siginfo_t *info)
 	});
 }
 
-static bool is_attached(const struct live *l, pid_t pid)
-{
-	for (size_t i = 0; i < l->options.npids; i++)
-		if (l->options.pids[i] == pid)
-			return true;
-	return false;
-}
-
 static void live_on_gone(void *ctx, pid_t tid, int status, struct call *c)
 {
 	enum view_end how = status == TRACE_DETACHED ? END_DETACHED :
 			    status < TRACE_DETACHED ? END_SUPERSEDED : END_EXIT;
-
 	struct live *l = ctx;
+	bool named = false;	/* by -p */
 
 	if (l->bpf && l->looker && how == END_EXIT)
 		look_all(l->looker, tid, tid); /* a kill is no call */
@@ -480,7 +522,9 @@ static void live_on_gone(void *ctx, pid_t tid, int status, struct call *c)
 	map_del(&l->known, (uint64_t)tid);
 	map_del(&l->uring, (uint64_t)tid);
 	l->user->gone(l, tid);
-	if (how == END_DETACHED && is_attached(l, tid) && !(l->options.text->quiet & QUIET_ATTACH))
+	for (size_t i = 0; i < l->options.npids; i++)
+		named |= l->options.pids[i] == tid;
+	if (how == END_DETACHED && named && !(l->options.text->quiet & QUIET_ATTACH))
 		warn("detached from process %d", (int)tid);
 }
 
@@ -519,34 +563,26 @@ const struct trace_ops live_ops = {
 	.tick = live_on_tick,
 };
 
-/* Put the process of a thread in its place in -p; return 0 if that was named before. */
-static pid_t named_process(struct live *l, size_t i)
-{
-	pid_t *pids = l->options.pids;
-	long group = proc_status(pids[i], "Tgid");
-
-	if (group > 0 && group != pids[i]) {
-		warn("%d is a thread of process %ld: attaching to the process", (int)pids[i], group);
-		pids[i] = (pid_t)group;
-	}
-	for (size_t k = 0; k < i; k++)
-		if (pids[k] == pids[i])
-			return 0;
-	return pids[i];
-}
-
 bool live_attach(struct live *l, live_attach_fn *attach)
 {
 	size_t attached = 0;
 
 	for (size_t i = 0; i < l->options.npids; i++) {
-		pid_t pid = named_process(l, i);
+		pid_t *pid = &l->options.pids[i];
+		long group = proc_status(*pid, "Tgid");
+		bool again = false;
 
-		if (!pid || attach(l, pid))
+		if (group > 0 && group != *pid) {
+			warn("%d is a thread of process %ld: attaching to the process", (int)*pid, group);
+			*pid = (pid_t)group;
+		}
+		for (size_t k = 0; k < i; k++)
+			again |= l->options.pids[k] == *pid;
+		if (again || attach(l, *pid))
 			continue;
 		attached++;
 		if (!(l->options.text->quiet & QUIET_ATTACH))
-			warn("attached to process %d", (int)pid);
+			warn("attached to process %d", (int)*pid);
 	}
 	return attached || !l->options.npids || l->options.argv;
 }

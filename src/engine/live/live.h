@@ -79,9 +79,6 @@ extern const struct view_ops live_view_ops;
 /* Report the BPF program of an event that was opened unseen. */
 void live_learn_program(struct live *l, pid_t tid, int fd, struct event *e);
 
-/* Report the stack of the task's current call. */
-void live_tell_stack(struct live *l, pid_t tid);
-
 /* Note which events opened, but do not count on this machine.  The trace must have ended. */
 void live_note_doubts(struct live *l);
 
@@ -124,10 +121,6 @@ void live_note_holders(struct live *l, const struct call *c);
 
 /* Make the model agree with what the kernel says of the event of a call */
 void live_agree(struct live *l, const struct call *c);
-
-/* Set the task's descriptor to the event of that id (0: unknown), which may be new, or NULL. */
-struct event *live_adopt_event(struct live *l, const struct call *c, int fd, bool cloexec,
-			       uint64_t id);
 
 /* Identify the event that a call opened. */
 void live_opened(struct live *l, const struct call *c);

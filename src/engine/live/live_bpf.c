@@ -77,16 +77,6 @@ static void run_signals(struct run *r)
 	}
 }
 
-static bool run_goes_on(struct run *r, size_t tasks)
-{
-	workload_reap(&r->work);
-	if (r->ended)
-		return false;
-	if (r->live->options.all)
-		return !r->work.pid || !r->work.ended;
-	return tasks || (r->work.pid && !r->work.ended);
-}
-
 static void run_tell_lost(struct run *r)
 {
 	struct bpf_lost lost = bpf_engine_lost(r->live->bpf);
@@ -136,7 +126,11 @@ static void run_loop(struct run *r)
 		run_signals(r);
 		/* what happened before its end is in the buffer */
 		workload_reap(&r->work);
-		goes_on = run_goes_on(r, bpf_engine_read(l->bpf));
+		goes_on = bpf_engine_read(l->bpf) && !l->options.all;
+		workload_reap(&r->work);
+		/* tasks keep it going, except with -a, and the command; -a without one, a signal ends */
+		goes_on |= r->work.pid ? !r->work.ended : l->options.all;
+		goes_on &= !r->ended;
 		run_tell_lost(r);
 		if (clock_ns() < tick_ns)
 			continue;
@@ -193,20 +187,11 @@ static bool run_engine(struct run *r, const struct bpf_engine_setup *setup)
 	return r->live->bpf;
 }
 
-static int open_cgroup_dir(const char *path)
-{
-	struct buf why = { 0 };
-	int fd = path ? cgroup2_open(path, &why) : -1;
-
-	if (path && fd < 0)
-		warn("--cgroup=%s: %s", path, buf_str(&why));
-	buf_free(&why);
-	return fd;
-}
-
 bool live_trace_bpf(struct live *l, const struct trace_options *t, int *status)
 {
-	struct run r = { .live = l, .cgroup = open_cgroup_dir(l->options.cgroup) };
+	const char *cgroup = l->options.cgroup;
+	struct buf why = { 0 };
+	struct run r = { .live = l, .cgroup = cgroup ? cgroup2_open(cgroup, &why) : -1 };
 	struct bpf_engine_setup setup = {
 		.opts = t, .ops = &live_ops, .ctx = l, .everything = l->options.all,
 		.cgroup = r.cgroup, .hooks = l->options.bpf_hooks, .buffer = l->options.buffer,
@@ -214,7 +199,10 @@ bool live_trace_bpf(struct live *l, const struct trace_options *t, int *status)
 	};
 	bool begun = false;
 
-	if (l->options.cgroup && r.cgroup < 0)
+	if (cgroup && r.cgroup < 0)
+		warn("--cgroup=%s: %s", cgroup, buf_str(&why));
+	buf_free(&why);
+	if (cgroup && r.cgroup < 0)
 		return false;
 	run_block(&r);
 	/* forked first, the command gets none of the engine's mappings and descriptors */

@@ -1,13 +1,23 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Events of a trace whose open was not seen, and what the kernel itself says of events. */
+/*
+ * Events of a trace whose open was not seen, descriptors that come and go without a call for that,
+ * and what the kernel itself says of events.
+ */
 #include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
 
+#include "core/abi/bpf.h"
+#include "core/abi/call_decode.h"
+#include "core/abi/ioctl.h"
 #include "core/abi/layout.h"
+#include "core/host/proc.h"
 #include "core/lib/hash.h"
 #include "core/lib/map.h"
 #include "engine/live/live.h"
 #include "engine/rings/bpf.h"
 #include "engine/rings/earlier.h"
+#include "engine/rings/look.h"
 #include "experiment/instruments.h"
 #include "formats/text/text.h"
 #include "xlat/constants.h"
@@ -30,8 +40,9 @@ void live_learn_program(struct live *l, pid_t tid, int fd, struct event *e)
 		});
 }
 
-struct event *live_adopt_event(struct live *l, const struct call *c, int fd, bool cloexec,
-			       uint64_t id)
+/* Set the task's descriptor to the event of that id (0: unknown), which may be new, or NULL. */
+static struct event *adopt_event(struct live *l, const struct call *c, int fd, bool cloexec,
+				 uint64_t id)
 {
 	struct model *m = l->session.model;
 	struct event *e = id ? model_event_by_id(m, id) : NULL;
@@ -52,19 +63,144 @@ struct event *live_adopt_event(struct live *l, const struct call *c, int fd, boo
 	return e;
 }
 
-/* What the kernel says of descriptors ------------------------------------------------------- */
+/* Descriptors ----------------------------------------------------------------------------- */
 
-/* Return the descriptor whose event c->event is, or -1. */
-static int fd_of_event(const struct call *c)
+/* Identify an event by its id, so that a descriptor of it is recognized wherever it comes. */
+static void identify_event(void *ctx, pid_t pid, pid_t tid, int fd, struct event *e)
 {
-	if (c->desc->id == CALL_MMAP || c->desc->id == CALL_MMAP2)
-		return c->event ? call_int(c, 4) : -1;
-	return c->desc->nargs && c->desc->args[0].kind == ARG_FD ? call_int(c, 0) : -1;
+	struct live *l = ctx;
+	uint64_t id = look_id(pid, tid, fd);
+
+	if (id)
+		session_feed(&l->session, &(struct activity){ ACTIVITY_ID, .id = { e, id } });
 }
+
+void live_learn_sent_ids(struct live *l, const struct call *c)
+{
+	int fds[CALL_MAX_PASSED];
+	size_t n = call_passed_fds(c, AT_SYSCALL_ENTER, fds);
+
+	for (size_t i = 0; i < n; i++) {
+		struct event *e = model_event(l->session.model, c->tid, fds[i]);
+
+		if (e && !e->id)
+			identify_event(l, c->pid, c->tid, fds[i], e);
+	}
+}
+
+static bool is_event_fd(pid_t tid, int fd)
+{
+	return proc_fd_is(tid, fd, PROC_EVENT_LINK) > 0;
+}
+
+/*
+ * Add a descriptor that the model does not know, if it is an event's: a known one by its id,
+ * else a new one.  Return whether it is an event's.
+ */
+static bool adopt_fd(struct live *l, const struct call *c, int fd, bool cloexec)
+{
+	struct model *m = l->session.model;
+	uint64_t id;
+
+	if (fd < 0 || !is_event_fd(c->tid, fd))
+		return false;
+	id = look_id(c->pid, c->tid, fd);
+	/* without an id, a message in transit is matched by order */
+	if (!id && model_passing(m) && c->desc->class == CLASS_PASS)
+		return true;
+	if (id && !model_event_by_id(m, id))
+		model_each_unidentified(m, identify_event, l);
+	return adopt_event(l, c, fd, cloexec, id);
+}
+
+/*
+ * Return whether it may map a ring buffer, by its size: one page and 2^n, or one for the
+ * control page only.  So that most mappings of shared files cost nothing more.
+ */
+static bool may_map_ring(const struct live *l, const struct call *c)
+{
+	uint64_t page = l->names->page_size, pages = (call_word(c, 1) + page - 1) / page;
+
+	return (c->desc->id == CALL_MMAP || c->desc->id == CALL_MMAP2) &&
+	       c->args[3] & MAP_SHARED && !call_word(c, 5) && pages &&
+	       !((pages - 1) & (pages - 2));
+}
+
+/* Return the descriptor that the call uses as an event's, or -1. */
+static int event_fd_of(const struct live *l, const struct call *c)
+{
+	struct bpf_command b;
+
+	switch (c->desc->class) {
+	case CLASS_IOCTL:
+		return ioctl_is_perf(c->args[1]) ? call_int(c, 0) : -1;
+	case CLASS_BPF:
+		return bpf_command(c, &b) && b.attach_type == ABI_BPF_PERF_EVENT ? b.fd : -1;
+	case CLASS_MEMORY:
+		return may_map_ring(l, c) ? call_int(c, 4) : -1;
+	case CLASS_READ:
+		return call_int(c, 0);
+	default:
+		return -1;
+	}
+}
+
+void live_forget_closed(struct live *l, const struct call *c)
+{
+	int fd = c->desc->nargs && c->desc->args[0].kind == ARG_FD ? call_int(c, 0) : -1;
+
+	/* it maps the entries of an io_uring (IORING_OFF_SQES) */
+	if (((c->desc->id == CALL_MMAP && call_word(c, 5) == 0x10000000) ||
+	     (c->desc->id == CALL_MMAP2 && call_word(c, 5) == 0x10000)) &&
+	    proc_fd_is(c->tid, call_int(c, 4), "anon_inode:[io_uring]") > 0)
+		map_set(&l->uring, (uint64_t)c->pid, l);
+	if (fd >= 0 && map_get(&l->uring, (uint64_t)c->pid) &&
+	    model_event(l->session.model, c->tid, fd) && !is_event_fd(c->tid, fd))
+		session_feed(&l->session, &(struct activity){
+			ACTIVITY_CLOSED, .closed = { c->tid, fd },
+		});
+}
+
+void live_adopt_used(struct live *l, const struct call *c)
+{
+	int fd = event_fd_of(l, c);
+
+	if (fd >= 0 && !model_event(l->session.model, c->tid, fd))
+		adopt_fd(l, c, fd, false);
+}
+
+bool live_adopt_received(struct live *l, struct call *c)
+{
+	bool waiting = map_del(&l->waiting, (uint64_t)c->tid), event = false;
+	int fds[CALL_MAX_PASSED];
+	size_t n = c->failed || c->inject.injected ? 0 :
+		   call_passed_fds(c, AT_SYSCALL_EXIT, fds);
+
+	for (size_t i = 0; waiting && i < n && !event; i++)
+		event = c->inside && i < CALL_PASSED_IDS ? c->passed[i] : is_event_fd(c->tid, fds[i]);
+	if (waiting && !event)
+		return false;
+	if (waiting)
+		session_enter(&l->session, c);
+	for (size_t i = 0; i < n; i++) {
+		bool cloexec = c->args[2] & ABI_MSG_CMSG_CLOEXEC;
+
+		if (!c->inside)
+			adopt_fd(l, c, fds[i], cloexec);
+		else if (i < CALL_PASSED_IDS && c->passed[i])
+			adopt_event(l, c, fds[i], cloexec, c->passed[i]);
+	}
+	return true;
+}
+
+/* What the kernel says of descriptors ------------------------------------------------------- */
 
 void live_agree(struct live *l, const struct call *c)
 {
-	int fd = fd_of_event(c);
+	bool maps = c->desc->id == CALL_MMAP || c->desc->id == CALL_MMAP2;
+	/* the descriptor whose event c->event is */
+	int fd = maps ? (c->event ? call_int(c, 4) : -1) :
+		 c->desc->nargs && c->desc->args[0].kind == ARG_FD ? call_int(c, 0) : -1;
 	struct event *e = fd < 0 ? NULL : model_event(l->session.model, c->tid, fd);
 
 	if (fd < 0 || (e && e->id == c->event))
@@ -72,7 +208,7 @@ void live_agree(struct live *l, const struct call *c)
 	if (e && !e->id && c->event)
 		session_feed(&l->session, &(struct activity){ ACTIVITY_ID, .id = { e, c->event } });
 	else if (c->event)
-		live_adopt_event(l, c, fd, false, c->event);
+		adopt_event(l, c, fd, false, c->event);
 	else if (e)
 		session_feed(&l->session, &(struct activity){
 			ACTIVITY_CLOSED, .closed = { c->tid, fd },
@@ -88,26 +224,23 @@ void live_opened(struct live *l, const struct call *c)
 		session_feed(&l->session, &(struct activity){ ACTIVITY_ID, .id = { e, c->event } });
 }
 
-/* Note the first time that a count was multiplexed, while its competitors are there. */
-static void note_sharers(struct live *l, const struct call *c)
-{
-	struct event *e = model_event(l->session.model, c->tid, call_int(c, 0));
-
-	if (!e || !model_takes_turns(l->session.model, e))
-		return;
-	l->noted_sharers = true;
-	holders_add(&(struct holders_of){ (uint32_t)event_attr(e, ATTR_TYPE), -1, -1 },
-		    l->names, &l->sharers);
-}
-
 void live_note_holders(struct live *l, const struct call *c)
 {
+	struct model *m = l->session.model;
 	struct holders_of of;
 	const uint8_t *attr;
+	struct event *e;
 	size_t len;
 
-	if (l->options.holders && !l->noted_sharers && c->desc->class == CLASS_READ)
-		note_sharers(l, c);
+	if (l->options.holders && !l->noted_sharers && c->desc->class == CLASS_READ) {
+		/* the first time that a count was multiplexed, while its competitors are there */
+		e = model_event(m, c->tid, call_int(c, 0));
+		if (e && model_takes_turns(m, e)) {
+			l->noted_sharers = true;
+			of = (struct holders_of){ (uint32_t)event_attr(e, ATTR_TYPE), -1, -1 };
+			holders_add(&of, l->names, &l->sharers);
+		}
+	}
 	if (!l->options.holders || l->held.len || !c->failed || c->inject.injected ||
 	    c->desc->id != CALL_PERF_EVENT_OPEN || (c->ret != ENOSPC && c->ret != EBUSY))
 		return;
