@@ -27,31 +27,34 @@ enum { FILTER_MEMORY = 1 << 20 };	/* more than libseccomp allocates for all filt
 
 /* A test of a call's arguments: the masked bits of one of them have a value. */
 struct test {
-	enum call_watch watch;
 	unsigned int arg;
-	uint32_t mask, value;
+	uint32_t mask, value;	/* mask: 0 ends the list */
 };
 
-/* A call is watched if one of the tests of its kind is true. */
-static const struct test tests[] = {
-	{ WATCH_IOCTL, 1, 0xff00, '$' << 8 }, /* the type of the request */
-	{ WATCH_SHARED, 3, MAP_SHARED | MAP_ANONYMOUS, MAP_SHARED },
-	{ WATCH_PRCTL, 0, UINT32_MAX, PR_TASK_PERF_EVENTS_DISABLE },
-	{ WATCH_PRCTL, 0, UINT32_MAX, PR_TASK_PERF_EVENTS_ENABLE },
-	{ WATCH_PTRACE, 0, UINT32_MAX, PTRACE_TRACEME },
-	{ WATCH_PTRACE, 0, UINT32_MAX, PTRACE_ATTACH },
-	{ WATCH_PTRACE, 0, UINT32_MAX, PTRACE_SEIZE },
-	{ WATCH_UNSHARE, 0, CLONE_FILES, CLONE_FILES },
+/* Of each enum call_watch: a call is watched if one of the tests is true. */
+static const struct test tests[][4] = {
+	[WATCH_IOCTL] = { { 1, 0xff00, '$' << 8 } }, /* the type of the request */
+	[WATCH_SHARED] = { { 3, MAP_SHARED | MAP_ANONYMOUS, MAP_SHARED } },
+	[WATCH_PRCTL] = {
+		{ 0, UINT32_MAX, PR_TASK_PERF_EVENTS_DISABLE },
+		{ 0, UINT32_MAX, PR_TASK_PERF_EVENTS_ENABLE },
+	},
+	[WATCH_PTRACE] = {
+		{ 0, UINT32_MAX, PTRACE_TRACEME }, { 0, UINT32_MAX, PTRACE_ATTACH },
+		{ 0, UINT32_MAX, PTRACE_SEIZE },
+	},
+	[WATCH_UNSHARE] = { { 0, CLONE_FILES, CLONE_FILES } },
 };
 
-enum { TESTS = sizeof(tests) / sizeof(*tests) };
-
-/* Return the i-th test, which is another one of a call that unshares a range of descriptors. */
-static struct test test_of(size_t i, enum call_id id)
+static const struct test *tests_of(enum call_watch watch, enum call_id id)
 {
-	const struct test range = { WATCH_UNSHARE, 2, CLOSE_RANGE_UNSHARE, CLOSE_RANGE_UNSHARE };
+	static const struct test range[] = {
+		{ 2, CLOSE_RANGE_UNSHARE, CLOSE_RANGE_UNSHARE }, { 0, 0, 0 },
+	};
 
-	return tests[i].watch == WATCH_UNSHARE && id == CALL_CLOSE_RANGE ? range : tests[i];
+	if (watch == WATCH_UNSHARE && id == CALL_CLOSE_RANGE)
+		return range;
+	return (size_t)watch < sizeof(tests) / sizeof(*tests) ? tests[watch] : &range[1]; /* without a test */
 }
 
 static int add_test(scmp_filter_ctx ctx, int nr, const struct test *t)
@@ -63,22 +66,17 @@ static int add_test(scmp_filter_ctx ctx, int nr, const struct test *t)
 /* Add the tests of one call. */
 static int add_rules(scmp_filter_ctx ctx, int nr, enum call_id id, enum call_watch watch)
 {
-	int err = watch != WATCH_ALWAYS ? 0 :
-		  seccomp_rule_add(ctx, SCMP_ACT_TRACE(FILTER_DATA), nr, 0);
+	int err = 0;
 
-	for (size_t i = 0; i < TESTS && !err; i++) {
-		const struct test test = test_of(i, id);
-
-		if (test.watch == watch)
-			err = add_test(ctx, nr, &test);
-	}
+	if (watch == WATCH_ALWAYS)
+		return seccomp_rule_add(ctx, SCMP_ACT_TRACE(FILTER_DATA), nr, 0);
+	for (const struct test *t = tests_of(watch, id); t->mask && !err; t++)
+		err = add_test(ctx, nr, t);
 	for (size_t i = 0; watch == WATCH_BPF && i < xlat_bpf_cmd.n && !err; i++) {
-		const struct test test = {
-			watch, 0, UINT32_MAX, (uint32_t)xlat_bpf_cmd.entries[i].value,
-		};
+		uint32_t command = (uint32_t)xlat_bpf_cmd.entries[i].value;
 
-		if (bpf_part_of(test.value))
-			err = add_test(ctx, nr, &test);
+		if (bpf_part_of(command))
+			err = add_test(ctx, nr, &(struct test){ 0, UINT32_MAX, command });
 	}
 	return err;
 }
@@ -87,12 +85,9 @@ bool filter_matches(const struct trace_options *opts, const struct call *call)
 {
 	enum call_watch watch = opts->watch[call->desc->id];
 
-	for (size_t i = 0; i < TESTS; i++) {
-		const struct test test = test_of(i, call->desc->id);
-
-		if (test.watch == watch && (call->args[test.arg] & test.mask) == test.value)
+	for (const struct test *t = tests_of(watch, call->desc->id); t->mask; t++)
+		if ((call->args[t->arg] & t->mask) == t->value)
 			return true;
-	}
 	return watch == WATCH_ALWAYS || (watch == WATCH_BPF && bpf_part_of((uint32_t)call->args[0]));
 }
 
