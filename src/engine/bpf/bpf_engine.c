@@ -170,21 +170,6 @@ static bool call_begin(struct bpf_engine *e, struct bpf_task *t, const struct ca
 	return t->in_call;
 }
 
-static void call_end(struct bpf_engine *e, struct bpf_task *t, const struct calls_message *m,
-		     const struct message_mem *mem)
-{
-	struct call *c = &t->call;
-
-	t->in_call = false;
-	c->exit_ns = m->ns;
-	c->returned = true;
-	c->failed = m->ret < 0 && m->ret >= -ERRNO_MAX;
-	c->ret = c->failed ? -m->ret : m->ret;
-	c->event = m->event;
-	get_passed(m, c);
-	e->setup->ops->exit(e->setup->ctx, c, &mem->mem);
-}
-
 /* A beginning with memory that was not resident waits for the end, unless tasks depend on it. */
 static void on_enter(struct bpf_engine *e, struct bpf_task *t, const struct calls_message *m,
 		     size_t len)
@@ -207,6 +192,7 @@ static void on_exit_of(struct bpf_engine *e, struct bpf_task *t, const struct ca
 {
 	struct message_mem mem = { .mem.read = message_read, .parts = { m } };
 	struct message_mem both = { .mem.read = message_read, .parts = { t->held, m } };
+	struct call *c = &t->call;
 
 	if (m->kind == CALLS_WHOLE)
 		call_begin(e, t, m, &mem);
@@ -215,8 +201,16 @@ static void on_exit_of(struct bpf_engine *e, struct bpf_task *t, const struct ca
 	free(t->held);
 	t->held = NULL;
 	/* the beginning may have been lost, and an earlier call's end */
-	if (t->in_call && t->call.nr == m->nr && t->call.enter_ns == m->enter_ns)
-		call_end(e, t, m, &mem);
+	if (!t->in_call || c->nr != m->nr || c->enter_ns != m->enter_ns)
+		return;
+	t->in_call = false;
+	c->exit_ns = m->ns;
+	c->returned = true;
+	c->failed = m->ret < 0 && m->ret >= -ERRNO_MAX;
+	c->ret = c->failed ? -m->ret : m->ret;
+	c->event = m->event;
+	get_passed(m, c);
+	e->setup->ops->exit(e->setup->ctx, c, &mem.mem);
 }
 
 /* Messages about tasks -------------------------------------------------------------------- */
@@ -260,31 +254,12 @@ static void on_execed(struct bpf_engine *e, const struct calls_message *m)
 	e->setup->ops->execed(e->setup->ctx, &exec);
 }
 
-static void on_gone(struct bpf_engine *e, const struct calls_message *m)
-{
-	struct bpf_task *t = bpf_task_of(e, m->tid);
-
-	if ((pid_t)m->tid == e->child)
-		e->child = 0;
-	if (t)
-		bpf_task_end(e, t, m->other ? trace_superseded((pid_t)m->other) : (int)m->ret);
-}
-
-static void on_signalled(struct bpf_engine *e, const struct calls_message *m)
-{
-	siginfo_t info;
-
-	memset(&info, 0, sizeof(info));
-	memcpy(&info, m->bytes, m->used < sizeof(info) ? m->used : sizeof(info));
-	info.si_signo = (int)m->nr;
-	if (bpf_task_of(e, m->tid))
-		e->setup->ops->signalled(e->setup->ctx, (pid_t)m->tid, &info);
-}
-
 static void on_message(void *ctx, const struct calls_message *m, size_t len)
 {
 	const size_t head = offsetof(struct calls_message, bytes);
 	struct bpf_engine *e = ctx;
+	struct bpf_task *t;
+	siginfo_t info;
 
 	if (len < head || m->used > len - head)
 		return;
@@ -306,10 +281,18 @@ static void on_message(void *ctx, const struct calls_message *m, size_t len)
 		on_execed(e, m);
 		break;
 	case CALLS_GONE:
-		on_gone(e, m);
+		if ((pid_t)m->tid == e->child)
+			e->child = 0;
+		t = bpf_task_of(e, m->tid);
+		if (t)
+			bpf_task_end(e, t, m->other ? trace_superseded((pid_t)m->other) : (int)m->ret);
 		break;
 	case CALLS_SIGNALLED:
-		on_signalled(e, m);
+		memset(&info, 0, sizeof(info));
+		memcpy(&info, m->bytes, m->used < sizeof(info) ? m->used : sizeof(info));
+		info.si_signo = (int)m->nr;
+		if (bpf_task_of(e, m->tid))
+			e->setup->ops->signalled(e->setup->ctx, (pid_t)m->tid, &info);
 		break;
 	}
 }
@@ -361,33 +344,30 @@ void bpf_engine_follow_child(struct bpf_engine *e, pid_t pid, const char *file)
 	bpf_task_new(e, &b);
 }
 
-/* Follow the threads that are not followed yet; return how many. */
-static size_t attach_new_threads(struct bpf_engine *e, pid_t pid)
-{
-	DIR *dir = proc_threads(pid);
-	size_t n = 0;
-	pid_t tid;
-
-	while ((tid = proc_next_thread(dir))) {
-		if (bpf_task_of(e, (uint32_t)tid))
-			continue;
-		bpf_programs_follow(e->programs, tid);
-		bpf_task_known(e, (uint32_t)tid, (uint32_t)pid, false, "");
-		n++;
-	}
-	if (dir)
-		closedir(dir);
-	return n;
-}
-
 int bpf_engine_attach(struct bpf_engine *e, pid_t pid)
 {
+	size_t n;
+	pid_t tid;
+	DIR *dir;
+
 	if (pid <= 0 || proc_status(pid, "Tgid") < 0) {
 		warn("cannot attach to process %d: no such process", (int)pid);
 		return ESRCH;
 	}
-	while (attach_new_threads(e, pid))
-		;
+	/* until none is new */
+	do {
+		dir = proc_threads(pid);
+		n = 0;
+		while ((tid = proc_next_thread(dir))) {
+			if (bpf_task_of(e, (uint32_t)tid))
+				continue;
+			bpf_programs_follow(e->programs, tid);
+			bpf_task_known(e, (uint32_t)tid, (uint32_t)pid, false, "");
+			n++;
+		}
+		if (dir)
+			closedir(dir);
+	} while (n);
 	find_ended(e); /* before they were followed */
 	return 0;
 }
@@ -401,7 +381,7 @@ size_t bpf_engine_read(struct bpf_engine *e)
 {
 	struct bpf_lost lost;
 
-	bpf_programs_each(e->programs, on_message, e);
+	bpf_ring_read(bpf_programs_ring(e->programs), on_message, e);
 	lost = bpf_engine_lost(e);
 	if (bpf_lost_sum(&lost) && clock_ns() - e->looked_ns > LOOK_NS) {
 		find_ended(e);
@@ -412,7 +392,7 @@ size_t bpf_engine_read(struct bpf_engine *e)
 
 int bpf_engine_fd(const struct bpf_engine *e)
 {
-	return bpf_programs_fd(e->programs);
+	return bpf_programs_ring(e->programs)->epoll;
 }
 
 struct bpf_lost bpf_engine_lost(const struct bpf_engine *e)

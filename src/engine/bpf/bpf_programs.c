@@ -46,50 +46,33 @@ static int calls_print(enum libbpf_print_level level, const char *format, va_lis
 
 /* Which calls are reported, and with which memory ------------------------------------------ */
 
-static enum calls_watch held_watch_of(const struct call_desc *d)
-{
-	if (d->nargs && d->args[0].kind == ARG_POLLFDS)
-		return CALLS_POLL;
-	switch (d->id) {
-	case CALL_RECVMSG:
-		return CALLS_RECEIVE;
-	case CALL_MUNMAP:
-		return CALLS_UNMAP;
-	case CALL_MREMAP:
-		return CALLS_REMAP;
-	default:
-		return CALLS_HELD;
-	}
-}
-
 static enum calls_watch watch_of(const struct trace_options *o, const struct call_desc *d,
 				 const struct arch *arch)
 {
+	static const uint8_t watches[] = {
+		[WATCH_ALWAYS] = CALLS_ALWAYS, [WATCH_IOCTL] = CALLS_IOCTLS,
+		[WATCH_BPF] = CALLS_ATTACH, [WATCH_SHARED] = CALLS_MAP_FD,
+		[WATCH_PRCTL] = CALLS_PRCTL,
+		[WATCH_PTRACE] = CALLS_NEVER, /* nothing here is in its way */
+		[WATCH_UNSHARE] = CALLS_HELD, [WATCH_HELD] = CALLS_HELD, [WATCH_FD] = CALLS_FD,
+	};
+	enum call_watch watch = o->watch[d->id];
+
 	/* the calls of i386 that pass a pointer to their arguments are not decoded here */
 	if (o->unwanted[d->id] || (arch->old_mmap && d->id == CALL_MMAP) ||
 	    (arch->old_select && d->id == CALL_SELECT))
 		return CALLS_NEVER;
-	switch (o->watch[d->id]) {
-	case WATCH_ALWAYS:
-		return CALLS_ALWAYS;
-	case WATCH_IOCTL:
-		return CALLS_IOCTLS;
-	case WATCH_BPF:
-		return CALLS_ATTACH;
-	case WATCH_SHARED:
-		return CALLS_MAP_FD;
-	case WATCH_PRCTL:
-		return CALLS_PRCTL;
-	case WATCH_PTRACE:
-		return CALLS_NEVER; /* nothing here is in its way */
-	case WATCH_UNSHARE:
-		return d->id == CALL_UNSHARE ? CALLS_FILES : CALLS_HELD;
-	case WATCH_HELD:
-		return held_watch_of(d);
-	case WATCH_FD:
-		return CALLS_FD;
-	}
-	return CALLS_NEVER;
+	if (watch == WATCH_UNSHARE && d->id == CALL_UNSHARE)
+		return CALLS_FILES;
+	if (watch == WATCH_HELD && d->nargs && d->args[0].kind == ARG_POLLFDS)
+		return CALLS_POLL;
+	if (watch == WATCH_HELD && d->id == CALL_RECVMSG)
+		return CALLS_RECEIVE;
+	if (watch == WATCH_HELD && d->id == CALL_MUNMAP)
+		return CALLS_UNMAP;
+	if (watch == WATCH_HELD && d->id == CALL_MREMAP)
+		return CALLS_REMAP;
+	return watches[watch];
 }
 
 static void plan_calls(struct calls_plan *plans, const struct nr_table *t,
@@ -197,33 +180,12 @@ static struct bpf_program *call_program(const struct bpf_programs *p, int which)
 	return program_named(p, call_programs[which].name);
 }
 
-static bool is_call_program(const char *name)
-{
-	for (int i = 0; i < CALL_PROGRAMS; i++)
-		if (!strcmp(call_programs[i].name, name))
-			return true;
-	return false;
-}
-
-/*
- * Choose the programs for new and ended tasks: through perf events where calls are reported so,
- * but in a PID namespace, as the event of a new task has no id there.
- */
-static void choose_task_programs(struct bpf_programs *p, const struct calls_setup *constants)
-{
-	bool events = constants->hooks == CALLS_EVENTS, created = events && !constants->pid_ns;
-
-	if (events)
-		BPF(bpf_program__set_type)(program_named(p, "calls_gone"), BPF_PROG_TYPE_TRACEPOINT);
-	BPF(bpf_program__set_autoload)(program_named(p, "calls_created"), created);
-	BPF(bpf_program__set_autoload)(program_named(p, "calls_forked"), !created);
-}
-
 static bool load_calls(struct bpf_programs *p, const struct bpf_engine_setup *setup,
 		       const struct calls_setup *constants, struct kernel_types *types)
 {
 	int fd = memfd_create("types", MFD_CLOEXEC);
 	bool loaded = open_calls(p, fd < 0 ? NULL : types, fd) && require_alignment(p);
+	bool events = constants->hooks == CALLS_EVENTS, created = events && !constants->pid_ns;
 
 	for (int i = 0; loaded && i < CALL_PROGRAMS; i++) {
 		struct bpf_program *program = call_program(p, i);
@@ -233,12 +195,20 @@ static bool load_calls(struct bpf_programs *p, const struct bpf_engine_setup *se
 			BPF(bpf_program__set_expected_attach_type)(program, call_programs[i].type);
 			continue;
 		}
-		if (constants->hooks == CALLS_EVENTS)
+		if (events)
 			BPF(bpf_program__set_type)(program, BPF_PROG_TYPE_TRACEPOINT);
 		BPF(bpf_program__set_autoload)(program, i != REFUSED && i != REPORT_EXIT);
 	}
-	if (loaded)
-		choose_task_programs(p, constants);
+	/*
+	 * New and ended tasks are seen through perf events where calls are reported so, but in a PID
+	 * namespace, as the event of a new task has no id there.
+	 */
+	if (loaded && events)
+		BPF(bpf_program__set_type)(program_named(p, "calls_gone"), BPF_PROG_TYPE_TRACEPOINT);
+	if (loaded) {
+		BPF(bpf_program__set_autoload)(program_named(p, "calls_created"), created);
+		BPF(bpf_program__set_autoload)(program_named(p, "calls_forked"), !created);
+	}
 	loaded = loaded &&
 		 !BPF(bpf_map__set_initial_value)(map_named(p, ".rodata"), constants,
 						  sizeof(*constants)) &&
@@ -277,8 +247,12 @@ static bool attach_tasks(struct bpf_programs *p, bool events)
 	struct bpf_program *program = NULL;
 
 	while ((program = BPF(bpf_object__next_program)(p->object, program))) {
-		if (is_call_program(BPF(bpf_program__name)(program)) ||
-		    BPF(bpf_program__fd)(program) < 0)
+		const char *name = BPF(bpf_program__name)(program);
+		bool sees_calls = false;
+
+		for (int i = 0; i < CALL_PROGRAMS; i++)
+			sees_calls |= !strcmp(call_programs[i].name, name);
+		if (sees_calls || BPF(bpf_program__fd)(program) < 0)
 			continue;
 		if (!(events && program == gone ?
 			      attach_event(p, program, "sched", "sched_process_exit") :
@@ -294,17 +268,6 @@ static bool continue_in(struct bpf_programs *p, const char *map, int which)
 	uint32_t zero = 0, fd = (uint32_t)BPF(bpf_program__fd)(call_program(p, which));
 
 	return !BPF(bpf_map__update_elem)(map_named(p, map), &zero, sizeof(zero), &fd, sizeof(fd), 0);
-}
-
-static bool attach_tracepoints(struct bpf_programs *p, bool events)
-{
-	return continue_in(p, "calls_enter_report", REPORT) &&
-	       continue_in(p, "calls_exit_report", REPORT) &&
-	       (events ?
-			attach_event(p, call_program(p, ENTER), "raw_syscalls", "sys_enter") &&
-			attach_event(p, call_program(p, EXIT), "raw_syscalls", "sys_exit") :
-			attach_program(p, call_program(p, ENTER)) &&
-			attach_program(p, call_program(p, EXIT)));
 }
 
 /* Attach a program to n functions at once, which libbpf does not know yet. */
@@ -325,12 +288,21 @@ static bool attach_to(struct bpf_programs *p, int which, const uint32_t *ids, si
 	return fd >= 0;
 }
 
-static bool attach_functions(struct bpf_programs *p, const struct call_functions *f)
+/* Attach the programs that see calls, at functions unless that is NULL. */
+static bool attach_calls(struct bpf_programs *p, const struct call_functions *f, bool events)
 {
-	return continue_in(p, "calls_enter_report", REPORT) &&
-	       continue_in(p, "calls_exit_report", REPORT_EXIT) &&
-	       (!f->refusal || attach_to(p, REFUSED, &f->refusal, 1)) &&
-	       attach_to(p, EXIT, f->exit, f->nexit) && attach_to(p, ENTER, f->enter, f->nenter);
+	if (!continue_in(p, "calls_enter_report", REPORT) ||
+	    !continue_in(p, "calls_exit_report", f ? REPORT_EXIT : REPORT))
+		return false;
+	if (f)
+		return (!f->refusal || attach_to(p, REFUSED, &f->refusal, 1)) &&
+		       attach_to(p, EXIT, f->exit, f->nexit) &&
+		       attach_to(p, ENTER, f->enter, f->nenter);
+	if (events)
+		return attach_event(p, call_program(p, ENTER), "raw_syscalls", "sys_enter") &&
+		       attach_event(p, call_program(p, EXIT), "raw_syscalls", "sys_exit");
+	return attach_program(p, call_program(p, ENTER)) &&
+	       attach_program(p, call_program(p, EXIT));
 }
 
 /*
@@ -374,8 +346,7 @@ static const char *programs_start(struct bpf_programs *p, const struct bpf_engin
 	    BPF(bpf_map__update_elem)(map_named(p, "calls_cgroup"), &zero, sizeof(zero), &cgroup,
 				      sizeof(cgroup), 0))
 		return "cannot select the cgroup";
-	if (!attach_tasks(p, events) ||
-	    !(f ? attach_functions(p, f) : attach_tracepoints(p, events)))
+	if (!attach_tasks(p, events) || !attach_calls(p, f, events))
 		return "cannot attach BPF programs";
 	if (!show_test_event(p))
 		return "perf_event_open(2) of a test event was not seen";
@@ -518,16 +489,9 @@ void bpf_programs_free(struct bpf_programs *p)
 
 /* Use ------------------------------------------------------------------------------------- */
 
-void bpf_programs_each(struct bpf_programs *p,
-		       void (*hook)(void *ctx, const struct calls_message *m, size_t len),
-		       void *ctx)
+struct bpf_ring *bpf_programs_ring(struct bpf_programs *p)
 {
-	bpf_ring_read(&p->ring, hook, ctx);
-}
-
-int bpf_programs_fd(const struct bpf_programs *p)
-{
-	return p->ring.epoll;
+	return &p->ring;
 }
 
 void bpf_programs_follow(struct bpf_programs *p, pid_t tid)
@@ -547,11 +511,11 @@ void bpf_programs_holds(struct bpf_programs *p, pid_t pid)
 	BPF(bpf_map_update_elem)(p->holders, &key, &h, BPF_ANY);
 }
 
-/* Return how often the kernel did not run a program, as a preempted task was in it. */
-static uint64_t programs_skipped(const struct bpf_programs *p)
+struct bpf_lost bpf_programs_lost(const struct bpf_programs *p)
 {
+	const struct calls_lost *l = &p->state->lost;
 	struct bpf_program *program = NULL;
-	uint64_t n = 0;
+	uint64_t skipped = 0; /* how often the kernel did not run a program, as a task was in it */
 
 	while ((program = BPF(bpf_object__next_program)(p->object, program))) {
 		struct bpf_prog_info info = { 0 };
@@ -559,20 +523,13 @@ static uint64_t programs_skipped(const struct bpf_programs *p)
 		int fd = BPF(bpf_program__fd)(program);
 
 		if (fd >= 0 && !BPF(bpf_obj_get_info_by_fd)(fd, &info, &size))
-			n += info.recursion_misses;
+			skipped += info.recursion_misses;
 	}
-	return n;
-}
-
-struct bpf_lost bpf_programs_lost(const struct bpf_programs *p)
-{
-	const struct calls_lost *l = &p->state->lost;
-
 	return (struct bpf_lost){
 		.full = __atomic_load_n(&l->full, __ATOMIC_RELAXED),
 		.refused = __atomic_load_n(&l->refused, __ATOMIC_RELAXED),
 		.untracked = __atomic_load_n(&l->untracked, __ATOMIC_RELAXED),
-		.skipped = programs_skipped(p),
+		.skipped = skipped,
 	};
 }
 
@@ -592,17 +549,10 @@ void bpf_programs_free(struct bpf_programs *p)
 	(void)p;
 }
 
-void bpf_programs_each(struct bpf_programs *p,
-		       void (*hook)(void *ctx, const struct calls_message *m, size_t len),
-		       void *ctx)
-{
-	(void)p, (void)hook, (void)ctx;
-}
-
-int bpf_programs_fd(const struct bpf_programs *p)
+struct bpf_ring *bpf_programs_ring(struct bpf_programs *p)
 {
 	(void)p;
-	return -1;
+	return NULL;
 }
 
 void bpf_programs_follow(struct bpf_programs *p, pid_t tid)

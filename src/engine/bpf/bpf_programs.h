@@ -13,6 +13,7 @@
 #include "engine/ptrace/nr.h"
 
 struct bpf_programs;
+struct bpf_ring;
 
 /*
  * Load and attach them; NULL, and a text in why, if that is not possible.  compat: the ABI of
@@ -23,13 +24,8 @@ struct bpf_programs *bpf_programs_new(const struct bpf_engine_setup *setup,
 				      struct buf *why);
 void bpf_programs_free(struct bpf_programs *p);
 
-/* Call hook for each message that is in the buffer; len: its bytes. */
-void bpf_programs_each(struct bpf_programs *p,
-		       void (*hook)(void *ctx, const struct calls_message *m, size_t len),
-		       void *ctx);
-
-/* Return a descriptor that is readable when the buffer is filling. */
-int bpf_programs_fd(const struct bpf_programs *p);
+/* Return the ring buffer that the programs write messages to; epoll is readable when it fills. */
+struct bpf_ring *bpf_programs_ring(struct bpf_programs *p);
 
 /* Add a task to those that are followed, or a process to those that hold an event. */
 void bpf_programs_follow(struct bpf_programs *p, pid_t tid);

@@ -26,25 +26,29 @@ struct search {
 	bool found[2 * CALLS_NUMBERS], any[2];
 };
 
-static const char *function_of(const char *call)
-{
-	for (size_t i = 0; i < sizeof(renamed) / sizeof(*renamed); i++)
-		if (!strcmp(renamed[i].call, call))
-			return renamed[i].function;
-	return call;
-}
-
-/* Mark the calls of a table that begin with the function; return whether one returns. */
-static void find_calls(struct search *s, unsigned int table, const char *text, bool *enters,
-		       bool *returns)
+/*
+ * If a function has that form, mark the calls of a table that begin with it, and set whether there
+ * are such and one of them returns.  Return whether it has the form.
+ */
+static bool find_form(struct search *s, unsigned int table, const struct arch_functions *form,
+		      const char *text, bool *enters, bool *returns)
 {
 	const struct calls_plan *plans = s->setup->plans + (size_t)table * CALLS_NUMBERS;
+	size_t prefix = strlen(form->prefix), part = strlen(form->part);
 
+	if (strncmp(text, form->prefix, prefix))
+		return false;
+	text += prefix;
+	text += strncmp(text, form->part, part) ? 0 : part;
 	for (uint32_t nr = 0; nr < CALLS_NUMBERS; nr++) {
 		const struct call_desc *d = s->tables[table]->desc[nr];
-		const char *name = d && plans[nr].watch ? function_of(d->name) : NULL;
-		size_t len = name ? strlen(name) : 0;
+		const char *name = d && plans[nr].watch ? d->name : NULL;
+		size_t len;
 
+		for (size_t i = 0; name && i < sizeof(renamed) / sizeof(*renamed); i++)
+			if (!strcmp(renamed[i].call, d->name))
+				name = renamed[i].function;
+		len = name ? strlen(name) : 0;
 		/* text may end in _time32 */
 		if (!name || strncmp(text, name, len) ||
 		    (text[len] && strcmp(text + len, "_time32")))
@@ -52,18 +56,6 @@ static void find_calls(struct search *s, unsigned int table, const char *text, b
 		s->found[table * CALLS_NUMBERS + nr] = *enters = true;
 		*returns = d->id != CALL_EXIT && d->id != CALL_EXIT_GROUP;
 	}
-}
-
-/* The same for a function of that form; return whether it has it. */
-static bool find_form(struct search *s, unsigned int table, const struct arch_functions *form,
-		      const char *name, bool *enters, bool *returns)
-{
-	size_t len = strlen(form->prefix), part = strlen(form->part);
-
-	if (strncmp(name, form->prefix, len))
-		return false;
-	name += len;
-	find_calls(s, table, name + (strncmp(name, form->part, part) ? 0 : part), enters, returns);
 	return true;
 }
 

@@ -24,15 +24,6 @@ struct exec_note {
 	__u64 words[NOTE_WORDS(PATH_BYTES)];
 };
 
-static __always_inline struct calls_message *message_of_call(__u32 place)
-{
-	__u32 at = bpf_get_smp_processor_id();
-
-	if (calls_setup.places > 1)
-		at = at * CALLS_PLACES + place;
-	return bpf_map_lookup_elem(&calls_scratch, &at);
-}
-
 static __always_inline void message_begin(struct calls_message *m, __u32 kind, __u32 pid, __u32 tid,
 					  __u64 ns)
 {
@@ -90,14 +81,6 @@ static __always_inline bool message_output(struct calls_message *m, __u64 len)
 	}
 	__sync_fetch_and_add(&calls_state.lost.refused, 1);
 	return 0;
-}
-
-static __always_inline bool message_send(struct calls_message *m)
-{
-	__u64 len = __builtin_offsetof(struct calls_message, bytes) + (__u64)m->used;
-
-	KNOWN(len);
-	return len <= sizeof(*m) && message_output(m, len);
 }
 
 static __always_inline void message_send_task(struct calls_message *m)
@@ -175,12 +158,6 @@ SHARED int calls_poll_has_event(__u64 addr, __u32 n, __u64 files, __u32 nfiles)
 	return n > CALLS_POLLED;
 }
 
-static __always_inline bool may_touch_ring(const struct calls_holder *h, __u64 addr, __u64 len)
-{
-	return calls_state.rings_unknown || h->rings ||
-	       (addr < h->to && (addr + len > h->from || addr + len < addr));
-}
-
 /* Return whether munmap or mremap in a holder may concern a ring buffer; flags: of mremap. */
 SHARED int calls_unmaps_ring(__u32 pid, __u32 watch, __u64 addr, __u64 len, __u64 flags)
 {
@@ -188,7 +165,8 @@ SHARED int calls_unmaps_ring(__u32 pid, __u32 watch, __u64 addr, __u64 len, __u6
 
 	if (!h)
 		return 1;
-	if (!may_touch_ring(h, addr, len))
+	if (!calls_state.rings_unknown && !h->rings &&
+	    (addr >= h->to || (addr + len <= h->from && addr + len >= addr)))
 		return watch == CALLS_REMAP && flags & MREMAP_FIXED;
 	if (watch == CALLS_REMAP)
 		h->rings |= CALLS_UNKNOWN; /* one may be elsewhere now */
@@ -260,18 +238,6 @@ static __always_inline void report(void *ctx, void *map, struct calls_running *r
 	__sync_fetch_and_add(&calls_state.lost.untracked, 1);
 }
 
-/* Return the number of the call that the current task begins. */
-static __always_inline __u64 entered(__u64 *ctx, struct task_struct *task)
-{
-	__u64 nr;
-
-	if (calls_setup.hooks == CALLS_FUNCTIONS)
-		return syscall_nr((struct pt_regs *)bpf_task_pt_regs(task));
-	nr = ctx[1]; /* the number of the call, at raw tracepoints and in perf's handler alike */
-	KNOWN(nr);
-	return nr;
-}
-
 /* Return a pointer as the number that the verifier sees in what was in a map, for SHARED functions. */
 static __always_inline __u64 files_number(struct calls_running *r, struct file **files)
 {
@@ -291,13 +257,20 @@ int calls_enter(__u64 *ctx)
 	/* held: the process may hold an event */
 	bool compat = is_compat(task), held = calls_setup.pid_ns ||
 					      calls_state.may_hold[task->tgid & (CALLS_SLOTS - 1)];
-	__u64 nr = entered(ctx, task), args[CALLS_ARGS], event;
-	const struct calls_plan *plan = plan_of(nr, compat);
+	__u64 nr, args[CALLS_ARGS], event;
+	const struct calls_plan *plan;
 	enum relevance relevant;
 	struct pt_regs *regs;
 	struct fdtable *table;
 	struct calls_running *r;
 
+	if (calls_setup.hooks == CALLS_FUNCTIONS) {
+		nr = syscall_nr((struct pt_regs *)bpf_task_pt_regs(task));
+	} else {
+		nr = ctx[1]; /* at raw tracepoints and in perf's handler alike */
+		KNOWN(nr);
+	}
+	plan = plan_of(nr, compat);
 	/* of these it is known that they are reported in processes that hold an event only */
 	if (!plan || (!held && plan->watch >= CALLS_HELD && plan->watch <= CALLS_REMAP))
 		return 0;
@@ -354,16 +327,6 @@ static __always_inline bool is_pevtrace(struct task_struct *task)
 	return 1;
 }
 
-/* Learn what files of events look like from the one that pevtrace opens. */
-static __always_inline void learn_fops(struct task_struct *task, long fd)
-{
-	struct file **files = BPF_CORE_READ(task, files, fdt, fd), *file = 0;
-
-	bpf_probe_read_kernel(&file, sizeof(file), files + fd);
-	if (file)
-		calls_state.event_fops = (__u64)BPF_CORE_READ(file, f_op);
-}
-
 /* Return whether a call fails that is reported in all processes. */
 static __always_inline bool is_failure(const struct calls_plan *plan, __s64 ret)
 {
@@ -398,6 +361,7 @@ int calls_exit(__u64 *ctx)
 	__u32 *in_calls = &calls_state.pending[hash_of_self(ctx)], nr;
 	__s64 ret = returned(ctx);
 	const struct calls_plan *plan;
+	struct file **files, *file = 0;
 	struct task_struct *task;
 	struct calls_running *r;
 	bool failure;
@@ -408,8 +372,13 @@ int calls_exit(__u64 *ctx)
 	nr = syscall_nr((struct pt_regs *)bpf_task_pt_regs(task));
 	plan = plan_of(nr, is_compat(task));
 	if (!calls_state.event_fops && plan && plan->memory[0] == MEMORY_ATTR && ret >= 0 &&
-	    is_pevtrace(task))
-		learn_fops(task, ret);
+	    is_pevtrace(task)) {
+		/* what files of events look like, from the one that pevtrace opens */
+		files = BPF_CORE_READ(task, files, fdt, fd);
+		bpf_probe_read_kernel(&file, sizeof(file), files + ret);
+		if (file)
+			calls_state.event_fops = (__u64)BPF_CORE_READ(file, f_op);
+	}
 	failure = is_failure(plan, ret);
 	r = *in_calls || failure ? running(task) : 0;
 	if (!r)
@@ -451,19 +420,12 @@ int calls_refused(__u64 *ctx)
 	return 0;
 }
 
-/* Return whether a message that was received may have control data. */
-static __always_inline bool has_control(const struct calls_message *m)
-{
-	__u64 len = 0;
-
-	return bpf_probe_read_user(&len, word_size(m), (void *)(m->args[1] + 5 * word_size(m))) || len;
-}
-
 /* Complete the report of a return; return whether it is to be sent. */
 static __always_inline bool report_return(struct calls_message *m, const struct calls_plan *plan,
 					  struct calls_running *r)
 {
 	bool receives = plan->watch == CALLS_RECEIVE;
+	__u64 control = 0;
 
 	m->ret = r->ret;
 	if (plan->memory[0] == MEMORY_ATTR && r->ret >= 0) {
@@ -472,7 +434,10 @@ static __always_inline bool report_return(struct calls_message *m, const struct 
 	}
 	if (plan->watch == CALLS_MAP_FD && r->event && (r->ret > 0 || r->ret < -4095))
 		ring_mapped(r, r->ret, m->args[1]);
-	if (receives && !self_holds(r) && !has_control(m))
+	/* a message whose control data have a length of 0 brings no event */
+	if (receives && !self_holds(r) &&
+	    !bpf_probe_read_user(&control, word_size(m), (void *)(m->args[1] + 5 * word_size(m))) &&
+	    !control)
 		return 0;
 	copy_arguments(m, plan);
 	if (receives && m->passes)
@@ -487,10 +452,14 @@ static __always_inline int report_now(void)
 	struct calls_running *r = running_now(task);
 	const struct calls_plan *plan;
 	struct calls_message *m;
+	__u32 at = bpf_get_smp_processor_id();
+	__u64 len;
 
 	if (!r)
 		return 0;
-	m = message_of_call(r->place);
+	if (calls_setup.places > 1)
+		at = at * CALLS_PLACES + r->place;
+	m = bpf_map_lookup_elem(&calls_scratch, &at);
 	plan = plan_of(r->nr, r->compat);
 	if (m && plan) {
 		message_begin(m, r->kind, r->pid, r->tid,
@@ -506,8 +475,12 @@ static __always_inline int report_now(void)
 			bpf_get_current_comm(m->comm, sizeof(m->comm));
 		if (r->kind == CALLS_ENTER)
 			copy_arguments(m, plan);
-		if ((r->kind == CALLS_ENTER || report_return(m, plan, r)) && message_send(m))
-			r->told = 1;
+		if (r->kind == CALLS_ENTER || report_return(m, plan, r)) {
+			len = __builtin_offsetof(struct calls_message, bytes) + (__u64)m->used;
+			KNOWN(len);
+			if (len <= sizeof(*m) && message_output(m, len))
+				r->told = 1;
+		}
 	}
 	if (r->kind != CALLS_ENTER)
 		r->enter_ns = 0;

@@ -54,7 +54,8 @@ static const struct test *tests_of(enum call_watch watch, enum call_id id)
 
 	if (watch == WATCH_UNSHARE && id == CALL_CLOSE_RANGE)
 		return range;
-	return (size_t)watch < sizeof(tests) / sizeof(*tests) ? tests[watch] : &range[1]; /* without a test */
+	/* others than the listed have no test */
+	return (size_t)watch < sizeof(tests) / sizeof(*tests) ? tests[watch] : &range[1];
 }
 
 static int add_test(scmp_filter_ctx ctx, int nr, const struct test *t)
