@@ -260,6 +260,7 @@ static void on_message(void *ctx, const struct calls_message *m, size_t len)
 	struct bpf_engine *e = ctx;
 	struct bpf_task *t;
 	siginfo_t info;
+	pid_t by;
 
 	if (len < head || m->used > len - head)
 		return;
@@ -284,8 +285,9 @@ static void on_message(void *ctx, const struct calls_message *m, size_t len)
 		if ((pid_t)m->tid == e->child)
 			e->child = 0;
 		t = bpf_task_of(e, m->tid);
+		by = (pid_t)m->other;
 		if (t)
-			bpf_task_end(e, t, m->other ? trace_superseded((pid_t)m->other) : (int)m->ret);
+			bpf_task_end(e, t, by ? trace_superseded(by) : (int)m->ret);
 		break;
 	case CALLS_SIGNALLED:
 		memset(&info, 0, sizeof(info));

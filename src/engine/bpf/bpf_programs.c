@@ -200,11 +200,12 @@ static bool load_calls(struct bpf_programs *p, const struct bpf_engine_setup *se
 		BPF(bpf_program__set_autoload)(program, i != REFUSED && i != REPORT_EXIT);
 	}
 	/*
-	 * New and ended tasks are seen through perf events where calls are reported so, but in a PID
-	 * namespace, as the event of a new task has no id there.
+	 * New and ended tasks are seen through perf events where calls are reported so, but in a
+	 * PID namespace, as the event of a new task has no id there.
 	 */
 	if (loaded && events)
-		BPF(bpf_program__set_type)(program_named(p, "calls_gone"), BPF_PROG_TYPE_TRACEPOINT);
+		BPF(bpf_program__set_type)(program_named(p, "calls_gone"),
+					   BPF_PROG_TYPE_TRACEPOINT);
 	if (loaded) {
 		BPF(bpf_program__set_autoload)(program_named(p, "calls_created"), created);
 		BPF(bpf_program__set_autoload)(program_named(p, "calls_forked"), !created);

@@ -13,7 +13,6 @@
 #include "engine/ptrace/nr.h"
 
 struct bpf_programs;
-struct bpf_ring;
 
 /*
  * Load and attach them; NULL, and a text in why, if that is not possible.  compat: the ABI of
@@ -23,9 +22,6 @@ struct bpf_programs *bpf_programs_new(const struct bpf_engine_setup *setup,
 				      const struct nr_tables *nrs, const struct arch *compat,
 				      struct buf *why);
 void bpf_programs_free(struct bpf_programs *p);
-
-/* Return the ring buffer that the programs write messages to; epoll is readable when it fills. */
-struct bpf_ring *bpf_programs_ring(struct bpf_programs *p);
 
 /* Add a task to those that are followed, or a process to those that hold an event. */
 void bpf_programs_follow(struct bpf_programs *p, pid_t tid);
@@ -49,6 +45,9 @@ struct bpf_ring {
 	uint8_t *data;			/* space for the buffer, and for its beginning once more */
 	bool *mapped;			/* parts of it */
 };
+
+/* Return the ring buffer that the programs write messages to; epoll is readable when it fills. */
+struct bpf_ring *bpf_programs_ring(struct bpf_programs *p);
 
 /* Read the buffer of a map of so many bytes, at least 1 MiB.  Return false, with errno, if it fails. */
 bool bpf_ring_open(struct bpf_ring *r, int map, size_t size);

@@ -327,6 +327,16 @@ static __always_inline bool is_pevtrace(struct task_struct *task)
 	return 1;
 }
 
+/* Learn what files of events look like from the one that pevtrace opens. */
+static __always_inline void learn_fops(struct task_struct *task, long fd)
+{
+	struct file **files = BPF_CORE_READ(task, files, fdt, fd), *file = 0;
+
+	bpf_probe_read_kernel(&file, sizeof(file), files + fd);
+	if (file)
+		calls_state.event_fops = (__u64)BPF_CORE_READ(file, f_op);
+}
+
 /* Return whether a call fails that is reported in all processes. */
 static __always_inline bool is_failure(const struct calls_plan *plan, __s64 ret)
 {
@@ -361,7 +371,6 @@ int calls_exit(__u64 *ctx)
 	__u32 *in_calls = &calls_state.pending[hash_of_self(ctx)], nr;
 	__s64 ret = returned(ctx);
 	const struct calls_plan *plan;
-	struct file **files, *file = 0;
 	struct task_struct *task;
 	struct calls_running *r;
 	bool failure;
@@ -372,13 +381,8 @@ int calls_exit(__u64 *ctx)
 	nr = syscall_nr((struct pt_regs *)bpf_task_pt_regs(task));
 	plan = plan_of(nr, is_compat(task));
 	if (!calls_state.event_fops && plan && plan->memory[0] == MEMORY_ATTR && ret >= 0 &&
-	    is_pevtrace(task)) {
-		/* what files of events look like, from the one that pevtrace opens */
-		files = BPF_CORE_READ(task, files, fdt, fd);
-		bpf_probe_read_kernel(&file, sizeof(file), files + ret);
-		if (file)
-			calls_state.event_fops = (__u64)BPF_CORE_READ(file, f_op);
-	}
+	    is_pevtrace(task))
+		learn_fops(task, ret);
 	failure = is_failure(plan, ret);
 	r = *in_calls || failure ? running(task) : 0;
 	if (!r)

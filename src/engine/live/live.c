@@ -386,51 +386,38 @@ static void watch_new_fds(struct live *l, const struct call *c)
 			live_watch_fd(l, fds[i]);
 }
 
-/* Return whether the result is no event: a seccomp filter may fake any number. */
-static bool result_is_no_event(const struct call *c)
-{
-	if (c->failed || c->inject.injected || c->desc->id != CALL_PERF_EVENT_OPEN)
-		return false;
-	if (c->inside)
-		return !c->event;
-	return c->ret < 0 || c->ret > INT_MAX ||
-	       !proc_fd_is(c->tid, (int)c->ret, PROC_EVENT_LINK);
-}
-
-/* Return whether a message passed descriptors, and certainly none of an event. */
-static bool received_others(const struct call *c)
+/*
+ * Return whether an open's result is no event, as a seccomp filter may fake any number, or a message
+ * passed descriptors, and certainly none of an event.
+ */
+static bool brought_no_event(const struct call *c)
 {
 	int fds[CALL_MAX_PASSED];
-	size_t n = c->failed || c->inject.injected || c->desc->id != CALL_RECVMSG ? 0 :
-		   call_passed_fds(c, AT_SYSCALL_EXIT, fds);
+	size_t n;
 
+	if (c->failed || c->inject.injected)
+		return false;
+	if (c->desc->id == CALL_PERF_EVENT_OPEN)
+		return c->inside ? !c->event : c->ret < 0 || c->ret > INT_MAX ||
+				   !proc_fd_is(c->tid, (int)c->ret, PROC_EVENT_LINK);
+	if (c->inside || c->desc->id != CALL_RECVMSG)
+		return false;
+	n = call_passed_fds(c, AT_SYSCALL_EXIT, fds);
 	for (size_t i = 0; i < n; i++)
 		if (proc_fd_is(c->tid, fds[i], PROC_EVENT_LINK))
 			return false;
 	return n;
 }
 
-/*
- * Detach from all tasks once as many calls were shown as the user wants (--syscall-limit), and
- * without a command once nobody reads what further calls would show.
- */
-static void count_shown(struct live *l, const struct call *c)
-{
-	if (l->options.limit && c->shown && text_shows_status(l->options.text, c) &&
-	    ++l->shown == l->options.limit)
-		trace_leave(l->tracer);
-	else if (!l->options.argv && l->tracer && l->user->nobody_reads(l))
-		trace_leave(l->tracer);
-}
-
 static void live_on_exit(void *ctx, struct call *c, const struct mem *mem)
 {
 	struct live *l = ctx;
+	bool limited;
 
 	/* an injected success wrote nothing to memory */
 	if (c->failed || !c->inject.injected)
 		call_capture(c, AT_SYSCALL_EXIT, mem, &l->session.names);
-	c->no_event = result_is_no_event(c) || (!c->inside && received_others(c));
+	c->no_event = brought_no_event(c);
 	if (c->desc->id == CALL_RECVMSG && !live_adopt_received(l, c))
 		return;
 	session_exit(&l->session, c);
@@ -443,7 +430,14 @@ static void live_on_exit(void *ctx, struct call *c, const struct mem *mem)
 	watch_new_fds(l, c);
 	note_ptrace(l, c);
 	live_note_holders(l, c);
-	count_shown(l, c);
+	/*
+	 * Detach from all tasks once as many calls were shown as the user wants (--syscall-limit),
+	 * and without a command once nobody reads what further calls would show.
+	 */
+	limited = l->options.limit && c->shown && text_shows_status(l->options.text, c) &&
+		  ++l->shown == l->options.limit;
+	if (limited || (!l->options.argv && l->tracer && l->user->nobody_reads(l)))
+		trace_leave(l->tracer);
 	if (l->looker && c->desc->class == CLASS_POLL && c->desc->id != CALL_EPOLL_CTL)
 		look_all(l->looker, c->pid, c->tid);
 }
@@ -459,7 +453,7 @@ static void live_on_execed(void *ctx, const struct trace_exec *x)
 {
 	struct live *l = ctx;
 	char link[32], text[PATH_MAX];
-	/* as the kernel was told, where /proc does not show it: it ended, or runs another one by now */
+	/* as the kernel was told, if /proc does not show it: it ended, or runs another one by now */
 	const char *exe = *x->path ? x->path : NULL;
 
 	l->user->execed(l, x->tid, x->former);
@@ -573,7 +567,8 @@ bool live_attach(struct live *l, live_attach_fn *attach)
 		bool again = false;
 
 		if (group > 0 && group != *pid) {
-			warn("%d is a thread of process %ld: attaching to the process", (int)*pid, group);
+			warn("%d is a thread of process %ld: attaching to the process",
+			     (int)*pid, group);
 			*pid = (pid_t)group;
 		}
 		for (size_t k = 0; k < i; k++)

@@ -11,6 +11,7 @@
 #include "core/lib/clock.h"
 #include "core/lib/die.h"
 #include "engine/live/live.h"
+#include "engine/ptrace/signal_forward.h"
 #include "engine/rings/earlier.h"
 #include "experiment/workload.h"
 
@@ -43,15 +44,10 @@ static void run_block(struct run *r)
 	r->signals = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-static void run_ignore(int sig)
-{
-	(void)sig;
-}
-
 /* Discard signals that came at the end; the next ones must not keep output from being written. */
 static void run_unblock(struct run *r)
 {
-	const struct sigaction once = { .sa_handler = run_ignore, .sa_flags = (int)SA_RESETHAND };
+	const struct sigaction once = { .sa_handler = signal_interrupts, .sa_flags = (int)SA_RESETHAND };
 	struct signalfd_siginfo info;
 	struct sigaction action;
 
@@ -62,19 +58,6 @@ static void run_unblock(struct run *r)
 		;
 	close(r->signals);
 	sigprocmask(SIG_SETMASK, &r->mask, NULL);
-}
-
-/* Forward signals to the command, unless a terminal sent them to both; else they end the trace. */
-static void run_signals(struct run *r)
-{
-	struct signalfd_siginfo info;
-
-	while (read(r->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
-		if (!r->work.pid || r->work.ended)
-			r->ended = true;
-		else if (info.ssi_code <= 0)
-			kill(r->work.pid, (int)info.ssi_signo);
-	}
 }
 
 static void run_tell_lost(struct run *r)
@@ -118,17 +101,24 @@ static void run_loop(struct run *r)
 		{ .fd = ended, .events = POLLIN },
 	};
 	unsigned int tick_ms = READ_MS;
+	struct signalfd_siginfo info;
 	uint64_t tick_ns = 0;
 	bool goes_on;
 
 	do {
 		poll(fds, r->work.ended ? 2 : 3, (int)(tick_ms < READ_MS ? tick_ms : READ_MS));
-		run_signals(r);
+		/* forward signals to the command, unless a terminal sent them; else they end the trace */
+		while (read(r->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+			if (!r->work.pid || r->work.ended)
+				r->ended = true;
+			else if (info.ssi_code <= 0)
+				kill(r->work.pid, (int)info.ssi_signo);
+		}
 		/* what happened before its end is in the buffer */
 		workload_reap(&r->work);
 		goes_on = bpf_engine_read(l->bpf) && !l->options.all;
 		workload_reap(&r->work);
-		/* tasks keep it going, except with -a, and the command; -a without one, a signal ends */
+		/* the command keeps it going, and tasks do without -a; -a alone ends by a signal */
 		goes_on |= r->work.pid ? !r->work.ended : l->options.all;
 		goes_on &= !r->ended;
 		run_tell_lost(r);
@@ -158,10 +148,22 @@ static int live_attach_bpf(struct live *l, pid_t pid)
 	return bpf_engine_attach(l->bpf, pid);
 }
 
-static bool run_begin(struct run *r)
+/* Let the programs run, attach to what runs already, and start the command. */
+static bool run_begin(struct run *r, const struct bpf_engine_setup *setup)
 {
+	static const char *const chosen[] = {
+		[BPF_HOOKS_ANY] = "", [BPF_HOOKS_FUNCTIONS] = "-functions",
+		[BPF_HOOKS_TRACEPOINTS] = "-tracepoints",
+	};
 	struct live *l = r->live;
+	struct buf why = { 0 };
 
+	l->bpf = bpf_engine_new(setup, &why);
+	if (!l->bpf)
+		warn("--engine=bpf%s: %s", chosen[setup->hooks], buf_str(&why));
+	buf_free(&why);
+	if (!l->bpf)
+		return false;
 	if (l->options.all)
 		earlier_each_holder(l->earlier, run_attach, r);
 	if (!live_attach(l, live_attach_bpf))
@@ -170,21 +172,6 @@ static bool run_begin(struct run *r)
 		return true;
 	bpf_engine_follow_child(l->bpf, r->work.pid, l->options.argv[0]);
 	return workload_go(&r->work);
-}
-
-static bool run_engine(struct run *r, const struct bpf_engine_setup *setup)
-{
-	static const char *const chosen[] = {
-		[BPF_HOOKS_ANY] = "", [BPF_HOOKS_FUNCTIONS] = "-functions",
-		[BPF_HOOKS_TRACEPOINTS] = "-tracepoints",
-	};
-	struct buf why = { 0 };
-
-	r->live->bpf = bpf_engine_new(setup, &why);
-	if (!r->live->bpf)
-		warn("--engine=bpf%s: %s", chosen[setup->hooks], buf_str(&why));
-	buf_free(&why);
-	return r->live->bpf;
 }
 
 bool live_trace_bpf(struct live *l, const struct trace_options *t, int *status)
@@ -208,7 +195,7 @@ bool live_trace_bpf(struct live *l, const struct trace_options *t, int *status)
 	/* forked first, the command gets none of the engine's mappings and descriptors */
 	if (!l->options.argv ||
 	    workload_fork(&r.work, l->options.program, l->options.argv, &r.mask))
-		begun = run_engine(&r, &setup) && run_begin(&r);
+		begun = run_begin(&r, &setup);
 	if (begun) {
 		run_loop(&r);
 		run_warn_lost(&r.lost);

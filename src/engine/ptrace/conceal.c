@@ -52,7 +52,9 @@ static void conceal_skip(struct task *task, uint64_t nr, int64_t result)
 
 bool conceal_enter(struct tracer *t, struct task *task, const struct ptrace_syscall_info *info)
 {
-	static const char *const allowed[] = { "read", "write", "exit", "rt_sigreturn", "sigreturn" };
+	static const char *const allowed[] = {
+		"read", "write", "exit", "rt_sigreturn", "sigreturn",
+	};
 	/* info.seccomp has the number and the arguments at the same offsets */
 	const uint64_t nr = info->entry.nr;
 	const uint64_t *args = (const uint64_t *)info->entry.args;
@@ -63,8 +65,8 @@ bool conceal_enter(struct tracer *t, struct task *task, const struct ptrace_sysc
 
 	if (task->conceal.strict) {
 		for (size_t i = 0; table && i < sizeof(allowed) / sizeof(*allowed); i++)
-			if (i != (native ? 4 : 3) &&
-			    (int64_t)nr == seccomp_syscall_resolve_name_arch(table->token, allowed[i]))
+			if (i != (native ? 4 : 3) && (int64_t)nr ==
+			    seccomp_syscall_resolve_name_arch(table->token, allowed[i]))
 				return false;
 		/* the process; the kernel would kill the thread only */
 		kill(task->pid, SIGKILL);

@@ -21,7 +21,6 @@
 
 #include "core/abi/arch.h"
 
-struct arch;
 struct task;
 struct tracer;
 

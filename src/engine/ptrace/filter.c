@@ -89,7 +89,8 @@ bool filter_matches(const struct trace_options *opts, const struct call *call)
 	for (const struct test *t = tests_of(watch, call->desc->id); t->mask; t++)
 		if ((call->args[t->arg] & t->mask) == t->value)
 			return true;
-	return watch == WATCH_ALWAYS || (watch == WATCH_BPF && bpf_part_of((uint32_t)call->args[0]));
+	return watch == WATCH_ALWAYS ||
+	       (watch == WATCH_BPF && bpf_part_of((uint32_t)call->args[0]));
 }
 
 static int add_calls(scmp_filter_ctx ctx, const struct nr_table *table,
@@ -169,33 +170,23 @@ static scmp_filter_ctx one_arch(const struct nr_table *table,
 	return NULL;
 }
 
-static scmp_filter_ctx all_arches(const struct trace_options *opts,
-				  const struct nr_tables *nrs)
+int filter_build(struct filter *f, const struct trace_options *opts,
+		 const struct nr_tables *nrs)
 {
-	scmp_filter_ctx all = NULL;
+	scmp_filter_ctx ctx = NULL;
+	struct stat st;
+	int fd, err;
 
 	/* libseccomp 2.5 uses memory that it could not get: end before, with a message */
 	free(xmalloc(FILTER_MEMORY));
 	for (const struct nr_table *table = nrs->of; table->arch; table++) {
 		scmp_filter_ctx one = one_arch(table, opts);
 
-		if (!one)
-			continue;
-		if (!all)
-			all = one;
-		else if (seccomp_merge(all, one))
+		if (!ctx)
+			ctx = one;
+		else if (one && seccomp_merge(ctx, one))
 			seccomp_release(one);
 	}
-	return all;
-}
-
-int filter_build(struct filter *f, const struct trace_options *opts,
-		 const struct nr_tables *nrs)
-{
-	scmp_filter_ctx ctx = all_arches(opts, nrs);
-	struct stat st;
-	int fd, err;
-
 	if (!ctx)
 		return ENOSYS;
 	/* copy the program out of libseccomp */
@@ -309,7 +300,8 @@ static void test_calls(struct buf *b, const struct nr_table *table,
 		if (!desc || opts->unwanted[desc->id])
 			continue;
 		watch = opts->watch[desc->id];
-		arg = watch == WATCH_FD || watch == WATCH_IOCTL ? 0 : watch == WATCH_SHARED ? 4 : -1;
+		arg = watch == WATCH_FD || watch == WATCH_IOCTL ? 0 :
+		      watch == WATCH_SHARED ? 4 : -1;
 		if (arg < 0 && !(held && (watch == WATCH_HELD || watch == WATCH_UNSHARE)))
 			continue;
 		emit(b, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)(nr | arch->nr_bit), 0, 1);

@@ -212,14 +212,20 @@ static void *timed_read_run(void *ctx)
 	return NULL;
 }
 
-/* Return 0 or an errno.  Block signals in the new thread: the tracing thread handles them. */
-static int timed_read_start(struct timed_read *r)
+static size_t timed_read(pid_t tid, uint64_t addr, void *dst, size_t len)
 {
+	struct timed_read *r = xmalloc(sizeof(*r) + len);
 	pthread_attr_t attr;
+	struct timespec end;
 	sigset_t all, mask;
+	size_t got = 0;
 	pthread_t id;
 	int err;
 
+	*r = (struct timed_read){ .tid = tid, .addr = addr, .len = len };
+	atomic_init(&r->owners, 2);
+	sem_init(&r->done, 0, 0);
+	/* block signals in the new thread: the tracing thread handles them */
 	sigfillset(&all);
 	pthread_attr_init(&attr);
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
@@ -228,20 +234,7 @@ static int timed_read_start(struct timed_read *r)
 	err = pthread_create(&id, &attr, timed_read_run, r);
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 	pthread_attr_destroy(&attr);
-	return err;
-}
-
-static size_t timed_read(pid_t tid, uint64_t addr, void *dst, size_t len)
-{
-	struct timed_read *r = xmalloc(sizeof(*r) + len);
-	struct timespec end;
-	size_t got = 0;
-	int err;
-
-	*r = (struct timed_read){ .tid = tid, .addr = addr, .len = len };
-	atomic_init(&r->owners, 2);
-	sem_init(&r->done, 0, 0);
-	if (timed_read_start(r)) {
+	if (err) {
 		free(r);
 		return remote_read(tid, addr, dst, len);
 	}

@@ -60,8 +60,8 @@ static bool run_to_exit(struct remote_call *r)
 		ptrace_must(PTRACE_SYSCALL, r->tid, 0, (uintptr_t)sig);
 		sig = 0;
 		/*
-		 * The pulse interrupts wait4() regularly.  Do not wait for a zombie: a thread killed
-		 * by another one's exec remains one until others are waited for.
+		 * The pulse interrupts wait4() regularly.  Do not wait for a zombie: a thread
+		 * killed by another one's exec remains one until others are waited for.
 		 */
 		do
 			got = wait4(r->tid, &r->status, __WALL, NULL);

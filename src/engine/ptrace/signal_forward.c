@@ -228,7 +228,7 @@ void own_signals_block(struct tracer *t)
 	sigprocmask(SIG_BLOCK, &blocked, &t->inherited.mask);
 }
 
-static void own_signals_ignore(int sig)
+void signal_interrupts(int sig)
 {
 	(void)sig;
 }
@@ -236,7 +236,7 @@ static void own_signals_ignore(int sig)
 void own_signals_restore(struct tracer *t)
 {
 	const struct sigaction once = {
-		.sa_handler = own_signals_ignore, .sa_flags = (int)SA_RESETHAND
+		.sa_handler = signal_interrupts, .sa_flags = (int)SA_RESETHAND
 	};
 	static const struct timespec at_once;
 	struct sigaction action;

@@ -63,11 +63,10 @@ enum walk_end {
 struct walk_answer {
 	enum walk_end end;
 	/*
-	 * The rest as in struct trace_frame, except that after_call of a signal's trampoline is
-	 * true: that the next frame was interrupted shows that it is one.
+	 * module and symbol are set by the receiver.  after_call of a signal's trampoline is true:
+	 * that the next frame was interrupted shows that it is one.
 	 */
-	uint64_t ip, offset, start, end_of_map, pgoff;
-	bool after_call;
+	struct trace_frame frame;
 	char module[WALK_MODULE];	/* "" for none */
 	char symbol[WALK_SYMBOL];
 };
@@ -211,7 +210,8 @@ static void walker_answer(const struct walk_answer *a)
 static void walker_answer_frame(struct walked *w, unw_cursor_t *cursor, uint64_t ip,
 				bool after_call)
 {
-	struct walk_answer a = { .end = WALK_GOES_ON, .ip = ip, .after_call = after_call };
+	struct walk_answer a = { .end = WALK_GOES_ON, .frame = { .ip = ip, .after_call = after_call } };
+	struct trace_frame *f = &a.frame;
 	const struct mapping *m = walked_mapping(w, ip);
 	unw_word_t offset = 0;
 	int err = !w->request->named ? -UNW_ENOINFO :
@@ -221,14 +221,14 @@ static void walker_answer_frame(struct walked *w, unw_cursor_t *cursor, uint64_t
 		a.symbol[0] = '\0';
 	if (m) {
 		snprintf(a.module, sizeof(a.module), "%s", m->path);
-		a.start = m->start;
-		a.end_of_map = m->end;
-		a.pgoff = m->pgoff;
+		f->start = m->start;
+		f->end = m->end;
+		f->pgoff = m->pgoff;
 	}
 	if (a.symbol[0])
-		a.offset = offset;
+		f->offset = offset;
 	else if (a.module[0])
-		a.offset = ip - m->start + m->pgoff;
+		f->offset = ip - m->start + m->pgoff;
 	walker_answer(&a);
 }
 
@@ -353,17 +353,26 @@ struct stacks {
 };
 
 /*
- * Start a child that answers until the socket closes.  A walk that takes too long ends it by a
- * signal.
+ * Return the walker, a child that answers until the socket closes, or NULL.  A walk that takes too
+ * long ends it by a signal.
  */
-static bool start_walker(struct stacks *s)
+static struct stacks *stack_helper(struct tracer *t)
 {
+	struct stacks *s = t->stacks;
 	struct walk_request r = { 0 };
 	struct map tasks = { 0 };
 	int pair[2];
 
+	if (!s) {
+		s = t->stacks = xcalloc(1, sizeof(*s));
+		if (LATE_LOAD(UNWIND))
+			s->space = UNW(unw_create_addr_space)(UNW(_UPT_accessors), 0);
+	}
+	s->used_ns = clock_ns();
+	if (!s->space || s->walker)
+		return s->space ? s : NULL;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
-		return false;
+		return NULL;
 	s->walker = fork();
 	if (!s->walker) {
 		helper_seclude("pevtrace stacks", pair[1]);
@@ -375,23 +384,10 @@ static bool start_walker(struct stacks *s)
 	close(pair[1]);
 	s->socket = pair[0];
 	if (s->walker > 0)
-		return true;
+		return s;
 	s->walker = 0;
 	close(s->socket);
-	return false;
-}
-
-static struct stacks *stack_helper(struct tracer *t)
-{
-	struct stacks *s = t->stacks;
-
-	if (!s) {
-		s = t->stacks = xcalloc(1, sizeof(*s));
-		if (LATE_LOAD(UNWIND))
-			s->space = UNW(unw_create_addr_space)(UNW(_UPT_accessors), 0);
-	}
-	s->used_ns = clock_ns();
-	return s->space && (s->walker || start_walker(s)) ? s : NULL;
+	return NULL;
 }
 
 static void end_walker(struct stacks *s)
@@ -487,21 +483,10 @@ static bool stack_next_answer(const struct stacks *s, struct walk_answer *a, uin
 		if (n != sizeof(*a) || a->end >= WALK_ENDS)
 			return false;
 		a->module[sizeof(a->module) - 1] = a->symbol[sizeof(a->symbol) - 1] = '\0';
+		a->frame.module = *a->module ? a->module : NULL;
+		a->frame.symbol = *a->symbol ? a->symbol : NULL;
 		return true;
 	}
-}
-
-static void stack_pass(const struct walk_answer *a,
-		       void (*frame)(void *ctx, const struct trace_frame *f), void *ctx)
-{
-	const struct trace_frame f = {
-		.module = *a->module ? a->module : NULL,
-		.symbol = *a->symbol ? a->symbol : NULL,
-		.ip = a->ip, .offset = a->offset, .start = a->start,
-		.end = a->end_of_map, .pgoff = a->pgoff, .after_call = a->after_call,
-	};
-
-	frame(ctx, &f);
 }
 
 static enum walk_end stack_answers(const struct stacks *s,
@@ -518,15 +503,15 @@ static enum walk_end stack_answers(const struct stacks *s,
 		struct walk_answer *last = &answers[!(n % 2)];
 
 		/* the last frame is a signal's trampoline, at its first instruction */
-		if (n > 1 && a->end == WALK_GOES_ON && !a->after_call)
-			last->after_call = false;
+		if (n > 1 && a->end == WALK_GOES_ON && !a->frame.after_call)
+			last->frame.after_call = false;
 		if (n)
-			stack_pass(last, frame, ctx);
+			frame(ctx, &last->frame);
 		if (a->end != WALK_GOES_ON)
 			return a->end;
 	}
 	if (n)
-		stack_pass(&answers[!(n % 2)], frame, ctx);
+		frame(ctx, &answers[!(n % 2)].frame);
 	return WALK_GOES_ON;
 }
 

@@ -106,7 +106,7 @@ void birth_adopt(struct tracer *t)
 	}
 }
 
-/* Report the ends of the other threads, which exec killed, with the wait statuses that they left. */
+/* Report the ends of the other threads, which exec killed, with the statuses that they left. */
 static void drop_threads(struct tracer *t, pid_t pid, const struct task *except)
 {
 	struct task *task;

@@ -173,11 +173,6 @@ void resume_task(struct tracer *t, struct task *task, int sig)
 
 enum { PERIOD_MS = 100 };
 
-static void pulse_ignore(int sig)
-{
-	(void)sig;
-}
-
 void pulse_set(const struct tracer *t)
 {
 	unsigned int tick = t->tick_ms;
@@ -190,7 +185,7 @@ void pulse_set(const struct tracer *t)
 
 void pulse_start(struct tracer *t)
 {
-	const struct sigaction action = { .sa_handler = pulse_ignore };
+	const struct sigaction action = { .sa_handler = signal_interrupts };
 	struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = PULSE_SIGNAL };
 	sigset_t set;
 

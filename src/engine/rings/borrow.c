@@ -102,7 +102,8 @@ int borrow_fd(pid_t pid, pid_t tid, int fd)
 	process = tid == pid ? pidfd(pid, 0) : pidfd(tid, OF_THREAD);
 	/* before Linux 6.9, pidfds are for processes only */
 	if (tid != pid && process == -EINVAL)
-		process = syscall(SYS_kcmp, pid, tid, OF_FILES, 0, 0) > 0 ? -EOPNOTSUPP : pidfd(pid, 0);
+		process = syscall(SYS_kcmp, pid, tid, OF_FILES, 0, 0) > 0 ? -EOPNOTSUPP :
+			  pidfd(pid, 0);
 	got = borrow_get(process, fd);
 	/* fill the cache if the failure affects all processes */
 	if (got == -ENOSYS || got == -EPERM || got == -EACCES)

@@ -204,22 +204,6 @@ static __always_inline struct perf_event *event_of(struct file *file)
 #define READ_NUMBER(to, e, member) \
 	bpf_probe_read_kernel(&(to), sizeof(to), __builtin_preserve_access_index(&(e)->member))
 
-static __always_inline void add_numbers(struct events_facts *f, struct perf_event *e)
-{
-	__u64 child = 0;
-
-	READ_NUMBER(f->count, e, count);
-	READ_NUMBER(child, e, child_count);
-	f->count += child;
-	READ_NUMBER(child, e, child_total_time_enabled);
-	f->enabled_ns = BPF_CORE_READ(e, total_time_enabled) + child;
-	child = 0;
-	READ_NUMBER(child, e, child_total_time_running);
-	f->running_ns = BPF_CORE_READ(e, total_time_running) + child;
-	if (bpf_core_field_exists(e->lost_samples))
-		READ_NUMBER(f->lost, e, lost_samples);
-}
-
 static __always_inline void add_target_facts(struct events_facts *f, struct perf_event *e)
 {
 	struct task_struct *target = BPF_CORE_READ(e, hw.target);
@@ -243,6 +227,7 @@ static __always_inline void add_facts(struct events_facts *f, struct perf_event 
 {
 	struct perf_buffer *ring = BPF_CORE_READ(e, rb);
 	__u32 len = bpf_core_field_size(e->attr);
+	__u64 child = 0;
 
 	f->id = BPF_CORE_READ(e, id);
 	f->leader = BPF_CORE_READ(e, group_leader, id);
@@ -250,7 +235,16 @@ static __always_inline void add_facts(struct events_facts *f, struct perf_event 
 	f->state = BPF_CORE_READ(e, state);
 	f->oncpu = BPF_CORE_READ(e, oncpu);
 	f->opener = task_number(BPF_CORE_READ(e, owner, group_leader));
-	add_numbers(f, e);
+	READ_NUMBER(f->count, e, count);
+	READ_NUMBER(child, e, child_count);
+	f->count += child;
+	READ_NUMBER(child, e, child_total_time_enabled);
+	f->enabled_ns = BPF_CORE_READ(e, total_time_enabled) + child;
+	child = 0;
+	READ_NUMBER(child, e, child_total_time_running);
+	f->running_ns = BPF_CORE_READ(e, total_time_running) + child;
+	if (bpf_core_field_exists(e->lost_samples))
+		READ_NUMBER(f->lost, e, lost_samples);
 	f->attr_len = len < EVENTS_ATTR_MAX ? len : EVENTS_ATTR_MAX;
 	bpf_probe_read_kernel(f->attr, f->attr_len, __builtin_preserve_access_index(&e->attr));
 	f->pmu = BPF_CORE_READ(e, pmu, type);

@@ -150,7 +150,7 @@ static void count_from(const struct events *e, struct events_event *v, int fd)
 	ssize_t n = read(fd, words, READ_MAX);
 	size_t place = 0, members = 0;
 
-	/* the leader is read and then the others as they joined (perf_group_attach()), thus by id */
+	/* the leader is read, then the others as they joined (perf_group_attach()), thus by id */
 	for (size_t i = 0; n > 0 && format & PERF_FORMAT_GROUP && i < e->n; i++) {
 		const struct events_facts *other = &e->list[i]->facts;
 
@@ -216,20 +216,6 @@ static void add_record(void *ctx, const struct events_record *r)
 	events_add_holder(v, &h);
 	v->facts = r->facts;
 	v->counted = v->timed = true;
-}
-
-static void refresh_counts(struct events *e)
-{
-	for (size_t i = 0; i < e->n; i++) {
-		struct events_event *v = e->list[i];
-		int fd = is_stale(v) ? events_borrow(v) : -1;
-
-		v->stale = is_stale(v) && fd < 0;
-		if (fd < 0)
-			continue;
-		count_from(e, v, fd);
-		close(fd);
-	}
 }
 
 /* From /proc ------------------------------------------------------------------------------ */
@@ -311,9 +297,17 @@ void events_read(struct events *e)
 	e->bpf = e->programs && events_programs_run(e->programs, &e->links, add_record, e);
 	if (e->programs && !e->bpf && !e->why.len)
 		buf_addf(&e->why, "cannot read BPF iterators: %s", strerror(errno));
-	if (e->bpf) {
-		refresh_counts(e);
-	} else {
+	for (size_t i = 0; e->bpf && i < e->n; i++) {
+		struct events_event *v = e->list[i];
+		int fd = is_stale(v) ? events_borrow(v) : -1;
+
+		v->stale = is_stale(v) && fd < 0;
+		if (fd < 0)
+			continue;
+		count_from(e, v, fd);
+		close(fd);
+	}
+	if (!e->bpf) {
 		events_empty(e);
 		read_proc(e);
 	}

@@ -30,10 +30,9 @@ struct use {
 		size_t bytes;
 		uint32_t value, mask;
 	} insn;				/* of a call */
-	unsigned int number_set;	/* the register set that only has the number; 0: no such one */
-	bool keeps_first;		/* a program finds the first argument after its call, and */
-	bool keeps_number;		/* the number */
-	bool copies_first;		/* the kernel takes the first argument from a copy of its own */
+	unsigned int number_set;	/* the register set that has the number alone; 0: none */
+	bool keeps_first, keeps_number;	/* a program finds them in their registers after its call */
+	bool copies_first;		/* the kernel has a copy of the first argument */
 };
 
 #define AT(member) (offsetof(struct user_regs_struct, member) / sizeof(uint64_t))
