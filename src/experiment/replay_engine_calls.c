@@ -188,7 +188,7 @@ static struct replayed replay_mmap(struct replay_engine *r, const struct call *c
 	if (call_word(c, 1) > r->ring_limit - rings_size(r))
 		return left_out("ring buffers beyond --ring-limit");
 	/* never replace a mapping of pevtrace */
-	return replay_made(own_call_mmap(r->own_calls, fd, call_word(c, 1), (int)c->args[2],
+	return replay_made(own_call_mmap(r->own_calls, fd, call_word(c, 1), 0, (int)c->args[2],
 			       (int)c->args[3] & ~(MAP_FIXED | MAP_FIXED_NOREPLACE)));
 }
 

@@ -10,6 +10,7 @@
 #include "core/lib/die.h"
 #include "core/lib/program.h"
 #include "engine/live/live.h"
+#include "engine/rings/borrow.h"
 #include "engine/rings/earlier.h"
 #include "engine/rings/look.h"
 #include "experiment/workload.h"
@@ -108,7 +109,7 @@ static void start_looking(struct live *l, const struct options *o)
 
 	if (!o->records && !o->keep && !o->perf_data)
 		return;
-	why = look_refusal();
+	why = borrow_refusal();
 	if (why) {
 		warn("cannot read ring buffers: %s", why);
 		return;
@@ -411,10 +412,13 @@ static int trace_run_verb(void *state, const struct verb_args *args)
 	struct live *l = &r->live;
 	struct trace_options t = { 0 };
 	bool begun, written;
-	int status = 0;
+	int status = 0, missing;
 
 	trace_check(o, args);
-	if (o->argv && trace_find(o->argv[0])) {
+	/* before output files are truncated; its exec may fail all the same */
+	missing = o->argv ? program_find(o->argv[0]) : 0;
+	if (missing) {
+		program_warn(o->argv[0], missing);
 		options_free(o);
 		return EXIT_TROUBLE;
 	}

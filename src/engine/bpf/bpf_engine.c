@@ -2,10 +2,13 @@
 #include "engine/bpf/bpf_engine.h"
 
 #include <errno.h>
+#include <linux/bpf.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "core/lib/clock.h"
@@ -24,11 +27,28 @@ struct bpf_task {
 	struct calls_message *held;	/* a beginning whose memory is expected at the end */
 };
 
+/*
+ * The reader of a BPF ring buffer.  Unlike libbpf's, it maps parts of the buffer when it reaches
+ * them, as mapping and unmapping 8 MiB takes longer than a short trace needs.
+ *
+ * Format: Documentation/bpf/ringbuf.rst.
+ */
+struct bpf_ring {
+	int map;			/* of the caller */
+	int epoll;			/* readable once a program woke up its reader */
+	size_t size;
+	unsigned long *consumed;	/* positions in the stream of all bytes, mapped */
+	const unsigned long *produced;
+	uint8_t *data;			/* space for the buffer, and for its beginning once more */
+	bool *mapped;			/* parts of it */
+};
+
 struct bpf_engine {
 	const struct bpf_engine_setup *setup;
 	struct nr_tables nrs;
 	const struct arch *compat;	/* of 32-bit programs, with numbers of its own; or NULL */
 	struct bpf_programs *programs;
+	struct bpf_ring ring;
 	struct map tasks;		/* tid -> struct bpf_task */
 	pid_t child;			/* has not run its program yet; 0: none */
 	uint64_t looked_ns;		/* when tasks whose end was lost were last looked for */
@@ -39,6 +59,70 @@ struct message_mem {
 	struct mem mem;
 	const struct calls_message *parts[2]; /* the second may be NULL */
 };
+
+/* Ring buffer ----------------------------------------------------------------------------- */
+
+/* Bytes that are mapped at once, more than a message has; and after which writers are told. */
+enum { PART = 256 * 1024, TOLD = 32 * 1024 };
+
+static void *ring_page(const struct bpf_ring *r, int protection, size_t number)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	void *p = mmap(NULL, page, protection, MAP_SHARED, r->map, (off_t)(number * page));
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+/* Begin to read a buffer of so many bytes, at least 1 MiB; return false, with errno, on failure. */
+static bool ring_open(struct bpf_ring *r, int map, size_t size)
+{
+	struct epoll_event e = { .events = EPOLLIN };
+	uint8_t *data = mmap(NULL, size + PART, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	*r = (struct bpf_ring){
+		.map = map, .size = size, .data = data == MAP_FAILED ? NULL : data,
+		.mapped = xcalloc(size / PART + 1, sizeof(*r->mapped)),
+		.epoll = epoll_create1(EPOLL_CLOEXEC),
+	};
+	r->consumed = ring_page(r, PROT_READ | PROT_WRITE, 0);
+	r->produced = ring_page(r, PROT_READ, 1);
+	return r->data && r->consumed && r->produced && r->epoll >= 0 &&
+	       !epoll_ctl(r->epoll, EPOLL_CTL_ADD, map, &e);
+}
+
+static void ring_close(struct bpf_ring *r)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	if (!r->mapped)
+		return;
+	if (r->data)
+		munmap(r->data, r->size + PART);
+	if (r->consumed)
+		munmap(r->consumed, page);
+	if (r->produced)
+		munmap((void *)r->produced, page);
+	if (r->epoll >= 0)
+		close(r->epoll);
+	free(r->mapped);
+	memset(r, 0, sizeof(*r));
+}
+
+/* Return len bytes from a position on. */
+static const uint8_t *ring_bytes(struct bpf_ring *r, unsigned long pos, size_t len)
+{
+	size_t at = pos & (r->size - 1);
+	size_t data = 2 * (size_t)sysconf(_SC_PAGESIZE); /* behind the pages of the positions */
+
+	for (size_t part = at / PART; part <= (at + len - 1) / PART; part++) {
+		if (!r->mapped[part] &&
+		    mmap(r->data + part * PART, PART, PROT_READ, MAP_SHARED | MAP_FIXED, r->map,
+			 (off_t)(data + part * PART % r->size)) == MAP_FAILED)
+			die("cannot map the buffer of BPF programs: %s", strerror(errno));
+		r->mapped[part] = true;
+	}
+	return r->data + at;
+}
 
 /* Memory ---------------------------------------------------------------------------------- */
 
@@ -254,10 +338,9 @@ static void on_execed(struct bpf_engine *e, const struct calls_message *m)
 	e->setup->ops->execed(e->setup->ctx, &exec);
 }
 
-static void on_message(void *ctx, const struct calls_message *m, size_t len)
+static void on_message(struct bpf_engine *e, const struct calls_message *m, size_t len)
 {
 	const size_t head = offsetof(struct calls_message, bytes);
-	struct bpf_engine *e = ctx;
 	struct bpf_task *t;
 	siginfo_t info;
 	pid_t by;
@@ -299,6 +382,30 @@ static void on_message(void *ctx, const struct calls_message *m, size_t len)
 	}
 }
 
+/* Act on the messages that are in the buffer. */
+static void ring_read(struct bpf_ring *r, struct bpf_engine *e)
+{
+	unsigned long at = *r->consumed, told = at;
+
+	while (at != __atomic_load_n(r->produced, __ATOMIC_ACQUIRE)) {
+		const uint8_t *bytes = ring_bytes(r, at, BPF_RINGBUF_HDR_SZ);
+		uint32_t head = __atomic_load_n((const uint32_t *)bytes, __ATOMIC_ACQUIRE);
+		uint32_t len = head & ~BPF_RINGBUF_DISCARD_BIT;
+
+		if (head & BPF_RINGBUF_BUSY_BIT)
+			break;
+		bytes = ring_bytes(r, at, BPF_RINGBUF_HDR_SZ + len) + BPF_RINGBUF_HDR_SZ;
+		if (!(head & BPF_RINGBUF_DISCARD_BIT))
+			on_message(e, (const struct calls_message *)bytes, len); /* aligned to 8 */
+		at += (BPF_RINGBUF_HDR_SZ + len + 7) & ~7UL;
+		if (at - told < TOLD)
+			continue;
+		__atomic_store_n(r->consumed, at, __ATOMIC_RELEASE);
+		told = at;
+	}
+	__atomic_store_n(r->consumed, at, __ATOMIC_RELEASE);
+}
+
 /* Look for tasks whose end was not reported. */
 static void find_ended(struct bpf_engine *e)
 {
@@ -327,8 +434,11 @@ struct bpf_engine *bpf_engine_new(const struct bpf_engine_setup *setup, struct b
 		if ((*a)->kernel == arch_native() && !(*a)->nr_bit)
 			e->compat = *a;
 	e->programs = bpf_programs_new(setup, &e->nrs, e->compat, why);
-	if (e->programs)
+	if (e->programs &&
+	    ring_open(&e->ring, bpf_programs_buffer(e->programs), setup->buffer))
 		return e;
+	if (e->programs)
+		buf_addf(why, "cannot map the buffer of BPF programs: %s", strerror(errno));
 	bpf_engine_free(e);
 	return NULL;
 }
@@ -383,7 +493,7 @@ size_t bpf_engine_read(struct bpf_engine *e)
 {
 	struct bpf_lost lost;
 
-	bpf_ring_read(bpf_programs_ring(e->programs), on_message, e);
+	ring_read(&e->ring, e);
 	lost = bpf_engine_lost(e);
 	if (bpf_lost_sum(&lost) && clock_ns() - e->looked_ns > LOOK_NS) {
 		find_ended(e);
@@ -394,7 +504,7 @@ size_t bpf_engine_read(struct bpf_engine *e)
 
 int bpf_engine_fd(const struct bpf_engine *e)
 {
-	return bpf_programs_ring(e->programs)->epoll;
+	return e->ring.epoll;
 }
 
 struct bpf_lost bpf_engine_lost(const struct bpf_engine *e)
@@ -410,6 +520,7 @@ void bpf_engine_free(struct bpf_engine *e)
 	if (!e)
 		return;
 	bpf_programs_free(e->programs);
+	ring_close(&e->ring);
 	while ((slot = map_next(&e->tasks, &at))) {
 		bpf_task_end(e, slot->value, TRACE_DETACHED);
 		at = 0;

@@ -33,7 +33,7 @@ struct bpf_programs {
 	size_t nlinks;
 	int functions[3];	/* links to functions */
 	size_t nfunctions;
-	struct bpf_ring ring;
+	int buffer;		/* the ring buffer */
 	int tasks, holders;
 	struct calls_state *state;	/* mapped */
 };
@@ -141,17 +141,6 @@ static bool open_calls(struct bpf_programs *p, struct kernel_types *types, int f
 	return p->object;
 }
 
-/* As processors without unaligned accesses do, so that what these refuse is seen everywhere. */
-static bool require_alignment(struct bpf_programs *p)
-{
-	struct bpf_program *program = NULL;
-
-	while ((program = BPF(bpf_object__next_program)(p->object, program)))
-		if (BPF(bpf_program__set_flags)(program, BPF_F_STRICT_ALIGNMENT))
-			return false;
-	return true;
-}
-
 /* The programs that see calls, and what they are at functions: attach types that headers lack. */
 enum { FENTRY_MULTI = 59, FEXIT_MULTI = 60 };
 
@@ -184,9 +173,13 @@ static bool load_calls(struct bpf_programs *p, const struct bpf_engine_setup *se
 		       const struct calls_setup *constants, struct kernel_types *types)
 {
 	int fd = memfd_create("types", MFD_CLOEXEC);
-	bool loaded = open_calls(p, fd < 0 ? NULL : types, fd) && require_alignment(p);
+	struct bpf_program *each = NULL;
+	bool loaded = open_calls(p, fd < 0 ? NULL : types, fd);
 	bool events = constants->hooks == CALLS_EVENTS, created = events && !constants->pid_ns;
 
+	/* as without unaligned accesses, so that what such processors refuse is seen everywhere */
+	while (loaded && (each = BPF(bpf_object__next_program)(p->object, each)))
+		loaded = !BPF(bpf_program__set_flags)(each, BPF_F_STRICT_ALIGNMENT);
 	for (int i = 0; loaded && i < CALL_PROGRAMS; i++) {
 		struct bpf_program *program = call_program(p, i);
 
@@ -306,52 +299,44 @@ static bool attach_calls(struct bpf_programs *p, const struct call_functions *f,
 	       attach_program(p, call_program(p, EXIT));
 }
 
-/*
- * Open an event: the programs learn from it what files of events are.  A clock of a CPU, which
- * does not run, as the first event of a task or of another kind makes the kernel wait for RCU or
- * patch its code.
- */
-static bool show_test_event(const struct bpf_programs *p)
-{
-	struct perf_event_attr a = {
-		.type = PERF_TYPE_SOFTWARE, .size = sizeof(a), .config = PERF_COUNT_SW_CPU_CLOCK,
-		.disabled = 1, .exclude_kernel = 1, .exclude_hv = 1,
-	};
-	int fd = (int)syscall(SYS_perf_event_open, &a, -1, sched_getcpu(), -1, PERF_FLAG_FD_CLOEXEC);
-
-	if (fd < 0)
-		return false;
-	close(fd);
-	return __atomic_load_n(&p->state->event_fops, __ATOMIC_RELAXED);
-}
-
 /* Load and attach the programs, at functions unless that is NULL; return what failed, or NULL. */
 static const char *programs_start(struct bpf_programs *p, const struct bpf_engine_setup *setup,
 				  const struct calls_setup *constants,
 				  struct kernel_types *types, const struct call_functions *f)
 {
+	struct perf_event_attr a = {
+		.type = PERF_TYPE_SOFTWARE, .size = sizeof(a), .config = PERF_COUNT_SW_CPU_CLOCK,
+		.disabled = 1, .exclude_kernel = 1, .exclude_hv = 1,
+	};
 	uint32_t zero = 0, cgroup = (uint32_t)setup->cgroup;
+	int fd;
 	bool events = constants->hooks == CALLS_EVENTS;
 
 	if (!load_calls(p, setup, constants, types))
 		return "cannot load BPF programs";
+	p->buffer = BPF(bpf_map__fd)(map_named(p, "calls_ring"));
 	p->tasks = BPF(bpf_map__fd)(map_named(p, "calls_tasks"));
 	p->holders = BPF(bpf_map__fd)(map_named(p, "calls_holders"));
 	p->state = mmap(NULL, sizeof(*p->state), PROT_READ | PROT_WRITE, MAP_SHARED,
 			BPF(bpf_map__fd)(map_named(p, ".bss")), 0);
 	if (p->state == MAP_FAILED)
 		return "cannot map the state of BPF programs";
-	if (!bpf_ring_open(&p->ring, BPF(bpf_map__fd)(map_named(p, "calls_ring")), setup->buffer))
-		return "cannot map the buffer of BPF programs";
 	if (setup->cgroup >= 0 &&
 	    BPF(bpf_map__update_elem)(map_named(p, "calls_cgroup"), &zero, sizeof(zero), &cgroup,
 				      sizeof(cgroup), 0))
 		return "cannot select the cgroup";
 	if (!attach_tasks(p, events) || !attach_calls(p, f, events))
 		return "cannot attach BPF programs";
-	if (!show_test_event(p))
-		return "perf_event_open(2) of a test event was not seen";
-	return NULL;
+	/*
+	 * Open an event: the programs learn from it what files of events are.  A clock of a CPU,
+	 * which does not run, as the first event of a task or of another kind makes the kernel wait
+	 * for RCU or patch its code.
+	 */
+	fd = (int)syscall(SYS_perf_event_open, &a, -1, sched_getcpu(), -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0 && __atomic_load_n(&p->state->event_fops, __ATOMIC_RELAXED) ? NULL :
+	       "perf_event_open(2) of a test event was not seen";
 }
 
 static void programs_stop(struct bpf_programs *p)
@@ -360,7 +345,6 @@ static void programs_stop(struct bpf_programs *p)
 		close(p->functions[--p->nfunctions]);
 	while (p->nlinks)
 		BPF(bpf_link__destroy)(p->links[--p->nlinks]);
-	bpf_ring_close(&p->ring);
 	if (p->state && p->state != MAP_FAILED)
 		munmap(p->state, sizeof(*p->state));
 	BPF(bpf_object__close)(p->object);
@@ -490,9 +474,9 @@ void bpf_programs_free(struct bpf_programs *p)
 
 /* Use ------------------------------------------------------------------------------------- */
 
-struct bpf_ring *bpf_programs_ring(struct bpf_programs *p)
+int bpf_programs_buffer(const struct bpf_programs *p)
 {
-	return &p->ring;
+	return p->buffer;
 }
 
 void bpf_programs_follow(struct bpf_programs *p, pid_t tid)
@@ -550,10 +534,10 @@ void bpf_programs_free(struct bpf_programs *p)
 	(void)p;
 }
 
-struct bpf_ring *bpf_programs_ring(struct bpf_programs *p)
+int bpf_programs_buffer(const struct bpf_programs *p)
 {
 	(void)p;
-	return NULL;
+	return -1;
 }
 
 void bpf_programs_follow(struct bpf_programs *p, pid_t tid)

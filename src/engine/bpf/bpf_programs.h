@@ -23,41 +23,15 @@ struct bpf_programs *bpf_programs_new(const struct bpf_engine_setup *setup,
 				      struct buf *why);
 void bpf_programs_free(struct bpf_programs *p);
 
+/* Return the descriptor of the ring buffer that they write messages to. */
+int bpf_programs_buffer(const struct bpf_programs *p);
+
 /* Add a task to those that are followed, or a process to those that hold an event. */
 void bpf_programs_follow(struct bpf_programs *p, pid_t tid);
 void bpf_programs_holds(struct bpf_programs *p, pid_t pid);
 
 /* Return how many messages were lost, or may be, as a program did not run. */
 struct bpf_lost bpf_programs_lost(const struct bpf_programs *p);
-
-/*
- * The reader of a BPF ring buffer.  Unlike libbpf's, it maps parts of the buffer when it reaches
- * them, as mapping and unmapping 8 MiB takes longer than a short trace needs.
- *
- * Format: Documentation/bpf/ringbuf.rst.
- */
-struct bpf_ring {
-	int map;			/* of the caller */
-	int epoll;			/* readable once a program woke up its reader */
-	size_t size;
-	unsigned long *consumed;	/* positions in the stream of all bytes, mapped */
-	const unsigned long *produced;
-	uint8_t *data;			/* space for the buffer, and for its beginning once more */
-	bool *mapped;			/* parts of it */
-};
-
-/* Return the ring buffer that the programs write messages to; epoll is readable when it fills. */
-struct bpf_ring *bpf_programs_ring(struct bpf_programs *p);
-
-/* Read the buffer of a map of so many bytes, at least 1 MiB.  Return false, with errno, if it fails. */
-bool bpf_ring_open(struct bpf_ring *r, int map, size_t size);
-
-/* Also after a failure, or of zeros. */
-void bpf_ring_close(struct bpf_ring *r);
-
-/* Call hook for each message; len: its bytes. */
-void bpf_ring_read(struct bpf_ring *r,
-		   void (*hook)(void *ctx, const struct calls_message *m, size_t len), void *ctx);
 
 /*
  * The kernel's functions that system calls begin with: their ids as types of the kernel (BTF),

@@ -99,14 +99,6 @@ enum {
 
 enum relevance { RELEVANT_NOT, RELEVANT_HELD, RELEVANT };
 
-/* Return the descriptor that a call may be about, or -1. */
-static __always_inline int plan_fd(const struct calls_plan *plan, const __u64 *args)
-{
-	if (plan->watch != CALLS_MAP_FD)
-		return args[0];
-	return args[3] & MAP_SHARED ? args[4] : -1;
-}
-
 /* Return whether a call is reported: not, in processes that hold an event, or in all. */
 static __always_inline enum relevance relevance(const struct calls_plan *plan, const __u64 *args,
 						__u64 event)
@@ -263,6 +255,7 @@ int calls_enter(__u64 *ctx)
 	struct pt_regs *regs;
 	struct fdtable *table;
 	struct calls_running *r;
+	int fd;
 
 	if (calls_setup.hooks == CALLS_FUNCTIONS) {
 		nr = syscall_nr((struct pt_regs *)bpf_task_pt_regs(task));
@@ -280,7 +273,9 @@ int calls_enter(__u64 *ctx)
 		return 0;
 	regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	get_args(regs, compat, args);
-	event = event_behind(table->fd, table->max_fds, plan_fd(plan, args));
+	/* the descriptor that it may be about */
+	fd = plan->watch != CALLS_MAP_FD ? args[0] : args[3] & MAP_SHARED ? args[4] : -1;
+	event = event_behind(table->fd, table->max_fds, fd);
 	relevant = relevance(plan, args, event);
 	if (!relevant || (relevant == RELEVANT_HELD && !held))
 		return 0;

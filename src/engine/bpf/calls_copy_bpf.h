@@ -213,13 +213,19 @@ __noinline __u64 calls_passed_id(struct calls_message *m, __u64 control, __u64 a
 	return id;
 }
 
-/* Set m->passed of the first control message, if that has descriptors. */
-static __always_inline void find_passed(struct calls_message *m, __u64 control, __u64 len)
+static __always_inline void copy_message(struct calls_message *m, __u64 addr)
 {
 	__u32 word = word_size(m);
-	__u64 size = calls_word(control, word), *ids;
-	__u64 into;
+	__u64 control, len, size, into, *ids;
 
+	calls_copy(m, addr, MESSAGE_WORDS * word);
+	control = calls_last_word(m, 4 * word, word);
+	len = calls_last_word(m, 5 * word, word);
+	if (!control || !len)
+		return;
+	calls_copy(m, control, len < CONTROL_MAX ? len : CONTROL_MAX);
+	/* find the events of the first control message, if that has descriptors */
+	size = calls_word(control, word);
 	if (calls_word(control + word, 4) != SOL_SOCKET ||
 	    calls_word(control + word + 4, 4) != SCM_RIGHTS || size > len)
 		return;
@@ -233,20 +239,6 @@ static __always_inline void find_passed(struct calls_message *m, __u64 control, 
 	for (__u32 i = 0; i < CALLS_PASSED; i++)
 		ids[i] = calls_passed_id(m, control, word + 8 + i * sizeof(int), size);
 	copy_end(m, 0, CALLS_PASSED * sizeof(*ids));
-}
-
-static __always_inline void copy_message(struct calls_message *m, __u64 addr)
-{
-	__u32 word = word_size(m);
-	__u64 control, len;
-
-	calls_copy(m, addr, MESSAGE_WORDS * word);
-	control = calls_last_word(m, 4 * word, word);
-	len = calls_last_word(m, 5 * word, word);
-	if (!control || !len)
-		return;
-	calls_copy(m, control, len < CONTROL_MAX ? len : CONTROL_MAX);
-	find_passed(m, control, len);
 }
 
 /* Copy the string that a word of an argv points to; return whether there is one. */

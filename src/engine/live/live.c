@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/abi/call_decode.h"
 #include "core/host/proc.h"
@@ -17,6 +16,7 @@
 #include "engine/live/live.h"
 #include "engine/ptrace/proc.h"
 #include "engine/ptrace/trace.h"
+#include "engine/rings/borrow.h"
 #include "engine/rings/earlier.h"
 #include "engine/rings/look.h"
 #include "formats/perfdata/measured.h"
@@ -242,7 +242,7 @@ static void learn_counts(struct live *l, pid_t pid, pid_t tid)
 {
 	struct looker *looker = l->looker;
 
-	if (look_refusal())
+	if (borrow_refusal())
 		return;
 	if (!looker)
 		looker = looker_new(&l->session);
@@ -292,19 +292,6 @@ static void live_on_born(void *ctx, const struct trace_birth *b)
 	if (l->bpf && l->looker)
 		look_keep(l->looker, b->pid, b->tid);
 	learn_counts(l, b->pid, b->tid);
-}
-
-/* Warn once that the program cannot trace or be traced: pevtrace cannot conceal that. */
-static void note_ptrace(struct live *l, const struct call *c)
-{
-	char comm[32] = "?";
-
-	if (c->desc->id != CALL_PTRACE || !c->failed || c->ret != EPERM || l->warned_ptrace)
-		return;
-	l->warned_ptrace = true;
-	proc_comm(c->tid, comm, sizeof(comm));
-	warn("%s[%d] cannot use ptrace: a task has one tracer, here pevtrace; its results may "
-	     "differ: run it without pevtrace", comm, (int)c->tid);
 }
 
 /* Translate the pid of an open out of the PID namespace of its caller. */
@@ -387,8 +374,8 @@ static void watch_new_fds(struct live *l, const struct call *c)
 }
 
 /*
- * Return whether an open's result is no event, as a seccomp filter may fake any number, or a message
- * passed descriptors, and certainly none of an event.
+ * Return whether an open's result is no event, as a seccomp filter may fake any number, or a
+ * message passed descriptors, and certainly none of an event.
  */
 static bool brought_no_event(const struct call *c)
 {
@@ -412,6 +399,7 @@ static bool brought_no_event(const struct call *c)
 static void live_on_exit(void *ctx, struct call *c, const struct mem *mem)
 {
 	struct live *l = ctx;
+	char comm[32] = "?";
 	bool limited;
 
 	/* an injected success wrote nothing to memory */
@@ -428,7 +416,13 @@ static void live_on_exit(void *ctx, struct call *c, const struct mem *mem)
 	if (l->measured)
 		measured_call(l->measured, c);
 	watch_new_fds(l, c);
-	note_ptrace(l, c);
+	/* pevtrace cannot conceal that a task has one tracer */
+	if (c->desc->id == CALL_PTRACE && c->failed && c->ret == EPERM && !l->warned_ptrace) {
+		l->warned_ptrace = true;
+		proc_comm(c->tid, comm, sizeof(comm));
+		warn("%s[%d] cannot use ptrace: a task has one tracer, here pevtrace; its results "
+		     "may differ: run it without pevtrace", comm, (int)c->tid);
+	}
 	live_note_holders(l, c);
 	/*
 	 * Detach from all tasks once as many calls were shown as the user wants (--syscall-limit),
@@ -453,7 +447,7 @@ static void live_on_execed(void *ctx, const struct trace_exec *x)
 {
 	struct live *l = ctx;
 	char link[32], text[PATH_MAX];
-	/* as the kernel was told, if /proc does not show it: it ended, or runs another one by now */
+	/* as the kernel was told, if /proc does not show it: the task ended, or runs another one */
 	const char *exe = *x->path ? x->path : NULL;
 
 	l->user->execed(l, x->tid, x->former);

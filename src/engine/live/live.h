@@ -108,9 +108,7 @@ void live_watch_fd(struct live *l, int fd);
 typedef int live_attach_fn(struct live *l, pid_t pid);
 bool live_attach(struct live *l, live_attach_fn *attach);
 
-/*
- * Trace with the BPF engine.  Return false after a warn() if it could not begin.
- */
+/* Trace with the BPF engine.  Return false after a warn() if it could not begin. */
 bool live_trace_bpf(struct live *l, const struct trace_options *t, int *status);
 
 /*

@@ -2,7 +2,6 @@
 /* Tracing with the BPF engine. */
 #include <poll.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -31,23 +30,12 @@ struct run {
 
 static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 
-static void run_block(struct run *r)
-{
-	struct sigaction action;
-	sigset_t wanted;
-
-	sigemptyset(&wanted);
-	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
-		if (!sigaction(ends[i], NULL, &action) && action.sa_handler != SIG_IGN)
-			sigaddset(&wanted, ends[i]);
-	sigprocmask(SIG_BLOCK, &wanted, &r->mask);
-	r->signals = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
 /* Discard signals that came at the end; the next ones must not keep output from being written. */
 static void run_unblock(struct run *r)
 {
-	const struct sigaction once = { .sa_handler = signal_interrupts, .sa_flags = (int)SA_RESETHAND };
+	const struct sigaction once = {
+		.sa_handler = signal_interrupts, .sa_flags = (int)SA_RESETHAND
+	};
 	struct signalfd_siginfo info;
 	struct sigaction action;
 
@@ -107,7 +95,7 @@ static void run_loop(struct run *r)
 
 	do {
 		poll(fds, r->work.ended ? 2 : 3, (int)(tick_ms < READ_MS ? tick_ms : READ_MS));
-		/* forward signals to the command, unless a terminal sent them; else they end the trace */
+		/* signals go to the command, unless a terminal sent them, or else end the trace */
 		while (read(r->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
 			if (!r->work.pid || r->work.ended)
 				r->ended = true;
@@ -184,6 +172,8 @@ bool live_trace_bpf(struct live *l, const struct trace_options *t, int *status)
 		.cgroup = r.cgroup, .hooks = l->options.bpf_hooks, .buffer = l->options.buffer,
 		.wakes_for_tasks = l->measured,
 	};
+	struct sigaction action;
+	sigset_t wanted;
 	bool begun = false;
 
 	if (cgroup && r.cgroup < 0)
@@ -191,7 +181,12 @@ bool live_trace_bpf(struct live *l, const struct trace_options *t, int *status)
 	buf_free(&why);
 	if (cgroup && r.cgroup < 0)
 		return false;
-	run_block(&r);
+	sigemptyset(&wanted);
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+		if (!sigaction(ends[i], NULL, &action) && action.sa_handler != SIG_IGN)
+			sigaddset(&wanted, ends[i]);
+	sigprocmask(SIG_BLOCK, &wanted, &r.mask);
+	r.signals = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
 	/* forked first, the command gets none of the engine's mappings and descriptors */
 	if (!l->options.argv ||
 	    workload_fork(&r.work, l->options.program, l->options.argv, &r.mask))

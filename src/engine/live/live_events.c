@@ -4,7 +4,6 @@
  * and what the kernel itself says of events.
  */
 #include <errno.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include "core/abi/bpf.h"
@@ -113,22 +112,11 @@ static bool adopt_fd(struct live *l, const struct call *c, int fd, bool cloexec)
 	return adopt_event(l, c, fd, cloexec, id);
 }
 
-/*
- * Return whether it may map a ring buffer, by its size: one page and 2^n, or one for the
- * control page only.  So that most mappings of shared files cost nothing more.
- */
-static bool may_map_ring(const struct live *l, const struct call *c)
-{
-	uint64_t page = l->names->page_size, pages = (call_word(c, 1) + page - 1) / page;
-
-	return (c->desc->id == CALL_MMAP || c->desc->id == CALL_MMAP2) &&
-	       c->args[3] & MAP_SHARED && !call_word(c, 5) && pages &&
-	       !((pages - 1) & (pages - 2));
-}
-
 /* Return the descriptor that the call uses as an event's, or -1. */
 static int event_fd_of(const struct live *l, const struct call *c)
 {
+	uint64_t page = l->names->page_size, pages;
+	bool maps = c->desc->id == CALL_MMAP || c->desc->id == CALL_MMAP2;
 	struct bpf_command b;
 
 	switch (c->desc->class) {
@@ -137,7 +125,13 @@ static int event_fd_of(const struct live *l, const struct call *c)
 	case CLASS_BPF:
 		return bpf_command(c, &b) && b.attach_type == ABI_BPF_PERF_EVENT ? b.fd : -1;
 	case CLASS_MEMORY:
-		return may_map_ring(l, c) ? call_int(c, 4) : -1;
+		/*
+		 * A ring buffer has one page and 2^n, or one for the control page only.  So most
+		 * mappings of shared files cost nothing more.
+		 */
+		pages = (call_word(c, 1) + page - 1) / page;
+		return maps && c->args[3] & MAP_SHARED && !call_word(c, 5) && pages &&
+		       !((pages - 1) & (pages - 2)) ? call_int(c, 4) : -1;
 	case CLASS_READ:
 		return call_int(c, 0);
 	default:
@@ -177,7 +171,8 @@ bool live_adopt_received(struct live *l, struct call *c)
 		   call_passed_fds(c, AT_SYSCALL_EXIT, fds);
 
 	for (size_t i = 0; waiting && i < n && !event; i++)
-		event = c->inside && i < CALL_PASSED_IDS ? c->passed[i] : is_event_fd(c->tid, fds[i]);
+		event = c->inside && i < CALL_PASSED_IDS ? c->passed[i] :
+			is_event_fd(c->tid, fds[i]);
 	if (waiting && !event)
 		return false;
 	if (waiting)

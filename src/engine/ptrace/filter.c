@@ -8,7 +8,6 @@
 #include <linux/seccomp.h>
 #include <seccomp.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -64,24 +63,6 @@ static int add_test(scmp_filter_ctx ctx, int nr, const struct test *t)
 				SCMP_CMP(t->arg, SCMP_CMP_MASKED_EQ, t->mask, t->value));
 }
 
-/* Add the tests of one call. */
-static int add_rules(scmp_filter_ctx ctx, int nr, enum call_id id, enum call_watch watch)
-{
-	int err = 0;
-
-	if (watch == WATCH_ALWAYS)
-		return seccomp_rule_add(ctx, SCMP_ACT_TRACE(FILTER_DATA), nr, 0);
-	for (const struct test *t = tests_of(watch, id); t->mask && !err; t++)
-		err = add_test(ctx, nr, t);
-	for (size_t i = 0; watch == WATCH_BPF && i < xlat_bpf_cmd.n && !err; i++) {
-		uint32_t command = (uint32_t)xlat_bpf_cmd.entries[i].value;
-
-		if (bpf_part_of(command))
-			err = add_test(ctx, nr, &(struct test){ 0, UINT32_MAX, command });
-	}
-	return err;
-}
-
 bool filter_matches(const struct trace_options *opts, const struct call *call)
 {
 	enum call_watch watch = opts->watch[call->desc->id];
@@ -111,7 +92,16 @@ static int add_calls(scmp_filter_ctx ctx, const struct nr_table *table,
 		nr = seccomp_syscall_resolve_name(desc->name);
 		if (nr == __NR_SCMP_ERROR)
 			continue;
-		err = add_rules(ctx, nr, desc->id, watch);
+		err = watch != WATCH_ALWAYS ? 0 :
+		      seccomp_rule_add(ctx, SCMP_ACT_TRACE(FILTER_DATA), nr, 0);
+		for (const struct test *t = tests_of(watch, desc->id); t->mask && !err; t++)
+			err = add_test(ctx, nr, t);
+		for (size_t k = 0; watch == WATCH_BPF && k < xlat_bpf_cmd.n && !err; k++) {
+			uint32_t command = (uint32_t)xlat_bpf_cmd.entries[k].value;
+
+			if (bpf_part_of(command))
+				err = add_test(ctx, nr, &(struct test){ 0, UINT32_MAX, command });
+		}
 		if (err)
 			return err;
 	}

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -238,13 +237,6 @@ static bool want_filter(struct tracer *t)
 	else
 		filter_set_data(&t->filter, t->mark);
 	return !err;
-}
-
-int trace_find(const char *file)
-{
-	int err = program_find(file);
-
-	return err ? program_warn(file, err) : 0;
 }
 
 /* Warn of what the child reported; return 0, or the errno of its exec. */

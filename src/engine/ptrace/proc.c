@@ -253,13 +253,14 @@ static size_t timed_read(pid_t tid, uint64_t addr, void *dst, size_t len)
 	return got;
 }
 
-/* Return whether all pages are present, or move_pages(2) cannot tell. */
-static bool is_present(pid_t tid, uint64_t addr, size_t len)
+size_t remote_read_timeout(pid_t tid, uint64_t addr, void *dst, size_t len)
 {
 	const uint64_t last = (addr + len - 1) / PAGE;
 	uint64_t page = addr / PAGE;
+	bool valid = len && addr == (uintptr_t)addr && len <= UINTPTR_MAX - addr;
 
-	while (page <= last) {
+	/* are all pages present? */
+	while (valid && page <= last) {
 		void *pages[BATCH];
 		int where[BATCH];
 		size_t n = 0;
@@ -267,20 +268,12 @@ static bool is_present(pid_t tid, uint64_t addr, size_t len)
 		for (; n < BATCH && page <= last; page++)
 			pages[n++] = (void *)(uintptr_t)(page * PAGE);
 		if (syscall(SYS_move_pages, tid, n, pages, NULL, where, 0))
-			return true;
+			break; /* it cannot tell */
 		for (size_t i = 0; i < n; i++)
 			if (where[i] < 0)
-				return false;
+				return timed_read(tid, addr, dst, len);
 	}
-	return true;
-}
-
-size_t remote_read_timeout(pid_t tid, uint64_t addr, void *dst, size_t len)
-{
-	if (!len || addr != (uintptr_t)addr || len > UINTPTR_MAX - addr ||
-	    is_present(tid, addr, len))
-		return remote_read(tid, addr, dst, len);
-	return timed_read(tid, addr, dst, len);
+	return remote_read(tid, addr, dst, len);
 }
 
 static size_t mem_read(const struct mem *m, uint64_t addr, void *dst, size_t len)

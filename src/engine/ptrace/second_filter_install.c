@@ -102,18 +102,6 @@ static bool remote_call(struct remote_call *r, long nr, const uint64_t args[6], 
 	return true;
 }
 
-/* Restore registers and signal mask unless the task is gone. */
-static void remote_call_end(struct remote_call *r)
-{
-	if (r->gone)
-		return;
-	regs_set(r->tid, &r->regs);
-	ptrace_must(PTRACE_SETSIGMASK, r->tid, sizeof(r->mask), (uintptr_t)&r->mask);
-	/* Report a group-stop again, if it lasts. */
-	if (r->interrupted)
-		ptrace_must(PTRACE_INTERRUPT, r->tid, 0, 0);
-}
-
 static bool copy_out(pid_t tid, uint64_t addr, const void *data, size_t len)
 {
 	struct iovec local = { (void *)data, len };
@@ -183,7 +171,13 @@ bool second_filter_extend(struct tracer *t, struct task *task)
 	}
 	filter_set_data(&f, t->mark);
 	state->refused = !install(&r, &f);
-	remote_call_end(&r);
+	if (!r.gone) {
+		regs_set(r.tid, &r.regs);
+		ptrace_must(PTRACE_SETSIGMASK, r.tid, sizeof(r.mask), (uintptr_t)&r.mask);
+		/* report a group-stop again, if it lasts */
+		if (r.interrupted)
+			ptrace_must(PTRACE_INTERRUPT, r.tid, 0, 0);
+	}
 	if (r.stop.si_signo)
 		t->ops->signalled(t->ctx, task->tid, &r.stop);
 	filter_free(&f);

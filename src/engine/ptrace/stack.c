@@ -210,7 +210,9 @@ static void walker_answer(const struct walk_answer *a)
 static void walker_answer_frame(struct walked *w, unw_cursor_t *cursor, uint64_t ip,
 				bool after_call)
 {
-	struct walk_answer a = { .end = WALK_GOES_ON, .frame = { .ip = ip, .after_call = after_call } };
+	struct walk_answer a = {
+		.end = WALK_GOES_ON, .frame = { .ip = ip, .after_call = after_call },
+	};
 	struct trace_frame *f = &a.frame;
 	const struct mapping *m = walked_mapping(w, ip);
 	unw_word_t offset = 0;
@@ -232,30 +234,15 @@ static void walker_answer_frame(struct walked *w, unw_cursor_t *cursor, uint64_t
 	walker_answer(&a);
 }
 
-/*
- * Return whether a signal interrupted the frame before the instruction at ip.  libunwind looks
- * up such a frame at ip, and a frame that called another at ip - 1.  unw_is_signal_frame() is
- * of no use: depending on processor and version it is true of the interrupted frame, or of the
- * trampoline that the signal handler returns to.
- */
-static bool walker_interrupted(struct walked *w, unw_cursor_t *cursor, unw_word_t ip)
-{
-	unw_proc_info_t info;
-
-	w->looked_up = 0;
-	w->probing = true;
-	UNW(unw_get_proc_info)(cursor, &info);
-	w->probing = false;
-	return w->looked_up == ip;
-}
-
 static enum walk_end walker_walk(struct walked *w)
 {
 	unw_cursor_t *cursor = &w->cursor;
+	unw_proc_info_t info;
 
 	if (UNW(unw_init_remote)(cursor, w->space, w))
 		return WALK_NO_REGISTERS;
 	for (int i = 0; i < WALK_FRAMES; i++) {
+		bool after_call = true;	/* the call's instruction is before the innermost address */
 		unw_word_t ip;
 		int more;
 
@@ -263,9 +250,20 @@ static enum walk_end walker_walk(struct walked *w)
 			return WALK_NO_POINTER;
 		if (!ip)
 			return WALK_WHOLE;
-		/* the system call's instruction is before the innermost address */
-		walker_answer_frame(w, cursor, ip,
-				    !i || !walker_interrupted(w, cursor, ip));
+		/*
+		 * A signal may have interrupted a further frame before the instruction at ip.
+		 * libunwind looks up such a frame at ip, and a frame that called another at ip - 1.
+		 * unw_is_signal_frame() is of no use: depending on processor and version it is
+		 * true of the interrupted frame, or of the trampoline that the handler returns to.
+		 */
+		if (i) {
+			w->looked_up = 0;
+			w->probing = true;
+			UNW(unw_get_proc_info)(cursor, &info);
+			w->probing = false;
+			after_call = w->looked_up != ip;
+		}
+		walker_answer_frame(w, cursor, ip, after_call);
 		more = UNW(unw_step)(cursor);
 		if (!more)
 			return WALK_WHOLE;

@@ -137,12 +137,6 @@ struct tracer *trace_new(const struct trace_options *opts,
 			 const struct trace_ops *ops, void *ctx);
 
 /*
- * Return 0 if there is such a file, looked up in PATH, or a positive errno after a warn().
- * Call it before output files are truncated; an exec of the file may fail all the same.
- */
-int trace_find(const char *file);
-
-/*
  * Launch argv[0], looked up in PATH, and wait until it runs.  With opts->daemon, the calling
  * process becomes the program, and the function returns in a grandchild.  Return 0, or a positive
  * errno after a warn(); then no hook was called.  The initial execve is not

@@ -54,39 +54,33 @@ static bool is_generic(uint32_t type)
 	return type == PERF_TYPE_HARDWARE || type == PERF_TYPE_HW_CACHE || type == PERF_TYPE_RAW;
 }
 
-/* Return the number of the PMU that an event in the list shows for a type, else the type. */
-static uint32_t pmu_of(const struct events *events, uint32_t type)
-{
-	for (size_t i = 0; i < events->n; i++) {
-		const struct events_facts *f = &events->list[i]->facts;
-
-		if (f->type == type || (is_generic(f->type) && is_generic(type)))
-			return f->pmu;
-	}
-	return type;
-}
-
-/*
- * Return whether an event of the same PMU can be in the way: a breakpoint only if both can be on
- * one CPU with one thread there (kernel/events/hw_breakpoint.c, fetch_bp_busy_slots()).
- */
-static bool is_in_way(const struct events_facts *f, const struct holders_of *of)
-{
-	if (of->type != PERF_TYPE_BREAKPOINT)
-		return true;
-	return (of->tid < 0 || !f->target || f->target == (uint32_t)of->tid) &&
-	       (of->cpu < 0 || f->cpu < 0 || f->cpu == of->cpu);
-}
-
 void holders_add_of(const struct events *events, const struct holders_of *of,
 		    const struct names *names, struct buf *out)
 {
-	uint32_t pmu = pmu_of(events, of->type);
+	/* the number of the PMU that an event in the list shows for the type, else the type */
+	uint32_t pmu = of->type;
 	struct holdings all = { 0 };
 
-	for (size_t i = 0; i < events->n; i++)
-		if (events->list[i]->facts.pmu == pmu && is_in_way(&events->list[i]->facts, of))
+	for (size_t i = 0; i < events->n; i++) {
+		const struct events_facts *f = &events->list[i]->facts;
+
+		if (f->type == of->type || (is_generic(f->type) && is_generic(of->type))) {
+			pmu = f->pmu;
+			break;
+		}
+	}
+	/*
+	 * A breakpoint is in the way of another only if both can be on one CPU with one thread
+	 * there (kernel/events/hw_breakpoint.c, fetch_bp_busy_slots()).
+	 */
+	for (size_t i = 0; i < events->n; i++) {
+		const struct events_facts *f = &events->list[i]->facts;
+		bool meets = (of->tid < 0 || !f->target || f->target == (uint32_t)of->tid) &&
+			     (of->cpu < 0 || f->cpu < 0 || f->cpu == of->cpu);
+
+		if (f->pmu == pmu && (meets || of->type != PERF_TYPE_BREAKPOINT))
 			add_event(&all, events->list[i]);
+	}
 	for (size_t i = 0; i < all.n && i < HOLDERS_MAX; i++) {
 		const struct holding *h = &all.list[i];
 		uint8_t attr[EVENTS_ATTR_MAX];
@@ -128,6 +122,8 @@ struct earlier {
 struct earlier_task {
 	struct earlier *earlier;
 	pid_t pid, tid;
+	struct event **events;	/* of its descriptors */
+	size_t n;
 };
 
 struct earlier *earlier_new(struct session *s)
@@ -184,18 +180,13 @@ static bool earlier_held(const struct events_event *v, pid_t pid, enum events_re
 	return false;
 }
 
-struct earlier_list {
-	struct event **events;
-	size_t n;
-};
-
 static void earlier_list_fd(void *ctx, int fd, bool cloexec, struct event *e)
 {
-	struct earlier_list *list = ctx;
+	struct earlier_task *t = ctx;
 
 	(void)fd, (void)cloexec;
-	list->events = xrealloc(list->events, (list->n + 1) * sizeof(e));
-	list->events[list->n++] = e;
+	t->events = xrealloc(t->events, (t->n + 1) * sizeof(e));
+	t->events[t->n++] = e;
 }
 
 static int earlier_compare(const void *a, const void *b)
@@ -228,10 +219,10 @@ static void earlier_describe_event(const struct earlier_task *t, struct event *e
 	/* the task may have closed its descriptor since, or ended: the id is of this event for good */
 	if (event_known(e) || !e->id)
 		return;
-	v = l->opened ? events_find(&l->events, e->id) : NULL;
+	v = l->opened ? map_get(&l->events.by_id, e->id) : NULL;
 	if (!v) {
 		earlier_read(l);
-		v = events_find(&l->events, e->id);
+		v = map_get(&l->events.by_id, e->id);
 	}
 	if (!v || !v->facts.attr_len)
 		return;
@@ -259,15 +250,14 @@ static void earlier_describe_event(const struct earlier_task *t, struct event *e
 void earlier_describe(struct earlier *l, pid_t pid, pid_t tid)
 {
 	struct earlier_task t = { .earlier = l, .pid = pid, .tid = tid };
-	struct earlier_list list = { 0 };
 
 	model_each_fd(l->session->model, tid, earlier_identify_fd, &t);
-	model_each_fd(l->session->model, tid, earlier_list_fd, &list);
-	if (list.n)
-		qsort(list.events, list.n, sizeof(*list.events), earlier_compare);
-	for (size_t i = 0; i < list.n; i++)
-		earlier_describe_event(&t, list.events[i]);
-	free(list.events);
+	model_each_fd(l->session->model, tid, earlier_list_fd, &t);
+	if (t.n)
+		qsort(t.events, t.n, sizeof(*t.events), earlier_compare);
+	for (size_t i = 0; i < t.n; i++)
+		earlier_describe_event(&t, t.events[i]);
+	free(t.events);
 }
 
 /* A ring's mapping begins with page 0 of the event's file, an AUX area elsewhere. */

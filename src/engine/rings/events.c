@@ -95,23 +95,6 @@ static void keep_value(void *ctx, const struct read_value *v)
 	to->facts.running_ns = v->running;
 }
 
-/* Return whether bytes that were read may have that format; if so, v gets what they tell. */
-static bool guess_fits(struct events_event *v, uint64_t format, const uint64_t *words, size_t len)
-{
-	size_t times = !!(format & PERF_FORMAT_TOTAL_TIME_ENABLED) +
-		       !!(format & PERF_FORMAT_TOTAL_TIME_RUNNING);
-	size_t each = 1 + !!(format & PERF_FORMAT_ID) + !!(format & PERF_FORMAT_LOST);
-	uint64_t n = format & PERF_FORMAT_GROUP ? words[0] : 1;
-	size_t head = times + !!(format & PERF_FORMAT_GROUP);
-	struct wanted w = { v, n == 1 ? 0 : NOWHERE };
-
-	if (!n || n > len || len != (head + n * each) * sizeof(*words))
-		return false;
-	read_format_each((const uint8_t *)words, len, format, keep_value, &w);
-	return (!(format & PERF_FORMAT_ID) || v->counted) &&
-	       (!v->timed || v->facts.running_ns <= v->facts.enabled_ns);
-}
-
 /*
  * Find the count if all formats with (PERF_FORMAT_ID) or without ids (0) that fit agree on it;
  * return whether any fits.
@@ -122,9 +105,20 @@ static bool guess_count(struct events_event *v, uint64_t ids, const uint64_t *wo
 	bool fits = false, agree = true;
 
 	for (uint64_t format = 0; format < 32; format++) {
+		size_t times = !!(format & PERF_FORMAT_TOTAL_TIME_ENABLED) +
+			       !!(format & PERF_FORMAT_TOTAL_TIME_RUNNING);
+		size_t each = 1 + !!(format & PERF_FORMAT_ID) + !!(format & PERF_FORMAT_LOST);
+		uint64_t n = format & PERF_FORMAT_GROUP ? words[0] : 1;
+		size_t head = times + !!(format & PERF_FORMAT_GROUP);
 		struct events_event g = { .facts.id = v->facts.id };
+		struct wanted w = { &g, n == 1 ? 0 : NOWHERE };
 
-		if ((format & PERF_FORMAT_ID) != ids || !guess_fits(&g, format, words, len))
+		if ((format & PERF_FORMAT_ID) != ids || !n || n > len ||
+		    len != (head + n * each) * sizeof(*words))
+			continue;
+		read_format_each((const uint8_t *)words, len, format, keep_value, &w);
+		if ((format & PERF_FORMAT_ID && !g.counted) ||
+		    (g.timed && g.facts.running_ns > g.facts.enabled_ns))
 			continue;
 		agree &= g.counted && (!fits || found.facts.count == g.facts.count);
 		fits = true;
@@ -321,11 +315,6 @@ void events_close(struct events *e)
 	free(e->list);
 	buf_free(&e->why);
 	events_programs_free(e->programs);
-}
-
-struct events_event *events_find(const struct events *e, uint64_t id)
-{
-	return map_get(&e->by_id, id);
 }
 
 size_t events_attr(const struct events_event *v, uint8_t *out)

@@ -55,9 +55,6 @@ void events_read(struct events *e);
 
 void events_close(struct events *e);
 
-/* Return the event with that id, or NULL. */
-struct events_event *events_find(const struct events *e, uint64_t id);
-
 /*
  * Copy the attr, of at most EVENTS_ATTR_MAX bytes, and return its length: 0 without BPF.  Its
  * type is the one that was passed; the kernel replaces that of generic events.  sample_max_stack,

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -114,11 +113,6 @@ void looker_free(struct looker *l)
 		state_free(slot->value);
 	map_free(&l->rings);
 	free(l);
-}
-
-const char *look_refusal(void)
-{
-	return borrow_refusal();
 }
 
 /*

@@ -72,6 +72,3 @@ void look_counts(struct looker *l, pid_t pid, pid_t tid);
  * event or cannot be borrowed.
  */
 uint64_t look_id(pid_t pid, pid_t tid, int fd);
-
-/* Return why rings cannot be read on this machine, or NULL. */
-const char *look_refusal(void);

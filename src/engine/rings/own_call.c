@@ -13,7 +13,6 @@
 #include "core/abi/ioctl.h"
 #include "core/abi/layout.h"
 #include "core/lib/clock.h"
-#include "xlat/layouts.h"
 #include "xlat/tables.h"
 
 enum { ERRORS = 4095 };	/* a result from -ERRORS to -1 is an error */
@@ -140,7 +139,7 @@ int64_t own_call_ioctl(struct own_calls *o, int fd, uint32_t request, uint64_t a
 	});
 }
 
-static int64_t map_at(struct own_calls *o, int fd, uint64_t length, uint64_t offset, int prot,
+int64_t own_call_mmap(struct own_calls *o, int fd, uint64_t length, uint64_t offset, int prot,
 		      int flags)
 {
 	int nr = seccomp_syscall_resolve_name("mmap2");
@@ -151,16 +150,11 @@ static int64_t map_at(struct own_calls *o, int fd, uint64_t length, uint64_t off
 	});
 }
 
-int64_t own_call_mmap(struct own_calls *o, int fd, uint64_t length, int prot, int flags)
-{
-	return map_at(o, fd, length, 0, prot, flags);
-}
-
 void *own_call_map_at(struct own_calls *o, int fd, size_t length, uint64_t offset, bool write,
 		   int *error)
 {
-	int64_t at = map_at(o, fd, length, offset, write ? PROT_READ | PROT_WRITE : PROT_READ,
-			    MAP_SHARED);
+	int prot = write ? PROT_READ | PROT_WRITE : PROT_READ;
+	int64_t at = own_call_mmap(o, fd, length, offset, prot, MAP_SHARED);
 
 	if (at < 0 && at >= -ERRORS) {
 		*error = (int)-at;

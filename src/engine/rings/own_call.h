@@ -49,7 +49,8 @@ void *own_call_map_at(struct own_calls *o, int fd, size_t length, uint64_t offse
 		   int *error);
 
 /* Call mmap with any protection and flags; return an address or a negative errno. */
-int64_t own_call_mmap(struct own_calls *o, int fd, uint64_t length, int prot, int flags);
+int64_t own_call_mmap(struct own_calls *o, int fd, uint64_t length, uint64_t offset, int prot,
+		      int flags);
 
 int64_t own_call_unmap(struct own_calls *o, void *at, size_t length);
 

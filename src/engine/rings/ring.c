@@ -45,6 +45,7 @@ uint8_t *fence_put(struct fence *f, const void *bytes, size_t len)
 }
 
 enum {
+	HEAD = PERF_EVENT_MMAP_PAGE_DATA_HEAD, TAIL = PERF_EVENT_MMAP_PAGE_DATA_TAIL,
 	HEADER = 8,		/* struct perf_event_header: type, misc, size */
 	HEADER_SIZE_AT = 6,
 	/*
@@ -91,16 +92,6 @@ static uint64_t load_position(const struct look *l, unsigned int index)
 	return l->ring->backward ? -v : v;
 }
 
-static uint64_t ring_load_head(const struct look *l)
-{
-	return load_position(l, PERF_EVENT_MMAP_PAGE_DATA_HEAD);
-}
-
-static uint64_t ring_load_tail(const struct look *l)
-{
-	return load_position(l, PERF_EVENT_MMAP_PAGE_DATA_TAIL);
-}
-
 /* Copy the user page until its sequence count (lock) shows a consistent copy. */
 static void copy_page(const struct ring_image *ring, struct ring_page *page)
 {
@@ -119,38 +110,6 @@ static void copy_page(const struct ring_image *ring, struct ring_page *page)
 	}
 }
 
-static bool is_power_of_two(uint64_t v)
-{
-	return v && !(v & (v - 1));
-}
-
-/*
- * Find the data area.  The owner can write to the user page, but not change the mapping: a
- * page and then a power of two of pages.  So data_offset and data_size count only if
- * they fill the mapping; they are 0 before Linux 4.1.
- */
-static int find_data(struct look *l)
-{
-	const struct ring_page *page = &l->out->page;
-	uint64_t length = l->ring->length;
-	uint64_t offset = ring_page_get(page, PERF_EVENT_MMAP_PAGE_DATA_OFFSET);
-	uint64_t size = ring_page_get(page, PERF_EVENT_MMAP_PAGE_DATA_SIZE);
-	uint64_t first = (uint64_t)sysconf(_SC_PAGESIZE);
-
-	if (offset < first || offset > length || size != length - offset ||
-	    !is_power_of_two(size)) {
-		l->out->odd_page = (offset || size) &&
-				   (offset != first || size != length - first);
-		offset = first;
-		size = length - first;
-	}
-	if (size && (!is_power_of_two(size) || size < HEADER))
-		return -EINVAL;
-	l->data = (const uint8_t *)l->ring->bytes + offset;
-	l->size = size;
-	return 0;
-}
-
 /*
  * Return where to continue in a forward ring when the last position is lost: at the owner's
  * data_tail, which is between two records, if nothing before oldest is needed, otherwise at
@@ -158,7 +117,7 @@ static int find_data(struct look *l)
  */
 static uint64_t ring_resume(const struct look *l, uint64_t oldest)
 {
-	uint64_t tail = ring_load_tail(l);
+	uint64_t tail = load_position(l, TAIL);
 
 	if (l->ring->overwrite || tail < oldest || tail > l->to ||
 	    tail % HEADER)
@@ -179,7 +138,7 @@ static void copy_around(uint8_t *copy, const uint8_t *buffer, uint64_t size, uin
 
 static uint64_t head_not_before(const struct look *l)
 {
-	uint64_t head = ring_load_head(l);
+	uint64_t head = load_position(l, HEAD);
 
 	return head < l->to ? l->to : head;
 }
@@ -195,7 +154,7 @@ static uint64_t intact_from(const struct look *l)
 
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	head = head_not_before(l);
-	tail = ring_load_tail(l);
+	tail = load_position(l, TAIL);
 	/* the kernel waits for the owner before it overwrites the copied part */
 	if (!l->ring->overwrite && tail <= l->from && head - tail <= l->size)
 		return l->from;
@@ -205,7 +164,7 @@ static uint64_t intact_from(const struct look *l)
 	if (l->ring->settle) {
 		l->out->waited = true;
 		if (!l->ring->settle(l->ring->settle_ctx,
-				     position_at(l, PERF_EVENT_MMAP_PAGE_DATA_HEAD)))
+				     position_at(l, HEAD)))
 			more = UNDER_WAY;
 		head = head_not_before(l);
 	}
@@ -329,17 +288,34 @@ int ring_walk(const struct ring_image *ring, struct ring_seen *seen,
 	      struct ring_result *out, ring_record_fn *record, void *ctx)
 {
 	struct look l = { .ring = ring, .out = out, .record = record, .ctx = ctx };
-	int err;
+	uint64_t length = ring->length, first = (uint64_t)sysconf(_SC_PAGESIZE), offset;
 
 	memset(out, 0, sizeof(*out));
-	if (ring->length < RING_PAGE_BYTES ||
-	    ring->length < (size_t)sysconf(_SC_PAGESIZE))
+	if (length < RING_PAGE_BYTES || length < first)
 		return -EINVAL;
 	/* before copy_page(): the page's data_head must not be behind the records */
-	l.to = ring_load_head(&l);
+	l.to = load_position(&l, HEAD);
 	copy_page(ring, &out->page);
-	err = find_data(&l);
-	return err || !l.size ? err : ring_read_new(&l, seen);
+	/*
+	 * The owner can write to the user page, but not change the mapping: a page and then a power
+	 * of two of pages.  So data_offset and data_size count only if they fill the mapping; they
+	 * are 0 before Linux 4.1.
+	 */
+	offset = ring_page_get(&out->page, PERF_EVENT_MMAP_PAGE_DATA_OFFSET);
+	l.size = ring_page_get(&out->page, PERF_EVENT_MMAP_PAGE_DATA_SIZE);
+	if (offset < first || offset > length || l.size != length - offset || !l.size ||
+	    l.size & (l.size - 1)) {
+		out->odd_page = (offset || l.size) &&
+				(offset != first || l.size != length - first);
+		offset = first;
+		l.size = length - first;
+	}
+	if (!l.size)
+		return 0;
+	if (l.size & (l.size - 1) || l.size < HEADER)
+		return -EINVAL;
+	l.data = (const uint8_t *)ring->bytes + offset;
+	return ring_read_new(&l, seen);
 }
 
 /*
