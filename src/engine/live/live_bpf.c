@@ -10,7 +10,6 @@
 #include "core/lib/clock.h"
 #include "core/lib/die.h"
 #include "engine/live/live.h"
-#include "engine/ptrace/signal_forward.h"
 #include "engine/rings/earlier.h"
 #include "experiment/workload.h"
 

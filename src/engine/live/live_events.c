@@ -96,7 +96,7 @@ static bool is_event_fd(pid_t tid, int fd)
  * Add a descriptor that the model does not know, if it is an event's: a known one by its id,
  * else a new one.  Return whether it is an event's.
  */
-static bool adopt_fd(struct live *l, const struct call *c, int fd, bool cloexec)
+static bool live_adopt_fd(struct live *l, const struct call *c, int fd, bool cloexec)
 {
 	struct model *m = l->session.model;
 	uint64_t id;
@@ -160,7 +160,7 @@ void live_adopt_used(struct live *l, const struct call *c)
 	int fd = event_fd_of(l, c);
 
 	if (fd >= 0 && !model_event(l->session.model, c->tid, fd))
-		adopt_fd(l, c, fd, false);
+		live_adopt_fd(l, c, fd, false);
 }
 
 bool live_adopt_received(struct live *l, struct call *c)
@@ -181,7 +181,7 @@ bool live_adopt_received(struct live *l, struct call *c)
 		bool cloexec = c->args[2] & ABI_MSG_CMSG_CLOEXEC;
 
 		if (!c->inside)
-			adopt_fd(l, c, fds[i], cloexec);
+			live_adopt_fd(l, c, fds[i], cloexec);
 		else if (i < CALL_PASSED_IDS && c->passed[i])
 			adopt_event(l, c, fds[i], cloexec, c->passed[i]);
 	}

@@ -228,11 +228,6 @@ void own_signals_block(struct tracer *t)
 	sigprocmask(SIG_BLOCK, &blocked, &t->inherited.mask);
 }
 
-void signal_interrupts(int sig)
-{
-	(void)sig;
-}
-
 void own_signals_restore(struct tracer *t)
 {
 	const struct sigaction once = {

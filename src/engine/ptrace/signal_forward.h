@@ -20,9 +20,6 @@ struct signal_count {
 	unsigned int forwarded;	/* by pevtrace, and not delivered yet */
 };
 
-/* Do nothing: a handler of signals that only interrupt a system call. */
-void signal_interrupts(int sig);
-
 /* Block all signals that are neither ignored nor handled, and fetch them from now on. */
 void signal_forward_block(struct tracer *t);
 

@@ -173,6 +173,11 @@ void resume_task(struct tracer *t, struct task *task, int sig)
 
 enum { PERIOD_MS = 100 };
 
+void signal_interrupts(int sig)
+{
+	(void)sig;
+}
+
 void pulse_set(const struct tracer *t)
 {
 	unsigned int tick = t->tick_ms;

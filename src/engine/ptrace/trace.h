@@ -176,6 +176,9 @@ void trace_recheck(struct tracer *t);
  */
 void trace_watch_fd(struct tracer *t, int fd);
 
+/* Do nothing: a handler of signals that only interrupt a system call. */
+void signal_interrupts(int sig);
+
 /* One frame of a stack; module and symbol may be NULL. */
 struct trace_frame {
 	const char *module, *symbol;
