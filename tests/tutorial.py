@@ -152,6 +152,19 @@ def test_faq(text, tap, tmp, env):
 		why = test_answer(re.sub("^nobody ", NOBODY, command), below, tmp, env, ran)
 		tap.ok(not why, "faq: " + command, why)
 
+def test_readme(tap, tmp, env):
+	"""The first example of README.md is what this user and an ordinary one are told, but for the limit."""
+	with open(os.path.join(DOC, "..", "README.md"), encoding="utf-8") as f:
+		command, below = sessions(f.read())[0]
+	limit, not_nobody = str(machine.setting("max_sample_rate")), nobody_differs(tmp, env)
+	want = [re.sub(r"(?<==)100000\b", limit, line) for line in below]
+	for who, prefix in (("this user", ""), ("an ordinary user", NOBODY)):
+		if prefix and not_nobody:
+			tap.skip("README: " + who, not_nobody)
+			continue
+		got = run(prefix + command, tmp, env).stdout.splitlines()
+		tap.ok(got == want, "README: " + who, got)
+
 def main():
 	if not PEVTRACE:
 		sp.skip_all("PEVTRACE is not set")
@@ -178,6 +191,10 @@ def main():
 			tap.ok(not why, title + command, why)
 	with open(os.path.join(DOC, "faq.md")) as f:
 		test_faq(f.read(), tap, tmp, env)
+	try:
+		test_readme(tap, tmp, env)
+	except machine.Lack as e:
+		tap.skip("README", e)
 	if os.access("/proc/kallsyms", os.R_OK):
 		why = test_functions(text)
 		tap.ok(not why, "functions of the kernel", why)
