@@ -18,7 +18,7 @@ import straceparse as sp
 ABOUT_OTHERS = ("%terms", "%refusals", "%takers", "%claims", "%parts", "%cause_words", "%undocumented",
 		"%requirements", "%defaults", "%purposes", "%exceptions", "%amendments",
 		"%misstatements", "%commits", "%example_output",
-		"%example_events", "%uncheckable", "%activity", "%object")
+		"%example_events", "%uncheckable", "%manuals", "%activity", "%object")
 
 def names_of_tables():
 	"""Return (word to ask for, meaning) of every row of xlat/*.in."""

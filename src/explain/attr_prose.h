@@ -12,19 +12,6 @@ struct walk attr_prose_walk(const struct open_attr *a);
 /* Write a member as a trace shows it: "sample_freq=999". */
 void attr_prose_member(const struct open_attr *a, unsigned int index, struct prose *p);
 
-/* Begin an item about n members: "- freq=1, sample_freq=999: ". */
-void attr_prose_begin(const struct open_attr *a, struct prose *p, const unsigned int *list,
-		      size_t n);
-
-/*
- * Write the meanings of a mask's flags: "instruction pointer, CPU number and time".
- * verbs: the meanings begin with a verb, which is left out.
- */
-void attr_prose_flags(const struct xlat *x, uint64_t v, bool verbs, struct prose *p);
-
-/* Skip the verb of a meaning: "Adds the id of each event". */
-const char *attr_prose_skip_verb(const char *meaning);
-
 /* Write a condition on a member: "sample_id_all=1". */
 void attr_prose_condition(const struct layout *l, const struct cond *c, struct prose *p);
 
@@ -58,7 +45,7 @@ const char *attr_trigger_init_step(const struct open_attr *a);
 const char *attr_trigger_sample_step(const struct open_attr *a);
 
 /*
- * An attr as a list of items: members that are explained together (attr_items.c).  Attrs are
+ * An attr as a list of items: members that are explained together.  Attrs are
  * compared by their items, so that what two events share is written once.
  */
 enum attr_item_kind {

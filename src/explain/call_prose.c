@@ -9,7 +9,6 @@
 #include "core/abi/rules.h"
 #include "core/abi/strings.h"
 #include "core/judge/flaws.h"
-#include "core/model/attempt.h"
 #include "core/model/event_name.h"
 #include "explain/attr_prose.h"
 #include "explain/story_internal.h"
@@ -19,20 +18,33 @@
 
 /* Conditions of src/explain/story.in -------------------------------------------------- */
 
-/* Return the first row that applies, from *at on, which then is behind it; NULL: none. */
-static const char *need_text(const struct pair_desc *rows, const struct story_open *o, size_t *at)
+/* Return the text of the first row that applies, and set *rows behind it; NULL: none. */
+static const char *next_that_holds(const struct pair_desc **rows, const struct story_open *o)
 {
 	const struct rule_ask ask = {
 		.attr = o->attr, .len = o->len, .pid = o->pid, .cpu = o->cpu, .flags = o->flags,
 	};
 
-	while (rows[*at].name) {
-		const struct pair_desc *row = &rows[(*at)++];
+	while ((*rows)->name) {
+		const struct pair_desc *row = (*rows)++;
 
 		if (open_meets(row->name, &ask))
 			return row->text;
 	}
 	return NULL;
+}
+
+/* Write the texts of all rows that apply, unless p is NULL; return how many there are. */
+static size_t write_texts(const struct pair_desc *rows, const struct story_open *o,
+			  const char *sep, struct prose *p)
+{
+	const char *text;
+	size_t n = 0;
+
+	for (; (text = next_that_holds(&rows, o)); n++)
+		if (p)
+			prose_addf(p, "%s%s", n ? sep : "", text);
+	return n;
 }
 
 struct story_open story_open_of(const struct event *e)
@@ -62,55 +74,31 @@ void story_open_name(const struct story *s, const struct story_open *o, struct p
 
 const char *story_purpose(const struct story_open *o)
 {
-	size_t at = 0;
+	const struct pair_desc *rows = purpose_descs;
 
-	return need_text(purpose_descs, o, &at);
+	return next_that_holds(&rows, o);
 }
 
 void story_defaults(const struct story_text *t, const struct family *f)
 {
 	const struct story_open o = story_open_of(f->events[0]);
-	const char *text;
-	size_t at = 0, n = 0;
 
-	while ((text = need_text(default_descs, &o, &at)))
-		prose_addf(t->p, "%s%s", n++ ? "; " : "", text);
-	prose_adds(t->p, n ? "." : "");
+	prose_adds(t->p, write_texts(default_descs, &o, "; ", t->p) ? "." : "");
 }
 
 /* Requirements --------------------------------------------------------------------------- */
 
 size_t story_hardware(const struct story_open *o, struct prose *p)
 {
-	const char *text;
-	size_t at = 0, n = 0;
-
-	for (; (text = need_text(requirement_descs, o, &at)); n++)
-		if (p)
-			prose_addf(p, "%s%s", n ? ", " : "", text);
-	return n;
+	return write_texts(requirement_descs, o, ", ", p);
 }
 
-static struct rule_ask needs_ask(const struct story_open *o, const struct judge_machine *m)
+/* Return the privilege check that refuses a call; NULL: none. */
+static const struct rule_desc *privilege_check(const struct judge_case *user)
 {
-	return (struct rule_ask){
-		.attr = o->attr, .len = o->len, .pid = o->pid, .cpu = o->cpu,
-		.group_fd = -1, .flags = o->flags, .facts = &m->facts,
-	};
-}
-
-/* Return the privilege check that refuses an ordinary user at that level; NULL: none. */
-static const struct rule_desc *refuser_at(const struct story *s, const struct story_open *o,
-					  int32_t paranoid)
-{
-	struct judge_machine m;
-	const struct judge_case user = { .ask = needs_ask(o, &m), .seen = JUDGE_NOT_SEEN };
 	struct judgement j;
 
-	judge_unlimited(&m, s->release, s->arch, s->names, o->attr, o->len);
-	m.facts.machine.paranoid = paranoid;
-	m.facts.target.task.attachable = m.facts.target.task.readable = FACT_YES;
-	judge_open(&user, &j);
+	judge_open(user, &j);
 	for (size_t i = 0; i < RULE_COUNT; i++)
 		if (rule_descs[i].by & (RULE_BY_PARANOID | RULE_BY_CAPS) &&
 		    j.rules.says[i] == RULE_REFUSES)
@@ -118,47 +106,45 @@ static const struct rule_desc *refuser_at(const struct story *s, const struct st
 	return NULL;
 }
 
-static void need_rights(const struct story *s, const struct story_open *o, struct prose *p)
+void story_needs(const struct story *s, const struct story_open *o, struct prose *p)
 {
+	struct judge_machine m;
+	const struct judge_case user = {
+		.ask = {
+			.attr = o->attr, .len = o->len, .pid = o->pid, .cpu = o->cpu,
+			.group_fd = -1, .flags = o->flags, .facts = &m.facts,
+		},
+		.seen = JUDGE_NOT_SEEN,
+	};
 	const struct rule_desc *above = NULL, *refuser;
-	int32_t level = 2;
+	struct as_refusal older;
+	int level = 2;
 
-	while (level >= -1 && (refuser = refuser_at(s, o, level))) {
+	judge_unlimited(&m, s->release, s->arch, s->names, o->attr, o->len);
+	prose_adds(p, "Requires Linux ");
+	release_since_text(as_kernel_oldest(&user.ask, &older), &p->text);
+	if (older.lacks)
+		prose_addf(p, ", which brought %s (older kernels refuse it)", older.because);
+	else if (older.error)
+		prose_addf(p, " (older kernels refuse it: %s)", older.because);
+	prose_adds(p, ", and ");
+	prose_adds(p, story_hardware(o, p) ? "." : "no hardware.");
+	m.facts.target.task.attachable = m.facts.target.task.readable = FACT_YES;
+	for (; level >= -1; level--) {
+		m.facts.machine.paranoid = level;
+		refuser = privilege_check(&user);
+		if (!refuser)
+			break;
 		above = refuser;
-		level--;
 	}
 	if (level == 2)
 		prose_adds(p, " An ordinary user may open it at perf_event_paranoid 2, too.");
 	else if (level >= -1)
 		prose_addf(p, " An ordinary user may open it at perf_event_paranoid %d or below "
-			      "(check %s).", (int)level, above->name);
+			      "(check %s).", level, above->name);
 	else
 		prose_addf(p, " An ordinary user may not open it at any perf_event_paranoid "
 			      "(check %s).", above->name);
-}
-
-/* Name the oldest kernel that accepts the call, and why the one before does not. */
-static void need_release(const struct story *s, const struct story_open *o, struct prose *p)
-{
-	struct judge_machine m;
-	struct rule_ask ask = needs_ask(o, &m);
-	struct as_refusal older;
-
-	judge_unlimited(&m, s->release, s->arch, s->names, o->attr, o->len);
-	prose_adds(p, "Requires Linux ");
-	release_since_text(as_kernel_oldest(&ask, &older), &p->text);
-	if (older.lacks)
-		prose_addf(p, ", which brought %s (older kernels refuse it)", older.because);
-	else if (older.error)
-		prose_addf(p, " (older kernels refuse it: %s)", older.because);
-}
-
-void story_needs(const struct story *s, const struct story_open *o, struct prose *p)
-{
-	need_release(s, o, p);
-	prose_adds(p, ", and ");
-	prose_adds(p, story_hardware(o, p) ? "." : "no hardware.");
-	need_rights(s, o, p);
 }
 
 static void steps_list(struct prose *p, const char *intro, const char *const *steps, size_t n)
@@ -191,22 +177,6 @@ void story_open_steps(const struct open_attr *a, const char *out[STORY_OPEN_STEP
 	};
 
 	memcpy(out, steps, sizeof(steps));
-}
-
-/* List the kernel functions that such an open and its samples go through. */
-static void call_steps(const struct open_attr *a, struct prose *p)
-{
-	const char *sample[] = {
-		attr_trigger_sample_step(a),
-		open_attr_get(a, ATTR_WRITE_BACKWARD) ? "record_backward" : "record", "wakeup",
-	};
-	const char *open[STORY_OPEN_STEPS];
-
-	story_open_steps(a, open);
-	steps_list(p, "the open calls these functions, the last of them when the task or CPU is "
-		      "scheduled", open, STORY_OPEN_STEPS);
-	if (open_attr_samples(a))
-		steps_list(p, "a sample is taken by", sample, 3);
 }
 
 static void call_measures(const struct call *c, struct prose *p)
@@ -315,6 +285,7 @@ void call_prose_write(const struct call_prose *c, const struct story_options *o,
 		.names = c->names, .arch = c->call->arch, .call = c->call,
 		.pid = call_int(c->call, 1), .flags = c->call->args[4],
 	};
+	const char *steps[STORY_OPEN_STEPS];
 
 	a.attr = call_bytes(c->call, AT_SYSCALL_ENTER, c->call->args[0], ATTR_TEXT_MAX,
 			    &a.len);
@@ -330,6 +301,14 @@ void call_prose_write(const struct call_prose *c, const struct story_options *o,
 	else
 		call_refusal(c, p);
 	prose_end(p);
-	if (o->kernel)
-		call_steps(&a, p);
+	if (!o->kernel)
+		return;
+	story_open_steps(&a, steps);
+	steps_list(p, "the open calls these functions, the last of them when the task or CPU is "
+		      "scheduled", steps, STORY_OPEN_STEPS);
+	steps[0] = attr_trigger_sample_step(&a);
+	steps[1] = open_attr_get(&a, ATTR_WRITE_BACKWARD) ? "record_backward" : "record";
+	steps[2] = "wakeup";
+	if (open_attr_samples(&a))
+		steps_list(p, "a sample is taken by", steps, 3);
 }

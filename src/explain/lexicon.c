@@ -22,15 +22,11 @@ static void entry_begin(struct prose *p, const struct lexicon_entry *e, const ch
 		entry_term(p, term);
 }
 
-static const char *kind_words(const struct xlat *x)
-{
-	return x->kind == XLAT_ENUM ? "a value" : x->kind == XLAT_FLAGS ? "a flag" :
-								       "the number of a bit";
-}
-
 static void write_value(struct prose *p, const struct lexicon_entry *e)
 {
 	const struct xlat *x = e->table;
+	const char *kind = x->kind == XLAT_ENUM ? "a value" :
+			   x->kind == XLAT_FLAGS ? "a flag" : "the number of a bit";
 	uint64_t v = e->constant->value;
 
 	entry_label(p, "Value");
@@ -43,11 +39,11 @@ static void write_value(struct prose *p, const struct lexicon_entry *e)
 	if (x->kind == XLAT_FLAGS && e->constant->mask != v)
 		prose_addf(p, ", of the bits 0x%llx", (unsigned long long)e->constant->mask);
 	if (x->btf)
-		prose_addf(p, "; %s of enum %s", kind_words(x), x->btf);
+		prose_addf(p, "; %s of enum %s", kind, x->btf);
 	else if (*x->prefix)
-		prose_addf(p, "; %s among %s*", kind_words(x), x->prefix);
+		prose_addf(p, "; %s among %s*", kind, x->prefix);
 	else
-		prose_addf(p, "; %s", kind_words(x));
+		prose_addf(p, "; %s", kind);
 	if (e->constant->traits & XLAT_NONABI)
 		prose_adds(p, "; not a value that programs pass");
 	if (e->constant->traits & XLAT_ALIAS)
@@ -63,31 +59,12 @@ static void example_open(struct prose *p, const char *member, const char *value)
 		      "kernel accepts it.", member, value);
 }
 
-static void write_constant_example(struct prose *p, const struct lexicon_entry *e)
-{
-	const struct layout *l = &layout_perf_event_attr;
-	const struct field *f = NULL;
-
-	for (size_t i = 0; i < l->n && !f; i++)
-		if (l->fields[i].xlat == e->table && l->fields[i].kind == FIELD_FLAGS)
-			f = &l->fields[i];
-	if (e->constant->traits || (!f && e->table != &xlat_perf_open_errno &&
-				    e->table != &xlat_perf_event_type))
-		return;
-	if (f) {
-		example_open(p, f->name, e->name);
-		return;
-	}
-	entry_label(p, "Example");
-	if (e->table == &xlat_perf_event_type)
-		prose_adds(p, "pevtrace --records COMMAND shows the records of a command.");
-	else
-		prose_adds(p, "pevtrace why -- COMMAND finds why a command's events are refused.");
-}
-
 static void write_constant(struct prose *p, const struct lexicon_entry *e)
 {
 	bool error = e->table == &xlat_perf_open_errno;
+	bool record = e->table == &xlat_perf_event_type;
+	const struct layout *l = &layout_perf_event_attr;
+	const struct field *f = NULL;
 
 	entry_begin(p, e, error ? "an error" : "a constant", e->constant->meaning, e->name);
 	write_value(p, e);
@@ -100,7 +77,19 @@ static void write_constant(struct prose *p, const struct lexicon_entry *e)
 		entry_refusals_of(p, "bpf", e->name);
 	entry_rules_of_value(p, e->table, e->constant);
 	entry_manual_of_table(p, e->table);
-	write_constant_example(p, e);
+	for (size_t i = 0; i < l->n && !f; i++)
+		if (l->fields[i].xlat == e->table && l->fields[i].kind == FIELD_FLAGS)
+			f = &l->fields[i];
+	if (e->constant->traits)
+		return;
+	if (f)
+		example_open(p, f->name, e->name);
+	else if (record || error)
+		entry_label(p, "Example");
+	if (!f && record)
+		prose_adds(p, "pevtrace --records COMMAND shows the records of a command.");
+	else if (!f && error)
+		prose_adds(p, "pevtrace why -- COMMAND finds why a command's events are refused.");
 }
 
 static void write_table(struct prose *p, const struct lexicon_entry *e)
@@ -149,11 +138,33 @@ static void write_place(struct prose *p, const struct lexicon_entry *e)
 	}
 }
 
-/* List the members that depend on this one. */
-static void write_dependants(struct prose *p, const struct lexicon_entry *e)
+/* Suggest a command, if the member of the attr can be set with -e. */
+static void write_default(struct prose *p, const struct field *f)
 {
+	const char *name = NULL;
+
+	for (size_t i = 0; f->xlat && i < f->xlat->n; i++)
+		if (!f->xlat->entries[i].traits && (!name || f->kind != FIELD_FLAGS))
+			name = f->xlat->entries[i].name;
+	entry_label(p, "Default");
+	prose_adds(p, "0.");
+	if (f->kind == FIELD_BOOL || f->kind == FIELD_UINT || f->kind == FIELD_FLAGS ||
+	    f->kind == FIELD_ENUM || f->kind == FIELD_WORDS)
+		example_open(p, f->name, name ? name : "1");
+}
+
+static void write_member(struct prose *p, const struct lexicon_entry *e)
+{
+	char name[96];
+	bool attr = !strcmp(e->layout->name, "perf_event_attr");
 	size_t n = 0;
 
+	snprintf(name, sizeof(name), "%s.%s", e->layout->name, e->name);
+	entry_begin(p, e, attr ? "a field of the attr" : "a member", e->member->meaning, name);
+	if (e->member->xlat)
+		entry_names(p, e->member->xlat);
+	write_place(p, e);
+	/* the members that depend on this one */
 	for (size_t i = 0; i < e->layout->n; i++) {
 		const struct field *f = &e->layout->fields[i];
 		bool needs = f->needs.op != COND_NONE && f->needs.op != COND_PMU &&
@@ -168,42 +179,12 @@ static void write_dependants(struct prose *p, const struct lexicon_entry *e)
 	}
 	if (n)
 		prose_adds(p, ".");
-}
-
-/* Suggest a command, if the member can be set with -e. */
-static void write_example(struct prose *p, const struct lexicon_entry *e)
-{
-	const struct field *f = e->member;
-	const char *name = NULL;
-
-	for (size_t i = 0; f->xlat && i < f->xlat->n; i++)
-		if (!f->xlat->entries[i].traits && (!name || f->kind != FIELD_FLAGS))
-			name = f->xlat->entries[i].name;
-	if (strcmp(e->layout->name, "perf_event_attr"))
-		return;
-	entry_label(p, "Default");
-	prose_adds(p, "0.");
-	if (f->kind == FIELD_BOOL || f->kind == FIELD_UINT || f->kind == FIELD_FLAGS ||
-	    f->kind == FIELD_ENUM || f->kind == FIELD_WORDS)
-		example_open(p, e->name, name ? name : "1");
-}
-
-static void write_member(struct prose *p, const struct lexicon_entry *e)
-{
-	char name[96];
-	bool attr = !strcmp(e->layout->name, "perf_event_attr");
-
-	snprintf(name, sizeof(name), "%s.%s", e->layout->name, e->name);
-	entry_begin(p, e, attr ? "a field of the attr" : "a member", e->member->meaning, name);
-	if (e->member->xlat)
-		entry_names(p, e->member->xlat);
-	write_place(p, e);
-	write_dependants(p, e);
 	entry_since(p, e->member->since);
 	if (attr)
 		entry_rules_of_field(p, e->name);
 	entry_manual_of_layout(p, e->layout);
-	write_example(p, e);
+	if (attr)
+		write_default(p, e->member);
 }
 
 static void write_layout(struct prose *p, const struct lexicon_entry *e)
@@ -252,7 +233,7 @@ static void write_ioctl(struct prose *p, const struct lexicon_entry *e)
 		prose_addf(p, ": %s.", t->meaning);
 	}
 	entry_refusals_of(p, "ioctl", e->name);
-	entry_manual(p, "perf_event_open(2)", "perf_event ioctl calls");
+	entry_manual(p, "perf_event_open(2), perf_event ioctl calls");
 	entry_label(p, "Example");
 	prose_addf(p, "pevtrace -e trace=ioctl COMMAND shows a program's ioctls.");
 }
@@ -273,7 +254,7 @@ static void write_call(struct prose *p, const struct lexicon_entry *e)
 	/* the 32-bit variant has no page of its own */
 	len = strstr(e->name, "_time64") ? strlen(e->name) - strlen("_time64") : strlen(e->name);
 	snprintf(page, sizeof(page), "%.*s(2)", (int)len, e->name);
-	entry_manual(p, page, NULL);
+	entry_manual(p, page);
 }
 
 static void write_argument(struct prose *p, const struct lexicon_entry *e)
@@ -287,7 +268,7 @@ static void write_argument(struct prose *p, const struct lexicon_entry *e)
 	if (e->call->args[e->argument].xlat)
 		entry_names(p, e->call->args[e->argument].xlat);
 	entry_rules_of_field(p, e->name);
-	entry_manual(p, "perf_event_open(2)", "Arguments");
+	entry_manual(p, "perf_event_open(2), Arguments");
 }
 
 static void write_rule(struct prose *p, const struct lexicon_entry *e)
@@ -317,7 +298,7 @@ static void write_rule(struct prose *p, const struct lexicon_entry *e)
 		entry_release(p, e->rule->until);
 		prose_adds(p, ".");
 	}
-	entry_manual(p, "pevtrace-why(1)", NULL);
+	entry_manual(p, "pevtrace-why(1)");
 }
 
 static void write_pmu(struct prose *p, const struct lexicon_entry *e)
@@ -334,31 +315,25 @@ static void write_pmu(struct prose *p, const struct lexicon_entry *e)
 	prose_adds(p, "pevtrace list --tried pmu lists the PMUs of this machine.");
 }
 
-/* Write which functions come before and after in the step. */
-static void write_neighbours(struct prose *p, const struct step_desc *d)
-{
-	bool first = d == step_descs || strcmp(d[-1].step, d->step);
-	bool last = !d[1].step || strcmp(d[1].step, d->step);
-
-	prose_addf(p, " It is %s of the step %s",
-		   first && last ? "the function" : first ? "the first function" :
-		   last ? "the last function" : "a function", d->step);
-	if (!first)
-		prose_addf(p, ", after %s", d[-1].function);
-	if (!last)
-		prose_addf(p, "%s before %s", first ? "," : " and", d[1].function);
-	prose_adds(p, ".");
-}
-
 static void write_step(struct prose *p, const struct lexicon_entry *e)
 {
 	entry_head(p, e, "a kernel function");
 	for (const struct step_desc *d = step_descs; d->step; d++) {
+		bool first = d == step_descs || strcmp(d[-1].step, d->step);
+		bool last = !d[1].step || strcmp(d[1].step, d->step);
+
 		if (strcmp(d->function, e->name))
 			continue;
 		prose_line(p, ENTRY_LABEL, ENTRY_BODY);
 		prose_addf(p, "It %s.", d->meaning);
-		write_neighbours(p, d);
+		prose_addf(p, " It is %s of the step %s",
+			   first && last ? "the function" : first ? "the first function" :
+			   last ? "the last function" : "a function", d->step);
+		if (!first)
+			prose_addf(p, ", after %s", d[-1].function);
+		if (!last)
+			prose_addf(p, "%s before %s", first ? "," : " and", d[1].function);
+		prose_adds(p, ".");
 	}
 	entry_since(p, e->step->since);
 	entry_label(p, "Source");
@@ -367,36 +342,30 @@ static void write_step(struct prose *p, const struct lexicon_entry *e)
 	prose_adds(p, "pevtrace explain --kernel DUMP lists the steps in order.");
 }
 
-/* Write the first line of the file that has the word's value on this machine. */
-static void write_value_here(struct prose *p, const struct word_desc *w)
-{
-	char line[64];
-
-	entry_label(p, "File");
-	prose_adds(p, w->path);
-	if (!sysfile_read(AT_FDCWD, w->path, line, sizeof(line))) {
-		prose_adds(p, ", not readable on this machine.");
-		return;
-	}
-	prose_adds(p, ", now ");
-	prose_name(p, line);
-	prose_adds(p, " on this machine.");
-}
-
 static void write_glossary(struct prose *p, const struct lexicon_entry *e)
 {
 	const struct word_desc *w = e->word;
+	char value[64];
 
 	entry_begin(p, e, w->what, w->text, NULL);
-	if (w->path)
-		write_value_here(p, w);
+	if (w->path) {
+		entry_label(p, "File");
+		prose_adds(p, w->path);
+	}
+	if (w->path && sysfile_read(AT_FDCWD, w->path, value, sizeof(value))) {
+		prose_adds(p, ", now ");
+		prose_name(p, value);
+		prose_adds(p, " on this machine.");
+	} else if (w->path) {
+		prose_adds(p, ", not readable on this machine.");
+	}
 	if (w->show) {
 		entry_label(p, "Shown by");
 		prose_addf(p, "%s.", w->show);
 	}
 	entry_label(p, strchr(w->source, '(') ? "Manual" : "Source");
 	if (strchr(w->source, '('))
-		prose_page(p, w->source, NULL);
+		prose_page(p, w->source);
 	else
 		prose_adds(p, w->source);
 	prose_adds(p, ".");
@@ -433,61 +402,6 @@ static void visit(const struct visitor *v, struct lexicon_entry *e, enum lexicon
 	v->hook(v->ctx, e);
 }
 
-static void each_constant(const struct visitor *v)
-{
-	for (size_t x = 0; xlat_tables[x]; x++) {
-		struct lexicon_entry e = { .table = xlat_tables[x] };
-
-		if (lexicon_table_name(e.table))
-			visit(v, &e, LEXICON_TABLE, lexicon_table_name(e.table));
-		for (size_t i = 0; i < e.table->n; i++) {
-			e.constant = &e.table->entries[i];
-			visit(v, &e, LEXICON_CONSTANT, e.constant->name);
-		}
-	}
-}
-
-static void each_member(const struct visitor *v)
-{
-	for (size_t l = 0; layouts[l]; l++) {
-		struct lexicon_entry e = { .layout = layouts[l] };
-
-		if (!e.layout->part)
-			visit(v, &e, LEXICON_LAYOUT, e.layout->name);
-		for (size_t i = 0; i < e.layout->n; i++) {
-			e.member = &e.layout->fields[i];
-			visit(v, &e, LEXICON_MEMBER, e.member->name);
-		}
-	}
-}
-
-static void each_call(const struct visitor *v)
-{
-	for (size_t c = 0; c < CALL_COUNT; c++) {
-		struct lexicon_entry e = { .call = &call_descs[c] };
-
-		visit(v, &e, LEXICON_CALL, e.call->name);
-		if (e.call->class != CLASS_OPEN)
-			continue;
-		for (e.argument = 0; e.argument < e.call->nargs; e.argument++)
-			visit(v, &e, LEXICON_ARGUMENT, e.call->args[e.argument].name);
-	}
-	for (size_t i = 0; i < ioctl_ndescs; i++) {
-		struct lexicon_entry e = { .ioctl = &ioctl_descs[i] };
-
-		visit(v, &e, LEXICON_IOCTL, e.ioctl->name);
-	}
-}
-
-/* Return whether no earlier step has the function: it is one entry. */
-static bool step_is_first(const struct step_desc *d)
-{
-	for (const struct step_desc *k = step_descs; k < d; k++)
-		if (!strcmp(k->function, d->function))
-			return false;
-	return true;
-}
-
 static void each_other(const struct visitor *v)
 {
 	struct lexicon_entry rule = { 0 }, pmu = { 0 }, step = { 0 }, word = { 0 };
@@ -498,9 +412,15 @@ static void each_other(const struct visitor *v)
 	}
 	for (pmu.pmu = pmu_descs; pmu.pmu->name; pmu.pmu++)
 		visit(v, &pmu, LEXICON_PMU, pmu.pmu->name);
-	for (step.step = step_descs; step.step->step; step.step++)
-		if (step_is_first(step.step))
-			visit(v, &step, LEXICON_STEP, step.step->function);
+	for (step.step = step_descs; step.step->step; step.step++) {
+		const struct step_desc *first = step_descs;
+
+		/* a function of several steps is one entry */
+		while (strcmp(first->function, step.step->function))
+			first++;
+		if (first == step.step)
+			visit(v, &step, LEXICON_STEP, first->function);
+	}
 	for (word.word = word_descs; word.word->name; word.word++)
 		visit(v, &word, LEXICON_WORD, word.word->name);
 }
@@ -509,8 +429,39 @@ void lexicon_each(void (*hook)(void *ctx, const struct lexicon_entry *e), void *
 {
 	const struct visitor v = { hook, ctx };
 
-	each_member(&v);
-	each_constant(&v);
-	each_call(&v);
+	for (size_t l = 0; layouts[l]; l++) {
+		struct lexicon_entry e = { .layout = layouts[l] };
+
+		if (!e.layout->part)
+			visit(&v, &e, LEXICON_LAYOUT, e.layout->name);
+		for (size_t i = 0; i < e.layout->n; i++) {
+			e.member = &e.layout->fields[i];
+			visit(&v, &e, LEXICON_MEMBER, e.member->name);
+		}
+	}
+	for (size_t x = 0; xlat_tables[x]; x++) {
+		struct lexicon_entry e = { .table = xlat_tables[x] };
+
+		if (lexicon_table_name(e.table))
+			visit(&v, &e, LEXICON_TABLE, lexicon_table_name(e.table));
+		for (size_t i = 0; i < e.table->n; i++) {
+			e.constant = &e.table->entries[i];
+			visit(&v, &e, LEXICON_CONSTANT, e.constant->name);
+		}
+	}
+	for (size_t c = 0; c < CALL_COUNT; c++) {
+		struct lexicon_entry e = { .call = &call_descs[c] };
+
+		visit(&v, &e, LEXICON_CALL, e.call->name);
+		if (e.call->class != CLASS_OPEN)
+			continue;
+		for (e.argument = 0; e.argument < e.call->nargs; e.argument++)
+			visit(&v, &e, LEXICON_ARGUMENT, e.call->args[e.argument].name);
+	}
+	for (size_t i = 0; i < ioctl_ndescs; i++) {
+		struct lexicon_entry e = { .ioctl = &ioctl_descs[i] };
+
+		visit(&v, &e, LEXICON_IOCTL, e.ioctl->name);
+	}
 	each_other(&v);
 }

@@ -30,7 +30,8 @@ void entry_term(struct prose *p, const char *name);
 void entry_users(struct prose *p, const struct xlat *x);
 void entry_names(struct prose *p, const struct xlat *x);
 
-void entry_manual(struct prose *p, const char *page, const char *part);
+/* Write a manual page and perhaps a section of it, as prose_page() does. */
+void entry_manual(struct prose *p, const char *page);
 void entry_manual_of_layout(struct prose *p, const struct layout *l);
 void entry_manual_of_table(struct prose *p, const struct xlat *x);
 

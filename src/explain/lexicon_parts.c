@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/abi/layout.h"
-#include "core/abi/rules.h"
+#include "core/judge/judge.h"
 #include "explain/lexicon_internal.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
@@ -37,18 +37,6 @@ static const char *prefix_of(const struct lexicon_entry *e)
 	       e->kind == LEXICON_IOCTL ? "PERF_EVENT_IOC_" : "";
 }
 
-/* Return whether the word is the name without some or all words of its prefix. */
-static bool name_tail(const char *name, const char *prefix, const char *word)
-{
-	size_t cut = strlen(prefix);
-
-	for (size_t i = 0; i <= cut; i++)
-		if ((!i || name[i - 1] == '_' || i == cut) && name[i] &&
-		    same_word(name + i, word, SIZE_MAX))
-			return true;
-	return false;
-}
-
 /* Return whether a comma-separated list of names has the word of len bytes. */
 static bool listed(const char *names, const char *word, size_t len)
 {
@@ -68,6 +56,7 @@ static bool names_have(const char *names, const char *word)
 bool lexicon_means(const struct lexicon_entry *e, const char *word)
 {
 	const char *dot = strchr(word, '.');
+	size_t cut = strlen(prefix_of(e));
 
 	if (e->kind == LEXICON_MEMBER && dot)
 		return listed(e->layout->part ? e->layout->part : e->layout->name, word,
@@ -78,7 +67,12 @@ bool lexicon_means(const struct lexicon_entry *e, const char *word)
 		word += 7;
 	if (e->kind == LEXICON_WORD && names_have(e->word->also, word))
 		return true;
-	return name_tail(e->name, prefix_of(e), word);
+	/* the name without some or all words of its prefix */
+	for (size_t i = 0; i <= cut; i++)
+		if ((!i || e->name[i - 1] == '_' || i == cut) && e->name[i] &&
+		    same_word(e->name + i, word, SIZE_MAX))
+			return true;
+	return false;
 }
 
 void lexicon_offer(const struct lexicon_entry *e, struct nearest *n)
@@ -241,37 +235,25 @@ void entry_members(struct prose *p, const char *constant)
 
 /* The manual ------------------------------------------------------------------------ */
 
-void entry_manual(struct prose *p, const char *page, const char *part)
+void entry_manual(struct prose *p, const char *page)
 {
 	entry_label(p, "Manual");
-	prose_page(p, page, part);
+	prose_page(p, page);
 	prose_adds(p, ".");
+}
+
+/* Return where src/explain/terms.in says that a structure or header is described; NULL: nowhere. */
+static const char *manual_of(const char *name)
+{
+	for (const struct pair_desc *d = manual_descs; name && d->name; d++)
+		if (!strcmp(d->name, name))
+			return d->text;
+	return NULL;
 }
 
 void entry_manual_of_layout(struct prose *p, const struct layout *l)
 {
-	static const struct {
-		const char *layout, *page, *part;
-	} pages[] = {
-		{ "perf_event_attr", "perf_event_open(2)", "Arguments" },
-		{ "perf_event_query_bpf", "perf_event_open(2)", "perf_event ioctl calls" },
-		{ "pollfd", "poll(2)", NULL }, { "clone_args", "clone(2)", NULL },
-		{ "f_owner_ex", "fcntl(2)", NULL },
-		{ "bpf_obj_pin", "bpf(2)", NULL }, { "bpf_task_fd_query", "bpf(2)", NULL },
-		{ "bpf_link_create", "bpf(2)", NULL }, { "bpf_link_update", "bpf(2)", NULL },
-		{ "bpf_link_detach", "bpf(2)", NULL },
-		{ "perf_auxtrace", "pevtrace-decode(1)", NULL },
-		{ "perf_auxtrace_info", "pevtrace-decode(1)", NULL },
-		{ "perf_file_header", "pevtrace-decode(1)", NULL },
-		{ "perf_file_section", "pevtrace-decode(1)", NULL },
-	};
-
-	for (size_t i = 0; i < sizeof(pages) / sizeof(*pages); i++)
-		if (!strcmp(l->name, pages[i].layout)) {
-			entry_manual(p, pages[i].page, pages[i].part);
-			return;
-		}
-	entry_manual(p, "perf_event_open(2)", "MMAP layout");
+	entry_manual(p, manual_of(l->name) ?: "perf_event_open(2), MMAP layout");
 }
 
 /* Return the first structure with a member of the table. */
@@ -286,33 +268,17 @@ static const struct layout *user_of(const struct xlat *x)
 
 void entry_manual_of_table(struct prose *p, const struct xlat *x)
 {
-	static const struct {
-		const char *header, *page;
-	} pages[] = {
-		{ "sys/mman.h", "mmap(2)" }, { "poll.h", "poll(2)" },
-		{ "sys/epoll.h", "epoll_ctl(2)" }, { "sched.h", "clone(2)" },
-		{ "fcntl.h", "fcntl(2)" }, { "sys/prctl.h", "prctl(2)" },
-		{ "linux/fs.h", "readv(2)" }, { "signal.h", "sigaction(2)" },
-		{ "sys/ptrace.h", "ptrace(2)" }, { "time.h", "clock_getres(2)" },
-		{ "linux/close_range.h", "close_range(2)" }, { "linux/bpf.h", "bpf(2)" },
-		{ "linux/errno.h", "errno(3)" },
-	};
+	const char *page = manual_of(x->header);
 
-	for (size_t i = 0; x->header && i < sizeof(pages) / sizeof(*pages); i++)
-		if (!strcmp(x->header, pages[i].header)) {
-			entry_manual(p, pages[i].page, NULL);
-			return;
-		}
-	if (x == &xlat_perf_open_errno)
-		entry_manual(p, "perf_event_open(2)", "ERRORS");
-	else if (user_of(x))
+	if (!page && x == &xlat_perf_open_errno)
+		page = "perf_event_open(2), ERRORS";
+	if (!page && user_of(x))
 		entry_manual_of_layout(p, user_of(x));
-	else if (x->header)
-		entry_manual(p, "perf_event_open(2)", NULL);
-	else if (x == &xlat_rule_by || x == &xlat_pmu_trait)
-		entry_manual(p, "pevtrace-why(1)", NULL);
+	else if (page || x->header)
+		entry_manual(p, page ?: "perf_event_open(2)");
 	else
-		entry_manual(p, "pevtrace-decode(1)", NULL);
+		entry_manual(p, x == &xlat_rule_by || x == &xlat_pmu_trait ?
+			     "pevtrace-why(1)" : "pevtrace-decode(1)");
 }
 
 /* Write a check, item i of a list with that label. */
@@ -366,8 +332,8 @@ void entry_refusals_of(struct prose *p, const char *call, const char *request)
 
 /* Values ---------------------------------------------------------------------------- */
 
-/* Judge an attr for an unprivileged caller on an unknown machine. */
-static void judge_value(const uint8_t *attr, size_t len, struct rule_verdict *v)
+/* Judge an attr for an unprivileged caller on an unknown machine; set the rules that apply. */
+static void judge_value(const uint8_t *attr, size_t len, bool applies[RULE_COUNT])
 {
 	static const struct rule_pmu pmus[] = {
 		{ .type = PERF_TYPE_SOFTWARE, .name = "software" },
@@ -382,13 +348,11 @@ static void judge_value(const uint8_t *attr, size_t len, struct rule_verdict *v)
 	struct rule_ask ask = {
 		.attr = attr, .len = len, .cpu = -1, .group_fd = -1, .facts = &facts,
 	};
+	struct rule_verdict v;
 
-	rules_judge(&ask, v);
-}
-
-static bool rule_applies(const struct rule_verdict *v, size_t i)
-{
-	return v->says[i] == RULE_REFUSES || v->says[i] > 0 || v->says[i] == RULE_UNKNOWN;
+	rules_judge(&ask, &v);
+	for (size_t i = 0; i < RULE_COUNT; i++)
+		applies[i] = judge_refuses(&v, i) || v.says[i] == RULE_UNKNOWN;
 }
 
 /* Mark the rules that apply to an attr of that type only with the value. */
@@ -396,18 +360,18 @@ static void mark_rules(uint32_t type, const struct field *f, uint64_t value, boo
 {
 	const struct layout *l = &layout_perf_event_attr;
 	uint8_t attr[256] = { 0 };
-	struct rule_verdict before, with;
+	bool before[RULE_COUNT], with[RULE_COUNT];
 
 	field_set(&l->fields[ATTR_TYPE], type, attr);
 	field_set(&l->fields[ATTR_SIZE], l->size, attr);
 	field_set(&l->fields[ATTR_CONFIG], type == PERF_TYPE_SOFTWARE ? PERF_COUNT_SW_DUMMY : 1,
 		  attr);
 	field_set(&l->fields[ATTR_EXCLUDE_KERNEL], 1, attr);
-	judge_value(attr, l->size, &before);
+	judge_value(attr, l->size, before);
 	field_set(f, value, attr);
-	judge_value(attr, l->size, &with);
+	judge_value(attr, l->size, with);
 	for (size_t i = 0; i < RULE_COUNT; i++)
-		out[i] |= rule_applies(&with, i) && !rule_applies(&before, i);
+		out[i] |= with[i] && !before[i];
 }
 
 void entry_rules_of_value(struct prose *p, const struct xlat *x, const struct xlat_entry *c)

@@ -130,27 +130,18 @@ void prose_times(struct prose *p, uint64_t n)
 		prose_addf(p, "%llu times", (unsigned long long)n);
 }
 
-static void add_url(struct prose *p, const char *page)
+void prose_page(struct prose *p, const char *page)
 {
-	const char *section = strchr(page, '(');
+	const char *section = strncmp(page, "pevtrace", 8) ? strchr(page, '(') : NULL;
+	int len = (int)strcspn(page, ",");
 
-	if (!section)
+	if (!p->links || !section) {
+		buf_adds(&p->text, page);
 		return;
-	buf_addf(&p->text, "\033]8;;https://man7.org/linux/man-pages/man%c/%.*s.%c.html\033\\",
-		 section[1], (int)(section - page), page, section[1]);
-}
-
-void prose_page(struct prose *p, const char *page, const char *part)
-{
-	bool ours = !strncmp(page, "pevtrace", 8);
-
-	if (p->links && !ours)
-		add_url(p, page);
-	buf_adds(&p->text, page);
-	if (p->links && !ours)
-		buf_adds(&p->text, "\033]8;;\033\\");
-	if (part)
-		buf_addf(&p->text, ", %s", part);
+	}
+	buf_addf(&p->text, "\033]8;;https://man7.org/linux/man-pages/man%c/%.*s.%c.html\033\\"
+		 "%.*s\033]8;;\033\\%s", section[1], (int)(section - page), page, section[1],
+		 len, page, page + len);
 }
 
 const char *prose_sep(uint64_t i, uint64_t count)

@@ -48,8 +48,8 @@ void prose_count(struct prose *p, uint64_t n, const char *one, const char *more)
 /* Add "once", "twice", "3 times". */
 void prose_times(struct prose *p, uint64_t n);
 
-/* Add a manual page and a section of it, or NULL: "perf_event_open(2), MMAP layout". */
-void prose_page(struct prose *p, const char *page, const char *part);
+/* Add a manual page and perhaps a section of it: "perf_event_open(2), MMAP layout". */
+void prose_page(struct prose *p, const char *page);
 
 /* Return the separator before the i-th of count items: "", ", " or " and ". */
 const char *prose_sep(uint64_t i, uint64_t count);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* How the data is read: rings, waits, reads, signals. */
+/* How the data is read (rings, waits, reads, signals), how accurate it is, and the final counts. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/abi/layout.h"
 #include "core/abi/strings.h"
@@ -284,16 +285,6 @@ static void data_reads(const struct story_text *t)
 	free(list);
 }
 
-/* Return whether the event's count was never returned, not even with its leader's. */
-static bool is_unread(const struct story_text *t, const struct event *e)
-{
-	bool with_leader = e->leader && e->leader->reads &&
-			   e->leader->read_format & PERF_FORMAT_GROUP;
-
-	return !e->reads && !e->maps && !e->output && !story_probe(t->s, e) && event_known(e) &&
-	       !with_leader;
-}
-
 /* Name the events whose count was not used, with or without a program that runs at their hits. */
 static void data_unread(const struct story_text *t, bool runs)
 {
@@ -301,9 +292,15 @@ static void data_unread(const struct story_text *t, bool runs)
 	const struct event **list = xcalloc(t->nevents, sizeof(*list));
 	struct prose *p = t->p;
 
-	for (size_t i = 0; i < t->nevents; i++)
-		if (is_unread(t, t->events[i]) && story_program_runs(t, t->events[i], NULL) == runs)
-			list[n++] = t->events[i];
+	for (size_t i = 0; i < t->nevents; i++) {
+		const struct event *e = t->events[i];
+		bool with_leader = e->leader && e->leader->reads &&
+				   e->leader->read_format & PERF_FORMAT_GROUP;
+
+		if (!e->reads && !e->maps && !e->output && !story_probe(t->s, e) &&
+		    event_known(e) && !with_leader && story_program_runs(t, e, NULL) == runs)
+			list[n++] = e;
+	}
 	if (n) {
 		prose_item(p);
 		story_fds(list, n, p);
@@ -318,35 +315,6 @@ static void data_unread(const struct story_text *t, bool runs)
 	free(list);
 }
 
-static void data_signals(const struct story_text *t)
-{
-	struct prose *p = t->p;
-
-	for (size_t i = 0; i < t->s->nsignals; i++) {
-		const struct seen_signal *g = &t->s->signals[i];
-		char name[32];
-
-		prose_item(p);
-		story_who(t->s, g->tid, p);
-		signal_name(g->signo, name, sizeof(name));
-		prose_addf(p, " received %s from an event, ", name);
-		prose_times(p, g->times);
-		prose_adds(p, ".");
-	}
-}
-
-/* Store the steps of mmap, poll, read and close that the session has. */
-static void data_steps(const struct story_text *t, const char *steps[4])
-{
-	for (size_t i = 0; i < t->nevents; i++) {
-		steps[0] = t->events[i]->maps ? "mmap" : steps[0];
-		steps[2] = t->events[i]->reads ? "read" : steps[2];
-		steps[3] = t->events[i]->closed ? "close" : steps[3];
-	}
-	for (size_t i = 0; i < t->ntasks; i++)
-		steps[1] = t->tasks[i]->polls ? "poll" : steps[1];
-}
-
 void story_data(const struct story_text *t)
 {
 	const char *steps[4] = { NULL };
@@ -359,7 +327,7 @@ void story_data(const struct story_text *t)
 		prose_adds(p, "Samples and other records are not returned by a system call: the "
 			      "kernel writes them to a mapped ring buffer and advances data_head; "
 			      "the program reads the buffer and advances data_tail. See ");
-		prose_page(p, "perf_event_open(2)", "MMAP layout");
+		prose_page(p, "perf_event_open(2), MMAP layout");
 		prose_adds(p, ".");
 	}
 	data_rings(t);
@@ -367,8 +335,253 @@ void story_data(const struct story_text *t)
 	data_reads(t);
 	data_unread(t, false);
 	data_unread(t, true);
-	data_signals(t);
+	for (size_t i = 0; i < t->s->nsignals; i++) {
+		const struct seen_signal *g = &t->s->signals[i];
+		char name[32];
+
+		prose_item(p);
+		story_who(t->s, g->tid, p);
+		signal_name(g->signo, name, sizeof(name));
+		prose_addf(p, " received %s from an event, ", name);
+		prose_times(p, g->times);
+		prose_adds(p, ".");
+	}
 	prose_end(p);
-	data_steps(t, steps);
+	for (size_t i = 0; i < t->nevents; i++) {
+		steps[0] = t->events[i]->maps ? "mmap" : steps[0];
+		steps[2] = t->events[i]->reads ? "read" : steps[2];
+		steps[3] = t->events[i]->closed ? "close" : steps[3];
+	}
+	for (size_t i = 0; i < t->ntasks; i++)
+		steps[1] = t->tasks[i]->polls ? "poll" : steps[1];
 	story_steps(t, "these calls are handled by", steps, 4);
+}
+
+/* Accuracy ------------------------------------------------------------------------------ */
+
+/* Begin an item, after the heading if it is the first. */
+static void accuracy_item(struct prose *p, bool *head)
+{
+	if (!*head)
+		prose_head(p, "Accuracy");
+	*head = true;
+	prose_item(p);
+}
+
+/* Say which multiplexed events ran together, for what share of the time. */
+static void accuracy_turns(const struct story_text *t, size_t shared)
+{
+	size_t items = 0;
+	const struct event **list = xcalloc(shared, sizeof(*list));
+	struct prose *p = t->p;
+
+	prose_adds(p, " They took turns on the PMU, as together they need more counters than "
+		      "were free; the events of a group run together or not at all:");
+	for (size_t i = 0; i < t->nevents && items < STORY_ITEMS; i++) {
+		const struct event *e = t->events[i];
+		size_t together = 1;
+
+		if (!model_takes_turns(t->s->m, e) || (e->leader && event_multiplexed(e->leader)))
+			continue;
+		list[0] = e;
+		for (size_t k = i + 1; k < t->nevents; k++)
+			if (t->events[k]->leader == e && event_multiplexed(t->events[k]))
+				list[together++] = t->events[k];
+		prose_adds(p, items++ ? ", " : " ");
+		story_fds(list, together, p);
+		prose_addf(p, " for %.1f %% of the time", 100.0 * (double)e->count.running /
+			   (double)e->count.enabled);
+	}
+	prose_adds(p, items == STORY_ITEMS ? ", and others." : ".");
+	if (t->o->sharers)
+		prose_addf(p, " When the first of them was read, events of the PMU were held by %s.",
+			   t->o->sharers);
+	prose_adds(p, " pevtrace ps shows who holds events on this machine, and what share of the "
+		      "time each ran.");
+	free(list);
+}
+
+static void accuracy_counts(const struct story_text *t, bool *head)
+{
+	size_t counting = 0, timed = 0, shared = 0;
+	size_t hardware = 0, late = 0;
+	struct prose *p = t->p;
+
+	for (size_t i = 0; i < t->nevents; i++) {
+		struct open_attr a = story_attr(t->s, t->events[i]);
+		enum event_source s = open_attr_source(&a);
+
+		if (story_probe(t->s, t->events[i]) || !event_attr_known(t->events[i]) ||
+		    open_attr_samples(&a) || s == SOURCE_DUMMY)
+			continue;
+		counting++;
+		hardware += s == SOURCE_CPU || s == SOURCE_OTHER;
+		timed += t->events[i]->count.known && t->events[i]->count.timed;
+		if (model_takes_turns(t->s->m, t->events[i]))
+			shared++;
+		else
+			late += event_multiplexed(t->events[i]);
+	}
+	if (!counting)
+		return;
+	accuracy_item(p, head);
+	prose_count(p, counting, "event counts", "events count");
+	prose_adds(p, " without sampling. A count is exact: it covers the time that the event was "
+		      "enabled, in the modes that are not excluded.");
+	if (shared) {
+		prose_addf(p, " But %zu of them %s multiplexed: time_running is less than "
+			      "time_enabled. Tools scale such a count by their ratio (count * "
+			      "time_enabled / time_running), which gives an estimate.",
+			   shared, shared == 1 ? "was" : "were");
+		accuracy_turns(t, shared);
+	}
+	if (late)
+		prose_addf(p, " %zu of them %s time_running below time_enabled without need of a "
+			      "counter: the kernel puts an event that joins a running group in "
+			      "place later.", late, late == 1 ? "has" : "have");
+	if (shared || late)
+		return;
+	if (timed)
+		prose_addf(p, " %s: time_running equals time_enabled%s.",
+			   timed == 1 ? "It was not multiplexed" : "They were not multiplexed",
+			   timed == counting ? "" : " where both were read");
+	else if (hardware)
+		prose_adds(p, " Whether there was multiplexing is unknown: the times were not "
+			      "read.");
+	else
+		prose_adds(p, " Such events need no hardware counter and are never multiplexed.");
+}
+
+static void accuracy_samples(const struct story_text *t, bool *head)
+{
+	uint64_t samples = 0, lost = 0, every = 0, all = 0;
+	struct prose *p = t->p;
+
+	for (size_t i = 0; i < t->nevents; i++) {
+		const struct event *e = t->events[i];
+		struct open_attr a = story_attr(t->s, e);
+
+		if (story_probe(t->s, e) || !event_attr_known(e) || !open_attr_samples(&a) ||
+		    !(e->maps || e->output))
+			continue;
+		every += open_attr_every_hit(&a);
+		all++;
+		samples += event_records(e, PERF_RECORD_SAMPLE);
+		lost += e->lost_read > e->lost_reported ? e->lost_read : e->lost_reported;
+	}
+	if (!all)
+		return;
+	accuracy_item(p, head);
+	if (every == all)
+		prose_adds(p, "With sample_period=1 every hit is sampled: nothing is estimated.");
+	else
+		prose_adds(p, "Samples are an estimate: each represents everything since the "
+			      "previous one, and more samples give a better estimate.");
+	if (story_looked(t->s))
+		prose_count(p, samples, "sample was seen.", "samples were seen.");
+	if (lost)
+		prose_count(p, lost, "sample was lost because its ring was full.",
+			    "samples were lost because their ring was full.");
+}
+
+void story_accuracy(const struct story_text *t)
+{
+	static const char *const steps[] = { "multiplex" };
+	size_t shared = 0, lost = 0;
+	bool head = false;
+
+	for (size_t i = 0; i < t->nevents; i++) {
+		shared += model_takes_turns(t->s->m, t->events[i]);
+		lost += event_multiplexed(t->events[i]);
+	}
+	if (!t->nfamilies || (!t->full && !lost))
+		return;
+	accuracy_counts(t, &head);
+	accuracy_samples(t, &head);
+	prose_end(t->p);
+	if (shared)
+		story_steps(t, "events take turns on the PMU by", steps, 1);
+}
+
+/* Final counts ---------------------------------------------------------------------------- */
+
+static void count_value(const struct story_text *t, const struct event *e)
+{
+	const struct event_count *c = &e->count;
+	struct open_attr a = story_attr(t->s, e);
+	struct prose *p = t->p;
+
+	prose_addf(p, "counted %llu", (unsigned long long)c->value);
+	if (open_attr_source(&a) == SOURCE_CLOCK)
+		prose_addf(p, " ns (%.3f ms)", (double)c->value / 1e6);
+	if (!c->timed)
+		return;
+	if (event_multiplexed(e) && c->running)
+		prose_addf(p, ", on the PMU for %.1f %% of the time it was enabled: %.0f if scaled",
+			   100.0 * (double)c->running / (double)c->enabled,
+			   (double)c->value * (double)c->enabled / (double)c->running);
+	else if (c->enabled && !c->running)
+		prose_adds(p, ", but was never on the PMU");
+	else
+		prose_addf(p, " while enabled for %.3f ms", (double)c->enabled / 1e6);
+}
+
+/* Count the types of records that the event wrote. */
+static size_t record_types(const struct event *e)
+{
+	size_t n = 0;
+
+	for (uint32_t type = 0; type < EVENT_RECORD_TYPES; type++)
+		n += event_records(e, type) > 0;
+	return n;
+}
+
+static bool has_count(const struct story_text *t, const struct event *e)
+{
+	struct open_attr a = story_attr(t->s, e);
+
+	return e->count.known && open_attr_source(&a) != SOURCE_DUMMY;
+}
+
+static void count_write(const struct story_text *t, const struct event *e)
+{
+	size_t kinds = record_types(e), done = 0;
+	struct prose *p = t->p;
+
+	prose_item(p);
+	story_event_name(t->s, e, p);
+	if (e->cpu >= 0)
+		prose_addf(p, " on CPU %d", e->cpu);
+	prose_addf(p, " (fd %d) ", e->fd);
+	if (has_count(t, e))
+		count_value(t, e);
+	if (kinds)
+		prose_adds(p, has_count(t, e) ? ", and wrote " : "wrote ");
+	for (uint32_t type = 0; type < EVENT_RECORD_TYPES; type++) {
+		const char *name = xlat_name(&xlat_perf_event_type, type);
+
+		if (event_records(e, type))
+			prose_addf(p, "%s%llu %s", prose_sep(done++, kinds),
+				   (unsigned long long)event_records(e, type),
+				   name ? name + strlen(xlat_perf_event_type.prefix) :
+					  "of unknown type");
+	}
+	prose_adds(p, ".");
+}
+
+void story_counts(const struct story_text *t)
+{
+	size_t written = 0;
+
+	for (size_t i = 0; i < t->nevents; i++) {
+		if (story_probe(t->s, t->events[i]) || !event_known(t->events[i]) ||
+		    !(has_count(t, t->events[i]) || record_types(t->events[i])))
+			continue;
+		if (!written)
+			prose_head(t->p, "Final counts");
+		if (written++ < STORY_ITEMS)
+			count_write(t, t->events[i]);
+	}
+	story_rest(t, written, "more event.", "more events.");
+	prose_end(t->p);
 }

@@ -113,22 +113,6 @@ static size_t try_names(const struct story_text *t, const struct try *run, size_
 	return names;
 }
 
-/*
- * Return whether a try tested the kernel, and what it asked for was not wanted for its own sake:
- * an event that was closed before the first real one, or one that opened later without what was
- * refused.
- */
-static bool try_tested(const struct story_text *t, const struct try *run,
-		       const struct open_need *mine)
-{
-	const struct event *e = run->attempt ? attempt_instead(t->s->m, run->attempt) : NULL;
-
-	if (run->event)
-		return run->early;
-	return e && attempt_same_event(run->attempt, e) &&
-	       open_need(e->attr, e->attr_len, e->flags).since < mine->since;
-}
-
 /* Say what the kernel's answer tells the program: whether it has a feature. */
 static void try_purpose(const struct story_text *t, const struct try *run,
 			const struct story_open *before)
@@ -136,13 +120,21 @@ static void try_purpose(const struct story_text *t, const struct try *run,
 	const struct story_open *o = &run->open;
 	struct open_need mine = open_need(o->attr, o->len, o->flags), had = { 0 };
 	const char *purpose = run->early ? story_purpose(o) : NULL;
+	const struct event *e = run->attempt ? attempt_instead(t->s->m, run->attempt) : NULL;
 	struct prose *p = t->p;
+	bool tested;
 
 	if (before)
 		had = open_need(before->attr, before->len, before->flags);
+	/*
+	 * what it asked for was not wanted for its own sake: an event that was closed before the
+	 * first real one, or one that opened later without what was refused
+	 */
+	tested = run->event ? run->early : e && attempt_same_event(run->attempt, e) &&
+		 open_need(e->attr, e->attr_len, e->flags).since < mine.since;
 	if (purpose) {
 		prose_addf(p, " Purpose: %s.", purpose);
-	} else if (before && mine.since > had.since && try_tested(t, run, &mine)) {
+	} else if (before && mine.since > had.since && tested) {
 		prose_addf(p, " Purpose: a test for %s, new in Linux ", mine.name);
 		release_since_text(mine.since, &p->text);
 		prose_adds(p, ".");
@@ -295,31 +287,12 @@ static void find_suspects(const struct story *s, const struct attempt *a, struct
 
 static const char INJECTED[] = " pevtrace injected this error: the kernel did not see the call.";
 
-/* Say what to change, by what decides the check. */
-static void add_remedy(const struct rule_desc *d, struct prose *p)
-{
-	const struct xlat *x = &xlat_rule_by;
-	bool any = false;
-
-	for (size_t i = 0; i < x->n; i++) {
-		const struct term_desc *t = d->by & x->entries[i].value ?
-			term_by_name(x->entries[i].name) : NULL;
-
-		if (!t)
-			continue;
-		prose_adds(p, any ? ", or " : " Remedy: ");
-		prose_meaning(p, t->text);
-		if (x->entries[i].value == RULE_BY_ATTR && *d->fields)
-			prose_addf(p, " (%s)", d->fields);
-		any = true;
-	}
-	prose_adds(p, any ? "." : "");
-}
-
 static void add_suspects(const struct suspects *s, int error, struct prose *p)
 {
 	const struct xlat_entry *e = xlat_find(&xlat_perf_open_errno, (uint64_t)error);
 	const struct judgement *j = &s->by;
+	const struct xlat *x = &xlat_rule_by;
+	bool any = false;
 
 	if (!j->nsuspects) {
 		if (e)
@@ -338,7 +311,20 @@ static void add_suspects(const struct suspects *s, int error, struct prose *p)
 		prose_addf(p, "%s%s", i ? prose_sep(i, s->nlater) : ", ", s->later[i]->name);
 	prose_adds(p, s->nlater ? " would refuse, too." :
 				  " none is known to refuse.");
-	add_remedy(j->rule, p);
+	/* what to change, by what decides the check */
+	for (size_t i = 0; i < x->n; i++) {
+		const struct term_desc *t = j->rule->by & x->entries[i].value ?
+			term_by_name(x->entries[i].name) : NULL;
+
+		if (!t)
+			continue;
+		prose_adds(p, any ? ", or " : " Remedy: ");
+		prose_meaning(p, t->text);
+		if (x->entries[i].value == RULE_BY_ATTR && *j->rule->fields)
+			prose_addf(p, " (%s)", j->rule->fields);
+		any = true;
+	}
+	prose_adds(p, any ? "." : "");
 }
 
 /* Failures with one error and the same suspects. */
@@ -350,12 +336,11 @@ struct failures {
 };
 
 static bool failures_match(const struct failures *f, const struct attempt *a,
-			   const struct suspects *s)
+			   const struct judgement *by)
 {
 	return f->list[0]->error == a->error && f->list[0]->injected == a->injected &&
-	       f->why.by.nsuspects == s->by.nsuspects &&
-	       !memcmp(f->why.by.suspects, s->by.suspects,
-		       s->by.nsuspects * sizeof(*s->by.suspects));
+	       f->why.by.nsuspects == by->nsuspects &&
+	       !memcmp(f->why.by.suspects, by->suspects, by->nsuspects * sizeof(*by->suspects));
 }
 
 static void failures_add(struct failures *f, const struct attempt *a)
@@ -371,27 +356,6 @@ static void failures_add(struct failures *f, const struct attempt *a)
 	}
 	f->list = xrealloc(f->list, (f->n + 1) * sizeof(*f->list));
 	f->list[f->n++] = a;
-}
-
-/* Sort all failed opens into lists, for the caller to free; return how many. */
-static size_t failures_collect(const struct story *s, struct failures **out)
-{
-	const struct attempt *a;
-	size_t all = model_attempts(s->m, &a), n = 0, k;
-	struct suspects why;
-
-	*out = NULL;
-	for (size_t i = 0; i < all; i++) {
-		find_suspects(s, &a[i], &why);
-		for (k = 0; k < n && !failures_match(&(*out)[k], &a[i], &why); k++)
-			;
-		if (k == n) {
-			*out = xrealloc(*out, ++n * sizeof(**out));
-			(*out)[k] = (struct failures){ .why = why };
-		}
-		failures_add(&(*out)[k], &a[i]);
-	}
-	return n;
 }
 
 static void failures_write(const struct story_text *t, const struct failures *f)
@@ -456,11 +420,23 @@ static void other_failure(const struct story_text *t, const struct seen_failure 
 
 void story_failures(const struct story_text *t)
 {
-	struct failures *failures;
-	size_t n = failures_collect(t->s, &failures);
+	struct failures *failures = NULL;
+	struct suspects why;
+	size_t n = 0, k;
 	struct prose *p = t->p;
 	bool refused = false;
 
+	/* those that failed alike are told together */
+	for (size_t i = 0; i < t->nattempts; i++) {
+		find_suspects(t->s, &t->attempts[i], &why);
+		for (k = 0; k < n && !failures_match(&failures[k], &t->attempts[i], &why.by); k++)
+			;
+		if (k == n) {
+			failures = xrealloc(failures, ++n * sizeof(*failures));
+			failures[k] = (struct failures){ .why = why };
+		}
+		failures_add(&failures[k], &t->attempts[i]);
+	}
 	if (n || t->s->nfailures)
 		prose_head(p, "Failures and remedies");
 	for (size_t i = 0; i < n; i++) {

@@ -61,23 +61,15 @@ void story_event_fds(const struct story *s, const struct event *e,
 	prose_adds(p, ")");
 }
 
-/* Return how many descriptors form a run of at least three; 1 if there is no run. */
-static size_t fd_run(const struct event *const *events, size_t n)
-{
-	size_t run = 1;
-
-	while (run < n && events[run]->fd == events[0]->fd + (int)run)
-		run++;
-	return run > 2 ? run : 1;
-}
-
 void story_fds(const struct event *const *events, size_t n, struct prose *p)
 {
 	size_t items = 0, run;
 
 	prose_adds(p, n == 1 ? "fd " : "fds ");
 	for (size_t i = 0; i < n; i += run) {
-		run = fd_run(&events[i], n - i);
+		for (run = 1; i + run < n && events[i + run]->fd == events[i]->fd + (int)run; run++)
+			;
+		run = run > 2 ? run : 1;
 		if (++items > STORY_FDS) {
 			prose_addf(p, " and %zu more", n - i);
 			return;
@@ -127,18 +119,6 @@ static bool is_kin(const struct story *s, const struct event *a, const struct ev
 	return !memcmp(one, other, sizeof(one));
 }
 
-static uint64_t kin_hash(const struct event *e)
-{
-	uint64_t hash = hash_word(HASH_START, (uint64_t)e->opener);
-	uint8_t attr[EVENT_ATTR_MAX];
-
-	bare_attr(e, attr);
-	for (size_t i = 0; i < sizeof(attr); i += sizeof(uint64_t))
-		hash = hash_word(hash, load_uint(attr + i, sizeof(uint64_t)));
-	hash = hash_word(hash, e->flags);
-	return hash_word(hash, (uint64_t)(e->pid < 0) << 1 | !e->leader);
-}
-
 /* Return the event's family; NULL if it is the first of one. */
 static struct family *find_family(const struct story_text *t, const struct map *by_hash,
 				  const struct event *e, uint64_t hash)
@@ -159,12 +139,18 @@ void families_make(struct story_text *t)
 	struct map by_hash = { 0 };
 
 	for (size_t i = 0; i < t->nevents; i++) {
-		uint64_t hash = story_probe(t->s, t->events[i]) ? 0 : kin_hash(t->events[i]);
+		const struct event *e = t->events[i];
+		uint8_t attr[EVENT_ATTR_MAX];
 		struct family *f;
+		uint64_t hash;
 
-		if (!hash)
+		if (story_probe(t->s, e))
 			continue;
-		f = find_family(t, &by_hash, t->events[i], hash);
+		bare_attr(e, attr);
+		hash = hash_bytes(HASH_START, attr, sizeof(attr));
+		hash = hash_word(hash_word(hash, (uint64_t)e->opener), e->flags);
+		hash = hash_word(hash, (uint64_t)(e->pid < 0) << 1 | !e->leader);
+		f = find_family(t, &by_hash, e, hash);
 		if (!f) {
 			t->families = xrealloc(t->families,
 					       (t->nfamilies + 1) * sizeof(*t->families));
@@ -173,7 +159,7 @@ void families_make(struct story_text *t)
 			map_set(&by_hash, hash, (void *)(uintptr_t)t->nfamilies);
 		}
 		f->events = xrealloc(f->events, (f->n + 1) * sizeof(*f->events));
-		f->events[f->n++] = t->events[i];
+		f->events[f->n++] = e;
 	}
 	map_free(&by_hash);
 }
@@ -239,8 +225,7 @@ static size_t distinct_ints(int *list, size_t n)
 	return kept;
 }
 
-/* Return the CPUs, for the caller to free, and count CPUs and tasks. */
-static int *spread_cpus(const struct family *f, size_t *cpus, size_t *tasks)
+int *family_cpus(const struct family *f, size_t *cpus, size_t *tasks)
 {
 	int *cpu = xcalloc(f->n, sizeof(*cpu)), *task = xcalloc(f->n, sizeof(*task));
 
@@ -257,16 +242,11 @@ static int *spread_cpus(const struct family *f, size_t *cpus, size_t *tasks)
 	return cpu;
 }
 
-void family_spread(const struct family *f, size_t *cpus, size_t *tasks)
-{
-	free(spread_cpus(f, cpus, tasks));
-}
-
 void family_write_spread(const struct story_text *t, const struct family *f)
 {
 	struct prose *p = t->p;
 	size_t cpus, tasks, run;
-	int *cpu = spread_cpus(f, &cpus, &tasks);
+	int *cpu = family_cpus(f, &cpus, &tasks);
 
 	if (tasks > 1)
 		prose_addf(p, "%zu tasks", tasks);

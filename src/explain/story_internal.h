@@ -183,13 +183,13 @@ void families_make(struct story_text *t);
 size_t family_kinds(const struct family *f, const struct event *out[STORY_ITEMS]);
 /* Write "cpu-clock (fds 5 and 6) and dummy (fds 7 and 9)". */
 void family_list(const struct story_text *t, const struct family *f);
-/* Count the CPUs and tasks of the family; write "sh[12], on CPUs 0 and 1". */
-void family_spread(const struct family *f, size_t *cpus, size_t *tasks);
+/* Return the CPUs of a family, for the caller to free, and count its CPUs and tasks. */
+int *family_cpus(const struct family *f, size_t *cpus, size_t *tasks);
+/* Write "sh[12], on CPUs 0 and 1". */
 void family_write_spread(const struct story_text *t, const struct family *f);
 
 /* The chapters ------------------------------------------------------------------------------ */
 
-void story_short(const struct story_text *t);
 /* Write "cpu-clock (fd 5) samples sh[12], about 99 times a second." */
 void story_family_line(const struct story_text *t, const struct family *f);
 void story_opens(const struct story_text *t);
@@ -201,9 +201,6 @@ void story_start_of(const struct story_text *t, const struct family *f);
 /* Write what triggers the samples of a family; nothing if it takes none. */
 void story_trigger_of(const struct story_text *t, const struct family *f);
 void story_data(const struct story_text *t);
-void story_mmaps(const struct story_text *t);
-void story_tasks(const struct story_text *t);
 void story_accuracy(const struct story_text *t);
 void story_failures(const struct story_text *t);
 void story_counts(const struct story_text *t);
-void story_read_on(const struct story_text *t);

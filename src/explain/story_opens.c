@@ -9,47 +9,39 @@
 #include "explain/story_internal.h"
 #include "xlat/layouts.h"
 
-/* Write "runs BPF program 12 name at each hit, and counts what it passes, for ". */
-static void line_program(const struct story_text *t, const struct family *f)
-{
-	struct open_attr a = story_attr(t->s, f->events[0]);
-	struct prose *p = t->p;
-	bool same = true;
-
-	for (size_t i = 1; i < f->n && same; i++)
-		same = f->events[i]->bpf && f->events[i]->program.id == f->events[0]->program.id;
-	prose_adds(p, f->n == 1 ? "runs " : "run ");
-	if (same)
-		story_program_runs(t, f->events[0], p);
-	else
-		prose_adds(p, "BPF programs");
-	prose_addf(p, " at each hit, and %s%s what passes, %s ",
-		   open_attr_samples(&a) ? "sample" : "count", f->n == 1 ? "s" : "",
-		   open_attr_samples(&a) ? "of" : "for");
-}
-
-/* Write "sample sh[12], on CPUs 0 and 1, about 99 times a second". */
+/*
+ * Write "sample sh[12], on CPUs 0 and 1, about 99 times a second", or "runs BPF program 12 name at
+ * each hit, and counts what passes, for sh[12]".
+ */
 static void line_mode(const struct story_text *t, const struct family *f)
 {
 	const struct event *kinds[STORY_ITEMS];
 	struct open_attr a = story_attr(t->s, f->events[0]);
 	uint64_t period = open_attr_get(&a, ATTR_SAMPLE_PERIOD);
 	struct prose *p = t->p;
-	bool one = f->n == 1;
+	bool one = f->n == 1, samples = open_attr_samples(&a), same = true;
 
-	if (f->events[0]->unread)
+	for (size_t i = 1; i < f->n && same; i++)
+		same = f->events[i]->bpf && f->events[i]->program.id == f->events[0]->program.id;
+	if (f->events[0]->unread) {
 		prose_adds(p, one ? "has an unknown mode, for " : "have an unknown mode, for ");
-	else if (open_attr_source(&a) == SOURCE_DUMMY && family_kinds(f, kinds) == 1)
+	} else if (open_attr_source(&a) == SOURCE_DUMMY && family_kinds(f, kinds) == 1) {
 		prose_adds(p, one ? "counts nothing and carries side-band records, for " :
 				    "count nothing and carry side-band records, for ");
-	else if (story_program_runs(t, f->events[0], NULL))
-		line_program(t, f);
-	else if (!open_attr_samples(&a))
-		prose_adds(p, one ? "counts, for " : "count, for ");
-	else
+	} else if (story_program_runs(t, f->events[0], NULL)) {
+		prose_adds(p, one ? "runs " : "run ");
+		if (same)
+			story_program_runs(t, f->events[0], p);
+		prose_addf(p, "%s at each hit, and %s%s what passes, %s ",
+			   same ? "" : "BPF programs", samples ? "sample" : "count",
+			   one ? "s" : "", samples ? "of" : "for");
+	} else if (samples) {
 		prose_adds(p, one ? "samples " : "sample ");
+	} else {
+		prose_adds(p, one ? "counts, for " : "count, for ");
+	}
 	family_write_spread(t, f);
-	if (!open_attr_samples(&a))
+	if (!samples)
 		return;
 	if (open_attr_get(&a, ATTR_FREQ)) {
 		prose_adds(p, ", about ");
@@ -93,7 +85,7 @@ static void opens_reason(const struct story_text *t, const struct family *f)
 	size_t cpus, tasks;
 	struct prose *p = t->p;
 
-	family_spread(f, &cpus, &tasks);
+	free(family_cpus(f, &cpus, &tasks));
 	if (cpus < 2 && tasks < 2)
 		return;
 	prose_adds(p, " One event per ");
@@ -373,29 +365,11 @@ static void opens_path(const struct story_text *t, const struct event *e, const 
 	listed[(*nlisted)++] = steps[OPEN_INIT];
 }
 
-/* List the steps of the last failed open, if only probes succeeded. */
-static void opens_failed_path(const struct story_text *t)
-{
-	const struct attempt *last;
-	const char *steps[STORY_OPEN_STEPS];
-	struct open_attr a = { .names = t->s->names, .arch = t->s->arch };
-
-	if (!t->nattempts)
-		return;
-	last = &t->attempts[t->nattempts - 1];
-	a.attr = last->attr;
-	a.len = last->attr_len;
-	a.pid = last->pid;
-	a.flags = last->flags;
-	story_open_steps(&a, steps);
-	story_steps(t, "the last failed open calls these functions, up to the one that refuses it",
-		    steps, STORY_OPEN_STEPS - 1);
-}
-
 static void opens_paths(const struct story_text *t)
 {
 	const struct event *kinds[STORY_ITEMS];
-	const char *listed[STORY_ITEMS];
+	const char *listed[STORY_ITEMS], *steps[STORY_OPEN_STEPS];
+	const struct attempt *last;
 	size_t nlisted = 0, n;
 
 	for (size_t i = 0; i < t->nfamilies && i < STORY_ITEMS; i++) {
@@ -404,8 +378,16 @@ static void opens_paths(const struct story_text *t)
 		for (size_t k = 0; k < n; k++)
 			opens_path(t, kinds[k], listed, &nlisted);
 	}
-	if (!nlisted)
-		opens_failed_path(t);
+	if (nlisted || !t->nattempts)
+		return;
+	/* only probes succeeded: the last failed open */
+	last = &t->attempts[t->nattempts - 1];
+	story_open_steps(&(struct open_attr){
+		.names = t->s->names, .arch = t->s->arch, .attr = last->attr,
+		.len = last->attr_len, .pid = last->pid, .flags = last->flags,
+	}, steps);
+	story_steps(t, "the last failed open calls these functions, up to the one that refuses it",
+		    steps, STORY_OPEN_STEPS - 1);
 }
 
 void story_opens(const struct story_text *t)

@@ -113,32 +113,24 @@ static void write_subject(const struct event **some, size_t m, size_t n, struct 
 		story_fds(some, m, p);
 }
 
-static void program_write(const struct story_text *t, const struct event **some, size_t m,
-			  size_t n)
-{
-	const struct event *e = some[0];
-	struct prose *p = t->p;
-
-	write_subject(some, m, n, p);
-	prose_adds(p, e->bpf == BPF_FOUND ? " had " : m == 1 ? " was given " : " were given ");
-	story_add_program(e, p);
-	if (e->bpf == BPF_FOUND) {
-		prose_adds(p, " already.");
-		return;
-	}
-	prose_addf(p, " by %s", e->bpf == BPF_SET ? "PERF_EVENT_IOC_SET_BPF" : "BPF_LINK_CREATE");
-	prose_adds(p, e->bpf == BPF_DETACHED ? ", until its link was closed." : ".");
-}
-
 void story_programs_of(const struct story_text *t, const struct event **list, size_t n)
 {
 	const struct event **some = xmalloc(n * sizeof(*some));
+	struct prose *p = t->p;
 
 	for (size_t i = 0; i < n; i++) {
 		size_t m = program_group(t, list, n, i, some, programmed_alike);
+		bool found = list[i]->bpf == BPF_FOUND, set = list[i]->bpf == BPF_SET;
 
-		if (m)
-			program_write(t, some, m, n);
+		if (!m)
+			continue;
+		write_subject(some, m, n, p);
+		prose_adds(p, found ? " had " : m == 1 ? " was given " : " were given ");
+		story_add_program(list[i], p);
+		if (!found)
+			prose_addf(p, " by %s", set ? "PERF_EVENT_IOC_SET_BPF" : "BPF_LINK_CREATE");
+		prose_adds(p, found ? " already." : list[i]->bpf == BPF_DETACHED ?
+			      ", until its link was closed." : ".");
 	}
 	for (size_t i = 0; i < n; i++)
 		if (program_group(t, list, n, i, some, effect_alike))
@@ -184,57 +176,6 @@ static void start_by_exec(const struct story_text *t, const struct event *e)
 	}
 	prose_adds(p, execed ? ". What the task did before is not counted." :
 			       ", but the trace shows none.");
-}
-
-static void start_by_ioctl(const struct story_text *t, const struct event **list, size_t n)
-{
-	uint64_t enables = requests_of(t, list, n, PERF_EVENT_IOC_ENABLE);
-	struct prose *p = t->p;
-
-	prose_adds(p, "disabled=1: enabled by ");
-	if (enables) {
-		prose_adds(p, "PERF_EVENT_IOC_ENABLE, ");
-		prose_times(p, enables);
-		prose_adds(p, n == 1 ? "." : " in all.");
-	} else if (requests_of(t, list, n, PERF_EVENT_IOC_REFRESH)) {
-		prose_adds(p, "PERF_EVENT_IOC_REFRESH.");
-	} else {
-		prose_adds(p, "PERF_EVENT_IOC_ENABLE on the leader, with PERF_IOC_FLAG_GROUP.");
-	}
-}
-
-static void start_how(const struct story_text *t, const struct event **list, size_t n)
-{
-	struct prose *p = t->p;
-
-	switch (list[0]->start) {
-	case START_EXEC:
-		start_by_exec(t, list[0]);
-		break;
-	case START_OPEN:
-		prose_adds(p, "disabled=0: enabled at open.");
-		if (requests_of(t, list, n, PERF_EVENT_IOC_ENABLE))
-			prose_adds(p, " PERF_EVENT_IOC_ENABLE had no effect.");
-		break;
-	case START_IOCTL:
-		start_by_ioctl(t, list, n);
-		break;
-	case START_PRCTL:
-		prose_adds(p, "disabled=1: enabled by prctl(PR_TASK_PERF_EVENTS_ENABLE).");
-		break;
-	case START_LEADER:
-		prose_adds(p, "disabled=0, in a group: ");
-		prose_adds(p, n == 1 ? "counts while its leader is enabled." :
-				       "each counts while its leader is enabled.");
-		break;
-	case START_UNKNOWN:
-		prose_adds(p, list[0]->unread ? "unknown, because the attr could not be read." :
-					  "before the trace.");
-		break;
-	case START_NEVER:
-		prose_adds(p, "disabled=1, and never enabled: nothing was counted.");
-		break;
-	}
 }
 
 /* Say what ioctls did to the events later. */
@@ -290,14 +231,50 @@ static void start_then(const struct story_text *t, const struct event **list, si
 
 void story_start_of(const struct story_text *t, const struct family *f)
 {
-	start_how(t, f->events, f->n);
-	start_then(t, f->events, f->n);
-}
+	const struct event *e = f->events[0];
+	uint64_t enables = requests_of(t, f->events, f->n, PERF_EVENT_IOC_ENABLE);
+	struct prose *p = t->p;
+	bool one = f->n == 1;
 
-static bool started_alike(const struct event *a, const struct event *b)
-{
-	return a->opener == b->opener && a->start == b->start && !a->filter == !b->filter &&
-	       (a->start != START_EXEC || a->pid == b->pid);
+	switch (e->start) {
+	case START_EXEC:
+		start_by_exec(t, e);
+		break;
+	case START_OPEN:
+		prose_adds(p, "disabled=0: enabled at open.");
+		if (enables)
+			prose_adds(p, " PERF_EVENT_IOC_ENABLE had no effect.");
+		break;
+	case START_IOCTL:
+		prose_adds(p, "disabled=1: enabled by ");
+		if (enables) {
+			prose_adds(p, "PERF_EVENT_IOC_ENABLE, ");
+			prose_times(p, enables);
+			prose_adds(p, one ? "." : " in all.");
+		} else if (requests_of(t, f->events, f->n, PERF_EVENT_IOC_REFRESH)) {
+			prose_adds(p, "PERF_EVENT_IOC_REFRESH.");
+		} else {
+			prose_adds(p, "PERF_EVENT_IOC_ENABLE on the leader, with "
+				      "PERF_IOC_FLAG_GROUP.");
+		}
+		break;
+	case START_PRCTL:
+		prose_adds(p, "disabled=1: enabled by prctl(PR_TASK_PERF_EVENTS_ENABLE).");
+		break;
+	case START_LEADER:
+		prose_adds(p, "disabled=0, in a group: ");
+		prose_adds(p, one ? "counts while its leader is enabled." :
+				    "each counts while its leader is enabled.");
+		break;
+	case START_UNKNOWN:
+		prose_adds(p, e->unread ? "unknown, because the attr could not be read." :
+					  "before the trace.");
+		break;
+	case START_NEVER:
+		prose_adds(p, "disabled=1, and never enabled: nothing was counted.");
+		break;
+	}
+	start_then(t, f->events, f->n);
 }
 
 static bool start_known(const struct story_text *t, const struct event *e)
@@ -323,7 +300,9 @@ void story_starts(const struct story_text *t)
 
 		for (size_t k = 0; k < t->nevents && !done; k++) {
 			other = t->events[k];
-			if (!started_alike(other, e))
+			if (other->opener != e->opener || other->start != e->start ||
+			    !other->filter != !e->filter ||
+			    (e->start == START_EXEC && other->pid != e->pid))
 				continue;
 			done = k < i && start_known(t, other);
 			if (k >= i && !story_probe(t->s, other))
@@ -356,25 +335,21 @@ void story_starts(const struct story_text *t)
 
 /* Samples ----------------------------------------------------------------------------- */
 
-static bool family_samples(const struct story_text *t, const struct family *f)
+/* Set the trigger of a family; return whether it takes samples. */
+static bool family_samples(const struct story_text *t, const struct family *f,
+			   struct attr_trigger *trigger)
 {
 	struct open_attr a = story_attr(t->s, f->events[0]);
 
+	*trigger = attr_trigger_of(&a);
 	return event_attr_known(f->events[0]) && open_attr_samples(&a);
-}
-
-static struct attr_trigger family_trigger(const struct story_text *t, const struct family *f)
-{
-	struct open_attr a = story_attr(t->s, f->events[0]);
-
-	return attr_trigger_of(&a);
 }
 
 void story_trigger_of(const struct story_text *t, const struct family *f)
 {
-	struct attr_trigger trigger = family_trigger(t, f);
+	struct attr_trigger trigger;
 
-	if (!family_samples(t, f))
+	if (!family_samples(t, f, &trigger))
 		return;
 	prose_adds(t->p, "Samples: ");
 	attr_trigger_write(&trigger, t->p);
@@ -383,16 +358,16 @@ void story_trigger_of(const struct story_text *t, const struct family *f)
 /* Write one item for all families with the trigger of the first, unless it was written. */
 static void samples_trigger(const struct story_text *t, size_t first)
 {
-	struct attr_trigger trigger = family_trigger(t, &t->families[first]);
+	struct attr_trigger trigger, other;
 	uint64_t samples = 0;
 	size_t n = 0;
 	struct prose *p = t->p;
 
+	family_samples(t, &t->families[first], &trigger);
 	for (size_t i = 0; i < t->nfamilies && i < STORY_ITEMS; i++) {
 		const struct family *f = &t->families[i];
-		struct attr_trigger other = family_trigger(t, f);
 
-		if (!family_samples(t, f) || !attr_trigger_same(&trigger, &other))
+		if (!family_samples(t, f, &other) || !attr_trigger_same(&trigger, &other))
 			continue;
 		if (i < first)
 			return;
@@ -438,9 +413,9 @@ void story_samples(const struct story_text *t)
 	prose_head(t->p, "When samples are taken");
 	for (size_t i = 0; i < t->nfamilies && i < STORY_ITEMS; i++) {
 		struct open_attr a = story_attr(t->s, t->families[i].events[0]);
-		struct attr_trigger trigger = attr_trigger_of(&a);
+		struct attr_trigger trigger;
 
-		if (!family_samples(t, &t->families[i]))
+		if (!family_samples(t, &t->families[i], &trigger))
 			continue;
 		samples_trigger(t, i);
 		any = true;

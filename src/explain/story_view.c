@@ -148,10 +148,9 @@ static void story_on_enter(struct view *v, const struct call *c)
 						   POLLFD_EVENTS) & POLLIN);
 }
 
-
 static void story_waited(const struct story *s, struct seen_task *t, const struct call *c)
 {
-	uint64_t events = !c->failed && c->ret ? 
+	uint64_t events = !c->failed && c->ret ?
 			  story_polled(s, c, AT_SYSCALL_EXIT, POLLFD_REVENTS) : 0;
 
 	t->waiting = false;
@@ -210,14 +209,6 @@ static void story_note_failure(struct story *s, const struct call *c, const stru
 	};
 }
 
-static void story_note_ioctl(struct seen_event *seen, const struct ioctl_desc *d, uint32_t arg)
-{
-	if (d->request == PERF_EVENT_IOC_PAUSE_OUTPUT && !arg)
-		seen->resumes++;
-	else
-		seen->ioctls[d - ioctl_descs]++;
-}
-
 static void story_on_exit(struct view *v, const struct call *c)
 {
 	struct story *s = story_of(v);
@@ -231,11 +222,13 @@ static void story_on_exit(struct view *v, const struct call *c)
 		story_waited(s, t, c);
 	if (!e)
 		return;
-	d = c->desc->id == CALL_IOCTL ? ioctl_of(c) : NULL;
 	if (c->failed && c->ret != EINTR && c->ret != EAGAIN)
 		story_note_failure(s, c, e);
-	else if (!c->failed && !c->inject.injected && d && d - ioctl_descs < STORY_IOCTLS)
-		story_note_ioctl(story_event_new(s, e), d, (uint32_t)c->args[2]);
+	d = c->desc->id == CALL_IOCTL && !c->failed && !c->inject.injected ? ioctl_of(c) : NULL;
+	if (d && d->request == PERF_EVENT_IOC_PAUSE_OUTPUT && !(uint32_t)c->args[2])
+		story_event_new(s, e)->resumes++;
+	else if (d && d - ioctl_descs < STORY_IOCTLS)
+		story_event_new(s, e)->ioctls[d - ioctl_descs]++;
 }
 
 bool story_probe(const struct story *s, const struct event *e)
@@ -273,8 +266,20 @@ bool story_looked(const struct story *s)
 
 /* Records and signals ------------------------------------------------------------------ */
 
-static void story_note_path(struct story *s, const char *path, size_t len)
+static void story_on_record(struct view *v, const struct activity *a)
 {
+	const struct activity_record *r = &a->record;
+	struct story *s = story_of(v);
+	uint64_t type = layout_get(&layout_perf_event_header, PERF_EVENT_HEADER_TYPE, r->bytes,
+				   r->len);
+	size_t at = type == PERF_RECORD_MMAP ? MMAP_NAME :
+		    type == PERF_RECORD_MMAP2 ? MMAP2_NAME : 0;
+	const char *path = (const char *)r->bytes + at;
+	size_t len = r->len > at ? strnlen(path, r->len - at) : 0;
+
+	if (!at)
+		return;
+	s->maps++;
 	for (size_t i = 0; i < s->npaths; i++)
 		if (strlen(s->paths[i]) == len && !memcmp(s->paths[i], path, len))
 			return;
@@ -284,40 +289,16 @@ static void story_note_path(struct story *s, const char *path, size_t len)
 	memcpy(s->paths[s->npaths++], path, len);
 }
 
-static void story_on_record(struct view *v, const struct activity *a)
-{
-	const struct activity_record *r = &a->record;
-	struct story *s = story_of(v);
-	uint64_t type = layout_get(&layout_perf_event_header, PERF_EVENT_HEADER_TYPE, r->bytes,
-				   r->len);
-	size_t at = type == PERF_RECORD_MMAP ? MMAP_NAME :
-		    type == PERF_RECORD_MMAP2 ? MMAP2_NAME : 0;
-
-	if (!at)
-		return;
-	s->maps++;
-	if (r->len > at)
-		story_note_path(s, (const char *)r->bytes + at,
-			  strnlen((const char *)r->bytes + at, r->len - at));
-}
-
-/* Return whether an event sent the signal: by sigtrap, or by F_SETSIG. */
-static bool story_is_event_signal(const siginfo_t *info)
-{
-	const char *trap = xlat_name(&xlat_si_code_trap, (uint64_t)info->si_code);
-
-	if (info->si_signo == SIGTRAP)
-		return trap && !strcmp(trap, "TRAP_PERF");
-	return (info->si_signo == SIGIO || info->si_signo >= SIGRTMIN) &&
-	       (info->si_code == POLL_IN || info->si_code == POLL_HUP);
-}
-
 static void story_on_signalled(struct view *v, const struct activity *a)
 {
 	const siginfo_t *info = &a->signal.info;
+	const char *trap = xlat_name(&xlat_si_code_trap, (uint64_t)info->si_code);
 	struct story *s = story_of(v);
 
-	if (!story_is_event_signal(info))
+	/* of an event: by sigtrap, or by F_SETSIG */
+	if (info->si_signo == SIGTRAP ? !trap || strcmp(trap, "TRAP_PERF") :
+	    (info->si_signo != SIGIO && info->si_signo < SIGRTMIN) ||
+	    (info->si_code != POLL_IN && info->si_code != POLL_HUP))
 		return;
 	for (size_t i = 0; i < s->nsignals; i++) {
 		struct seen_signal *t = &s->signals[i];

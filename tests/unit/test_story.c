@@ -356,9 +356,9 @@ static void test_links(void **state)
 		prose_init(&p, i ? &linked : &plain, 31);
 		p.links = i;
 		prose_adds(&p, "It is described in ");
-		prose_page(&p, "perf_event_open(2)", "ERRORS");
+		prose_page(&p, "perf_event_open(2), ERRORS");
 		prose_adds(&p, ", and in ");
-		prose_page(&p, "pevtrace-check(1)", NULL);
+		prose_page(&p, "pevtrace-check(1)");
 		prose_free(&p);
 	}
 	assert_string_equal(buf_str(&plain), "It is described in\nperf_event_open(2), ERRORS, "
