@@ -271,6 +271,16 @@ static void write_argument(struct prose *p, const struct lexicon_entry *e)
 	entry_manual(p, "perf_event_open(2), Arguments");
 }
 
+static void write_flaw(struct prose *p, const struct lexicon_entry *e)
+{
+	entry_begin(p, e, "a flaw of an event that opens", e->flaw->meaning, NULL);
+	entry_label(p, "Consequence");
+	prose_addf(p, "%s.", e->flaw->consequence);
+	entry_label(p, "Condition");
+	prose_adds(p, e->flaw->condition);
+	prose_adds(p, ".");
+}
+
 static void write_rule(struct prose *p, const struct lexicon_entry *e)
 {
 	const struct xlat *x = &xlat_rule_by;
@@ -377,6 +387,7 @@ void lexicon_write(const struct lexicon_entry *e, struct prose *p)
 		[LEXICON_CONSTANT] = write_constant, [LEXICON_MEMBER] = write_member,
 		[LEXICON_IOCTL] = write_ioctl, [LEXICON_CALL] = write_call,
 		[LEXICON_ARGUMENT] = write_argument, [LEXICON_RULE] = write_rule,
+		[LEXICON_FLAW] = write_flaw,
 		[LEXICON_PMU] = write_pmu, [LEXICON_TABLE] = write_table,
 		[LEXICON_LAYOUT] = write_layout, [LEXICON_STEP] = write_step,
 		[LEXICON_WORD] = write_glossary,
@@ -404,12 +415,14 @@ static void visit(const struct visitor *v, struct lexicon_entry *e, enum lexicon
 
 static void each_other(const struct visitor *v)
 {
-	struct lexicon_entry rule = { 0 }, pmu = { 0 }, step = { 0 }, word = { 0 };
+	struct lexicon_entry rule = { 0 }, flaw = { 0 }, pmu = { 0 }, step = { 0 }, word = { 0 };
 
 	for (size_t i = 0; i < RULE_COUNT; i++) {
 		rule.rule = &rule_descs[i];
 		visit(v, &rule, LEXICON_RULE, rule.rule->name);
 	}
+	for (flaw.flaw = flaw_descs; flaw.flaw->name; flaw.flaw++)
+		visit(v, &flaw, LEXICON_FLAW, flaw.flaw->name);
 	for (pmu.pmu = pmu_descs; pmu.pmu->name; pmu.pmu++)
 		visit(v, &pmu, LEXICON_PMU, pmu.pmu->name);
 	for (step.step = step_descs; step.step->step; step.step++) {

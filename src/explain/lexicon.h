@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A dictionary of all names in xlat/: constants, members, ioctls, system calls and their
- * arguments, rules, PMUs, tables, structures, kernel functions, and words of the glossary.
+ * arguments, rules, flaws, PMUs, tables, structures, kernel functions, and words of the glossary.
  */
 #pragma once
 
@@ -11,7 +11,7 @@
 
 enum lexicon_kind {
 	LEXICON_CONSTANT, LEXICON_MEMBER, LEXICON_IOCTL, LEXICON_CALL, LEXICON_ARGUMENT,
-	LEXICON_RULE, LEXICON_PMU, LEXICON_TABLE, LEXICON_LAYOUT, LEXICON_STEP,
+	LEXICON_RULE, LEXICON_FLAW, LEXICON_PMU, LEXICON_TABLE, LEXICON_LAYOUT, LEXICON_STEP,
 	LEXICON_WORD,
 };
 
@@ -27,6 +27,7 @@ struct lexicon_entry {
 	const struct call_desc *call;
 	unsigned int argument;
 	const struct rule_desc *rule;
+	const struct flaw_desc *flaw;
 	const struct pmu_desc *pmu;
 	const struct step_desc *step;
 	const struct word_desc *word;
