@@ -52,14 +52,6 @@ static const struct verb_option options[] = {
 	{ 0 },
 };
 
-static void explain_init(void *state)
-{
-	struct explaining *x = state;
-
-	x->check.rules_only = true;
-	options_init(&x->options);
-}
-
 /* One call --------------------------------------------------------------------------- */
 
 static void explain_call(struct explaining *x, struct why_call *c, bool made, bool elided)
@@ -247,6 +239,7 @@ static int explain_run(void *state, const struct verb_args *args)
 	char *path = NULL;
 	FILE *f;
 
+	x->check.rules_only = true;
 	x->words = args->words;
 	x->nwords = (int)args->n;
 	if (!x->nwords && !x->attr && !x->events)
@@ -303,6 +296,6 @@ const struct verb explain_verb = {
 	.operand = "TERM|DUMP|DUMP:LINE",
 	.groups = groups,
 	.size = sizeof(struct explaining),
-	.init = explain_init,
+	.init = options_init,
 	.run = explain_run,
 };

@@ -27,7 +27,7 @@
 enum { REASONS = 32, DYING_MS = 500 };
 
 struct replaying {
-	struct view view;		/* of the dump's session */
+	struct view view;		/* of the dump's session; first: hooks cast it back */
 	struct session there;		/* of the dump */
 	struct own_session own_session;
 	struct replay_engine again;
@@ -247,14 +247,9 @@ static void replay_compare(struct replaying *r, const struct call *c, const char
 
 /* The dump's calls -------------------------------------------------------------------- */
 
-static struct replaying *replaying_of(struct view *v)
-{
-	return (struct replaying *)v; /* view is its first member */
-}
-
 static void replay_on_enter(struct view *v, const struct call *c)
 {
-	struct replaying *r = replaying_of(v);
+	struct replaying *r = (struct replaying *)v;
 
 	if (!r->stopped)
 		replay_engine_enter(&r->again, c);
@@ -262,7 +257,7 @@ static void replay_on_enter(struct view *v, const struct call *c)
 
 static void replay_before_exit(struct view *v, const struct call *c)
 {
-	struct replaying *r = replaying_of(v);
+	struct replaying *r = (struct replaying *)v;
 	struct replayed *a = &r->last;
 	struct buf what = { 0 };
 
@@ -284,7 +279,7 @@ static void replay_before_exit(struct view *v, const struct call *c)
 
 static void replay_on_exit(struct view *v, const struct call *c)
 {
-	struct replaying *r = replaying_of(v);
+	struct replaying *r = (struct replaying *)v;
 
 	replay_engine_exit(&r->again, c, &r->last);
 	r->last = (struct replayed){ 0 };
@@ -293,12 +288,12 @@ static void replay_on_exit(struct view *v, const struct call *c)
 static void replay_on_execed(struct view *v, const struct activity *a)
 {
 	(void)a;
-	replay_engine_execed(&replaying_of(v)->again);
+	replay_engine_execed(&((struct replaying *)v)->again);
 }
 
 static void replay_on_gone(struct view *v, const struct activity *a)
 {
-	replay_engine_gone(&replaying_of(v)->again, a->gone.tid);
+	replay_engine_gone(&((struct replaying *)v)->again, a->gone.tid);
 }
 
 static const struct view_ops replay_ops = {

@@ -40,19 +40,12 @@ static const struct verb_option options[] = {
 	{ 0 },
 };
 
-static void report_init(void *state)
-{
-	struct reporting *g = state;
-
-	options_init(&g->options);
-	g->max_calls = MAX_CALLS;
-}
-
 static bool report_dump(const struct reporting *g, struct reader *r, const char *path,
 			struct output *text, struct perfout *perf_data)
 {
 	const struct report_about about = {
-		.reader = r, .dump = path, .max_calls = g->max_calls,
+		.reader = r, .dump = path,
+		.max_calls = g->max_calls ? g->max_calls : MAX_CALLS,
 	};
 	const struct session_setup setup = {
 		.source = reader_names(r), .keep = true,
@@ -137,6 +130,6 @@ const struct verb report_verb = {
 	.operand = "DUMP",
 	.groups = groups,
 	.size = sizeof(struct reporting),
-	.init = report_init,
+	.init = options_init,
 	.run = report_run,
 };

@@ -410,6 +410,8 @@ static void complete_kinds(struct completion *c, const struct verb *v,
 	free(words);
 }
 
+/* The command line ------------------------------------------------------------------------ */
+
 /* A command line up to the word under the cursor. */
 struct line {
 	const struct verb *v;

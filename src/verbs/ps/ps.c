@@ -164,11 +164,6 @@ static int ps_run(void *state, const struct verb_args *args)
 	return !showing_close(&p->out) || (unread && !any) ? EXIT_TROUBLE : any ? EXIT_YES : EXIT_NO;
 }
 
-static void set_watch(void *to, const char *arg, const struct verb_option *o)
-{
-	*(size_t *)to = arg ? (size_t)verb_number(arg, o, o->least, o->most) : 2;
-}
-
 #define AT(member) offsetof(struct ps, member)
 
 static const struct verb_option options[] = {
@@ -178,8 +173,8 @@ static const struct verb_option options[] = {
 	  .at = AT(texts),
 	  .help = "only events such as open -e EVENT opens: with its type, config and the "
 		  "members that it sets; repeatable" },
-	{ .name = "watch", .arg = "SECONDS", .optional = true, .set = set_watch, .at = AT(watch),
-	  .least = 1, .most = MOST_SECONDS,
+	{ .name = "watch", .arg = "SECONDS", .optional = true, .set = verb_set_size, .at = AT(watch),
+	  .bare = "2", .least = 1, .most = MOST_SECONDS,
 	  .help = "list again and again, every 2 seconds, with counts per second" },
 	{ 0 },
 };
