@@ -93,7 +93,7 @@ static void advance_time(struct report *r, uint64_t ns)
 
 static void name_task(struct report *r, pid_t tid, const char *comm)
 {
-	uint32_t i = task_index(r, tid, r->last_ns);
+	uint32_t i = task_index(r, tid, r->last_ns); /* may move r->tasks */
 	char name[COMM_MAX + 1];
 
 	snprintf(name, sizeof(name), "%s", comm);
@@ -426,11 +426,12 @@ static void report_on_gone(struct view *v, const struct activity *a)
 {
 	const struct activity_gone *g = &a->gone;
 	struct report *r = to_report(v);
+	uint32_t task = task_index(r, g->tid, g->ns); /* may move r->tasks */
 	struct buf text = { 0 };
 	char end[80];
 
 	advance_time(r, g->ns);
-	r->tasks[task_index(r, g->tid, g->ns)].gone_ns = g->ns;
+	r->tasks[task].gone_ns = g->ns;
 	r->exec_ns = g->ns; /* its descriptors and rings may have ended */
 	text_task_end(g->how, g->status, end, sizeof(end));
 	buf_adds(&text, end);
