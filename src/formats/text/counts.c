@@ -29,13 +29,9 @@ void call_counts_add(struct call_counts *k, const struct call *c)
 	n->ns += ns;
 }
 
-static uint64_t average(const struct row *r)
-{
-	return r->n.calls ? r->n.ns / r->n.calls : 0;
-}
-
 /* Sorting --------------------------------------------------------------------- */
 
+/* Return what rows are sorted by, the value of a column. */
 static uint64_t sort_key(const struct row *r, enum count_sort sort)
 {
 	switch (sort) {
@@ -44,7 +40,7 @@ static uint64_t sort_key(const struct row *r, enum count_sort sort)
 	case SORT_MAX:
 		return r->n.max_ns;
 	case SORT_AVERAGE:
-		return average(r);
+		return r->n.calls ? r->n.ns / r->n.calls : 0;
 	case SORT_CALLS:
 		return r->n.calls;
 	case SORT_ERRORS:
@@ -75,12 +71,18 @@ enum line { LINE_TITLES, LINE_RULE, LINE_VALUES };
 static const struct {
 	const char *title;
 	int width;
+	enum count_sort value;
+	enum { UNIT_NONE, UNIT_PERCENT, UNIT_SECONDS, UNIT_MICROSECONDS, UNIT_NAME } unit;
 } columns[] = {
 	/* wall time: a poll counts for as long as it blocks */
-	[COUNT_PERCENT] = { "% time", 6 },	[COUNT_TIME] = { "wall secs", 11 },
-	[COUNT_MIN] = { "shortest", 8 },	[COUNT_MAX] = { "longest", 8 },
-	[COUNT_AVERAGE] = { "usecs/call", 11 },	[COUNT_CALLS] = { "calls", 9 },
-	[COUNT_ERRORS] = { "errors", 9 },	[COUNT_NAME] = { "syscall", -16 },
+	[COUNT_PERCENT] = { "% time", 6, SORT_TIME, UNIT_PERCENT },
+	[COUNT_TIME] = { "wall secs", 11, SORT_TIME, UNIT_SECONDS },
+	[COUNT_MIN] = { "shortest", 8, SORT_MIN, UNIT_SECONDS },
+	[COUNT_MAX] = { "longest", 8, SORT_MAX, UNIT_SECONDS },
+	[COUNT_AVERAGE] = { "usecs/call", 11, SORT_AVERAGE, UNIT_MICROSECONDS },
+	[COUNT_CALLS] = { "calls", 9, SORT_CALLS, UNIT_NONE },
+	[COUNT_ERRORS] = { "errors", 9, SORT_ERRORS, UNIT_NONE },
+	[COUNT_NAME] = { "syscall", -16, SORT_NAME, UNIT_NAME },
 };
 
 static const struct call_counts_form usual = {
@@ -91,33 +93,23 @@ static const struct call_counts_form usual = {
 static void cell_text(const struct row *r, uint64_t total, enum count_column c, char *text,
 		      size_t size)
 {
-	const struct call_count *n = &r->n;
-	double percent = total ? 100.0 * (double)n->ns / (double)total : 0.0;
+	uint64_t v = sort_key(r, columns[c].value);
 
-	switch (c) {
-	case COUNT_PERCENT:
-		snprintf(text, size, "%.2f", percent);
+	switch (columns[c].unit) {
+	case UNIT_PERCENT:
+		snprintf(text, size, "%.2f", total ? 100.0 * (double)v / (double)total : 0.0);
 		break;
-	case COUNT_TIME:
-		snprintf(text, size, "%.6f", (double)n->ns / 1e9);
+	case UNIT_SECONDS:
+		snprintf(text, size, "%.6f", (double)v / 1e9);
 		break;
-	case COUNT_MIN:
-		snprintf(text, size, "%.6f", (double)n->min_ns / 1e9);
+	case UNIT_MICROSECONDS:
+		snprintf(text, size, "%llu", (unsigned long long)(v / 1000));
 		break;
-	case COUNT_MAX:
-		snprintf(text, size, "%.6f", (double)n->max_ns / 1e9);
+	case UNIT_NONE:
+		if (v || c != COUNT_ERRORS)
+			snprintf(text, size, "%llu", (unsigned long long)v);
 		break;
-	case COUNT_AVERAGE:
-		snprintf(text, size, "%llu", (unsigned long long)(average(r) / 1000));
-		break;
-	case COUNT_CALLS:
-		snprintf(text, size, "%llu", (unsigned long long)n->calls);
-		break;
-	case COUNT_ERRORS:
-		if (n->errors)
-			snprintf(text, size, "%llu", (unsigned long long)n->errors);
-		break;
-	default:
+	case UNIT_NAME:
 		snprintf(text, size, "%s", r->name);
 		break;
 	}

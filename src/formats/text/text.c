@@ -10,20 +10,23 @@ static struct text_sink *text_self(struct sink *s)
 	return (struct text_sink *)s; /* sink is its first member */
 }
 
-void text_colored(struct buf *out, bool color, enum text_color c, const char *text)
+/* Begin a colour, or with COLOR_NONE end it. */
+static void text_color(struct buf *out, bool color, enum text_color c)
 {
 	static const char *const codes[] = {
-		[COLOR_CALL] = "\033[1m", [COLOR_ERROR] = "\033[31m",
+		[COLOR_NONE] = "\033[0m", [COLOR_CALL] = "\033[1m", [COLOR_ERROR] = "\033[31m",
 		[COLOR_NOTE] = "\033[2m", [COLOR_STRING] = "\033[32m",
 	};
 
-	if (!color || c == COLOR_NONE) {
-		buf_adds(out, text);
-		return;
-	}
-	buf_adds(out, codes[c]);
+	if (color)
+		buf_adds(out, codes[c]);
+}
+
+void text_colored(struct buf *out, bool color, enum text_color c, const char *text)
+{
+	text_color(out, color && c, c);
 	buf_adds(out, text);
-	buf_adds(out, "\033[0m");
+	text_color(out, color && c, COLOR_NONE);
 }
 
 static void text_add_octal(struct buf *out, unsigned char c, bool digit_follows)
@@ -41,21 +44,17 @@ static void text_add_octal(struct buf *out, unsigned char c, bool digit_follows)
 
 static void text_add_escaped(struct buf *out, unsigned char c, bool digit_follows)
 {
-	static const char letters[] = "\"\"\\\\\nn\tt\rr\vv\ff";
-	const char *p;
+	static const char special[] = "\"\\\n\t\r\v\f", letters[] = "\"\\ntrvf";
+	const char *p = c ? strchr(special, c) : NULL;
 
-	if (c >= ' ' && c < 0x7f && c != '"' && c != '\\') {
+	if (p) {
+		buf_addc(out, '\\');
+		buf_addc(out, letters[p - special]);
+	} else if (c >= ' ' && c < 0x7f) {
 		buf_addc(out, (char)c);
-		return;
+	} else {
+		text_add_octal(out, c, digit_follows);
 	}
-	for (p = letters; *p; p += 2) {
-		if (c == (unsigned char)*p) {
-			buf_addc(out, '\\');
-			buf_addc(out, p[1]);
-			return;
-		}
-	}
-	text_add_octal(out, c, digit_follows);
 }
 
 /* Return whether strace counts the byte as ASCII: printable, or blank. */
@@ -291,11 +290,9 @@ static void text_value(struct sink *s, const char *key, const struct value *v)
 		break;
 	case VALUE_STRING:
 	case VALUE_BYTES:
-		if (color)
-			buf_adds(t->out, "\033[32m");
+		text_color(t->out, color, COLOR_STRING);
 		text_quoted(t->out, v->text, v->len, t->sink.max_string, v->cut, t->hex);
-		if (color)
-			buf_adds(t->out, "\033[0m");
+		text_color(t->out, color, COLOR_NONE);
 		break;
 	}
 }
@@ -308,13 +305,11 @@ static void text_note(struct sink *s, const char *key, const char *text)
 	if (t->out->len && t->out->data[t->out->len - 1] != '{' &&
 	    t->out->data[t->out->len - 1] != '[')
 		buf_addc(t->out, ' ');
-	if (t->color)
-		buf_adds(t->out, "\033[2m");
+	text_color(t->out, t->color, COLOR_NOTE);
 	buf_adds(t->out, "/* ");
 	text_escaped(t->out, text);
 	buf_adds(t->out, " */");
-	if (t->color)
-		buf_adds(t->out, "\033[0m");
+	text_color(t->out, t->color, COLOR_NONE);
 }
 
 static const struct sink_ops text_ops = {

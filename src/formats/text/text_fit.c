@@ -70,7 +70,7 @@ void text_wrap(struct buf *text, size_t width)
 		const char *end = line + strcspn(line, "\n"), *p = line + strspn(line, " ");
 		size_t column = (size_t)(p - line), hang = column + 2, step;
 
-		/* hang: where the last column of a table begins, if that leaves room for its text */
+		/* hang: the start of the last column of a table, if it leaves room for its text */
 		for (; p < end && column < width / 2; column += step) {
 			size_t blanks = strspn(p, " ");
 
@@ -115,7 +115,8 @@ struct piece {
 };
 
 struct fit {
-	const char *text, *usual;
+	char *text;
+	const char *usual;
 	const char *result;	/* of the call, in text, or its end */
 	size_t other;		/* arguments of an open up to the last one that is not usual */
 	struct piece pieces[PIECES];	/* by their beginning */
@@ -127,15 +128,12 @@ struct fit {
 
 size_t text_columns(const char *line)
 {
-	const char *colour;
-	size_t n = 0;
+	const char *end = line + strlen(line);
+	size_t n = 0, step;
 
-	while ((colour = strchr(line, '\033'))) {
-		n += (size_t)(colour - line);
-		line = colour + strcspn(colour, "m");
-		line += !!*line;
-	}
-	return n + strlen(line);
+	for (; line < end; n += step)
+		line = text_step(line, end, &step);
+	return n;
 }
 
 /* Cutting a line into pieces --------------------------------------------------------- */
@@ -477,27 +475,21 @@ static void fill(struct fit *f, size_t width, struct buf *out)
 	render(f, out);
 }
 
-/* Cut a line at its end; colours end there. */
+/* Append a line of that length, cut at width columns; colours end there. */
 static void cut_at(const char *line, size_t len, size_t width, struct buf *out)
 {
 	char *text = xstrndup(line, len);
 	const char *p = text;
-	size_t n = 3;
+	size_t step;
 
 	if (text_columns(text) <= width) {
 		buf_add(out, text, len);
-		free(text);
-		return;
+	} else {
+		for (size_t n = 3; n < width; n += step)
+			p = text_step(p, text + len, &step);
+		buf_add(out, text, (size_t)(p - text));
+		buf_addf(out, "...%s", strchr(text, '\033') ? "\033[0m" : "");
 	}
-	while (*p && n < width) {
-		if (*p == '\033')
-			p += strcspn(p, "m");
-		else
-			n++;
-		p += !!*p;
-	}
-	buf_add(out, text, (size_t)(p - text));
-	buf_addf(out, "...%s", strchr(text, '\033') ? "\033[0m" : "");
 	free(text);
 }
 
@@ -538,19 +530,17 @@ void text_fit(struct buf *line, const char *usual, size_t width)
 {
 	struct buf out = { 0 };
 	size_t columns;
-	char *text;
 	struct fit *f;
 
 	if (text_columns(buf_str(line)) <= width)
 		return;
 	f = xcalloc(1, sizeof(*f));
-	text = xstrdup(buf_str(line));
-	f->text = text;
+	f->text = xstrdup(buf_str(line));
 	f->usual = usual;
-	f->opens = strstr(text, "perf_event_open"); /* a colour may follow it */
+	f->opens = strstr(f->text, "perf_event_open"); /* a colour may follow it */
 	f->other = f->opens ? count_other(f) : 0;
-	f->result = strstr(text, ") = ");
-	f->result = f->result ? f->result : text + strlen(text);
+	f->result = strstr(f->text, ") = ");
+	f->result = f->result ? f->result : f->text + strlen(f->text);
 	cut(f);
 	do {
 		render(f, &out);
@@ -567,6 +557,6 @@ void text_fit(struct buf *line, const char *usual, size_t width)
 	buf_reset(line);
 	buf_add(line, buf_str(&out), out.len);
 	buf_free(&out);
-	free(text);
+	free(f->text);
 	free(f);
 }

@@ -135,10 +135,7 @@ static void text_free(struct view *view)
 static void text_on_born(struct view *view, const struct activity *a)
 {
 	(void)a;
-	struct text_view *v = text_self(view);
-
-	if (v->tasks++)
-		v->many = true;
+	text_self(view)->many |= text_self(view)->tasks++ > 0;
 }
 
 static struct pending *pending_take(struct text_view *v, pid_t tid)
