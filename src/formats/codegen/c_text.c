@@ -166,10 +166,13 @@ static void put_names(struct writer *w)
 	struct buf name = { 0 };
 
 	/* names end with the last event whose count is printed */
-	for (const struct c_step *s = p->steps; s < p->steps + p->nsteps; s++)
-		for (size_t i = last; s->kind == STEP_READ && c_step_kept(p, s) && i < p->nevents; i++)
+	for (const struct c_step *s = p->steps; s < p->steps + p->nsteps; s++) {
+		if (s->kind != STEP_READ || !c_step_kept(p, s))
+			continue;
+		for (size_t i = last; i < p->nevents; i++)
 			if ((int)i == s->events[0] || p->events[i].leader == s->events[0])
 				last = i;
+	}
 	buf_adds(w->out, "static const char *const names[] = {");
 	for (size_t i = 0; i <= last; i++) {
 		if (!p->events[i].chosen || p->events[i].failed)
@@ -316,7 +319,7 @@ static void put_functions(struct writer *w)
 
 /* main() --------------------------------------------------------------------------------- */
 
-/* Write what must be set at run time: strings, numbers of the machine, and bits without a member. */
+/* Write what is set at run time: strings, numbers of the machine, and bits without a member. */
 static void put_fixes(struct writer *w)
 {
 	for (size_t i = 0; i < w->p->nattrs; i++) {

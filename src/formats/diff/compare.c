@@ -140,6 +140,7 @@ static void report_task(struct comparison *c, const struct both *t)
 	struct pairing p = { .t = *t };
 	struct lone a = { c, c->a, t->a, &p, true, NULL };
 	struct lone b = { c, c->b, t->b, &p, false, NULL };
+	struct difference order = { .kind = DIFF_ORDER };
 	size_t na = a.t ? a.t->nitems : 0, nb = b.t ? b.t->nitems : 0, j = 0;
 
 	pairing_make(c, &p);
@@ -157,7 +158,7 @@ static void report_task(struct comparison *c, const struct both *t)
 				compare_report_alone(&b, j);
 		report_pair(c, t, x, &b.t->items[mate]);
 		if (moved && normal_chosen(c->choice, normal_form(c->a, x)->desc->name, "order"))
-			compare_report(c, &(struct difference){ .kind = DIFF_ORDER }, c->a, t->a, x);
+			compare_report(c, &order, c->a, t->a, x);
 	}
 	for (; j < nb; j++)
 		if (pairing_mate(&p, false, j) == NOBODY)

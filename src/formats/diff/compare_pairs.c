@@ -268,7 +268,8 @@ void pairing_make(const struct comparison *c, struct pairing *p)
 	size_t na = a.t ? a.t->nitems : 0, nb = b.t ? b.t->nitems : 0;
 
 	if (a.t && b.t) {
-		struct cursor x = { c->a, a.t, na, a.t->nopens }, y = { c->b, b.t, nb, b.t->nopens };
+		struct cursor x = { c->a, a.t, na, a.t->nopens };
+		struct cursor y = { c->b, b.t, nb, b.t->nopens };
 
 		while (a.item < na && b.item < nb && compare_alike(c, &a, &b)) {
 			forward(&a);

@@ -255,7 +255,8 @@ static void normal_on_exit(struct view *v, const struct call *c)
 				d->subject->opened = true;
 				d->subject->used = grouped; /* a group member counts as used */
 			}
-			d->probe = c->failed && !c->inject.injected && !grouped; /* see is_probe() */
+			/* see is_probe() */
+			d->probe = c->failed && !c->inject.injected && !grouped;
 		}
 		if ((c->desc->class != CLASS_PASS || d->refers) && !repeats(t, d, c)) {
 			note_references(n, d);

@@ -70,7 +70,7 @@ static void normal_end(struct sink *sink)
 		s->depth--;
 }
 
-/* Append a number, or what stands for one that differs from run to run; return whether it is one. */
+/* Append a number, or a word for one that differs from run to run; return whether it is one. */
 static bool normal_add_uint(const struct normal_sink *s, const char *key, uint64_t v,
 			    struct buf *out)
 {

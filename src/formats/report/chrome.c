@@ -300,7 +300,8 @@ static void chrome_free(struct view *view)
 	size_t at = 0;
 
 	while ((slot = map_next(&v->begun.by_tid, &at)))
-		write_complete(v, slot->value, ((struct begun *)slot->value)->in.enter_ns, v->last_ns);
+		write_complete(v, slot->value, ((struct inflight *)slot->value)->enter_ns,
+			       v->last_ns);
 	output_write(v->out, 0, end, sizeof(end) - 1);
 	inflights_free(&v->begun);
 	map_free(&v->pids);

@@ -141,9 +141,9 @@ struct view *report_view_new(const struct report_about *about, const struct mode
 			     const struct names *names, struct output *out);
 
 /*
- * Append a row of an HTML table with name, value and meaning of each member of an attr; class "zero"
- * if it is 0 (attr_rows.c).  The attr is that of an open c or, if c is NULL, of an event that was
- * opened before and described since.
+ * Append a row of an HTML table with name, value and meaning of each member of an attr; class
+ * "zero" if it is 0 (attr_rows.c).  The attr is that of an open c or, if c is NULL, of an event
+ * that was opened before and described since.
  */
 struct attr_rows_count attr_rows(const struct call *c, const struct event *e,
 				 const struct names *n, struct buf *out);
