@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "core/abi/layout.h"
 #include "core/abi/layout_emit.h"
 #include "core/abi/siginfo.h"
 #include "core/abi/strings.h"
@@ -15,33 +16,18 @@ enum { AUX_PIECE = 1 << 20 }; /* bytes of an AUX area in a line */
 
 /* Members ------------------------------------------------------------------------- */
 
-uint64_t dump_load(const void *member, size_t size)
-{
-	uint64_t whole;
-	uint32_t half;
-
-	if (size == 1)
-		return *(const uint8_t *)member;
-	if (size == 4) {
-		memcpy(&half, member, sizeof(half));
-		return half;
-	}
-	memcpy(&whole, member, sizeof(whole));
-	return whole;
-}
-
 static bool dump_has_member(const struct dump_field *f, const uint8_t *from)
 {
 	switch (f->when) {
 	case WHEN_NOT_ZERO:
 		return f->type == MEMBER_OWN || (f->len ? *(const size_t *)(from + f->len) :
-							  dump_load(from + f->at, f->size));
+							  load_uint(from + f->at, f->size));
 	case WHEN_IF:
 	case WHEN_FLAG:
-		return dump_load(from + f->cond, f->cond_size);
+		return load_uint(from + f->cond, f->cond_size);
 	case WHEN_HOW:
 	case WHEN_HOW_OLD:
-		return dump_load(from + f->cond, f->cond_size) == f->how;
+		return load_uint(from + f->cond, f->cond_size) == f->how;
 	default:
 		return true;
 	}
@@ -97,16 +83,16 @@ static void dump_write_member(struct json_text *o, const struct dump_field *f, c
 
 	switch (f->type) {
 	case MEMBER_INT:
-		json_add_int(o, f->key, (int32_t)dump_load(at, f->size));
+		json_add_int(o, f->key, (int32_t)load_uint(at, f->size));
 		break;
 	case MEMBER_S64:
-		json_add_int(o, f->key, (int64_t)dump_load(at, f->size));
+		json_add_int(o, f->key, (int64_t)load_uint(at, f->size));
 		break;
 	case MEMBER_UINT:
-		json_add_uint(o, f->key, dump_load(at, f->size));
+		json_add_uint(o, f->key, load_uint(at, f->size));
 		break;
 	case MEMBER_HEX:
-		json_add_hex(o, f->key, dump_load(at, f->size));
+		json_add_hex(o, f->key, load_uint(at, f->size));
 		break;
 	case MEMBER_BOOL:
 		json_add_bool(o, f->key, *(const bool *)at);
@@ -118,7 +104,7 @@ static void dump_write_member(struct json_text *o, const struct dump_field *f, c
 		json_add_bytes(o, f->key, at, f->size);
 		break;
 	case MEMBER_ENUM:
-		json_add_string(o, f->key, f->names[dump_load(at, f->size)]);
+		json_add_string(o, f->key, f->names[load_uint(at, f->size)]);
 		break;
 	default:
 		memcpy(&to, at, sizeof(to));

@@ -101,9 +101,6 @@ struct dump_kind {
 
 extern const struct dump_kind dump_kinds[ACTIVITY_KINDS];
 
-/* Return an unsigned member of that size, or whether a pointer or bool is set. */
-uint64_t dump_load(const void *member, size_t size);
-
 dump_own dump_own_described_attr, dump_own_measured_here, dump_own_abandoned_call,
 	 dump_own_record_record, dump_own_signal_signal, dump_own_signal_info, dump_own_signal_hex,
 	 dump_own_gone_exit;

@@ -132,12 +132,13 @@ static void dump_on_exit(struct view *v, const struct call *c)
 	struct dump_return decoded;
 	struct json_text line, *o;
 	uint64_t last_close = 0;
+	struct inflight *in;
 	struct begun *b;
 	bool split;
 
 	if (!inflight_get(&d->begun, c->tid))
 		return;
-	/* before anything of the return is written: names that are looked up have lines before it */
+	/* before anything of the return is written: names that are looked up come before it */
 	json_text_begin(&decoded.args);
 	call_args(c, AT_SYSCALL_EXIT, d->names, &decoded.args.sink);
 	json_text_begin(&decoded.results);
@@ -145,11 +146,11 @@ static void dump_on_exit(struct view *v, const struct call *c)
 	json_text_begin(&decoded.notes);
 	call_result_notes(c, d->names, &decoded.notes.sink);
 	/*
-	 * Write the "enter" lines of closes in progress: a close takes effect when it begins, and one
-	 * of them may have freed the descriptor that this call returned.  Write those of all calls
-	 * that began earlier, too, as lines are in the order of time.
+	 * Write the "enter" lines of closes in progress: a close takes effect when it begins, and
+	 * one of them may have freed the descriptor that this call returned.  Write those of all
+	 * calls that began earlier, too, as lines are in the order of time.
 	 */
-	for (struct inflight *in = d->begun.head.next; has_fd && in != &d->begun.head; in = in->next)
+	for (in = d->begun.head.next; has_fd && in != &d->begun.head; in = in->next)
 		if (!in->split && in->tid != c->tid &&
 		    ((struct begun *)in)->call->desc->id == CALL_CLOSE)
 			last_close = in->enter_ns;

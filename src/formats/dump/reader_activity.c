@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/abi/bpf.h"
+#include "core/abi/layout.h"
 #include "core/abi/swap.h"
 #include "core/host/build_id.h"
 #include "core/lib/die.h"
@@ -208,10 +209,10 @@ static bool reader_takes(const struct dump_field *f, const uint8_t *to, bool *re
 	*required = f->when == WHEN_ALWAYS || f->when == WHEN_IF || f->when == WHEN_HOW;
 	switch (f->when) {
 	case WHEN_IF:
-		return dump_load(to + f->cond, f->cond_size);
+		return load_uint(to + f->cond, f->cond_size);
 	case WHEN_HOW:
 	case WHEN_HOW_OLD:
-		return dump_load(to + f->cond, f->cond_size) == f->how;
+		return load_uint(to + f->cond, f->cond_size) == f->how;
 	default:
 		return f->when != WHEN_WRITTEN;
 	}
@@ -340,7 +341,7 @@ static void reader_feed(struct line *l, struct activity *a)
 		if (!reader_names_add(&l->r->names, a))
 			l->wrong = "name";
 		else if (a->kind == ACTIVITY_NAME_FORMAT)
-			names->format(names, a->name_format.id); /* nothing decoded may require it */
+			names->format(names, a->name_format.id); /* nothing else may need it */
 		return;
 	}
 	/* the call that the task is in goes on in the thread that remains */

@@ -247,8 +247,7 @@ static bool json_scan_number(struct json_scan *s, struct json_value *v)
 	char *start = s->at;
 
 	v->type = JSON_INT;
-	if (*s->at == '-')
-		s->at++;
+	s->at += *s->at == '-';
 	if (*s->at == '0')
 		s->at++;	/* without a digit after it */
 	else if (!skip_digits(s))
@@ -262,8 +261,7 @@ static bool json_scan_number(struct json_scan *s, struct json_value *v)
 	if (*s->at == 'e' || *s->at == 'E') {
 		v->type = JSON_REAL;
 		s->at++;
-		if (*s->at == '+' || *s->at == '-')
-			s->at++;
+		s->at += *s->at == '+' || *s->at == '-';
 		if (!skip_digits(s))
 			return false;
 	}
@@ -359,20 +357,16 @@ static bool json_scan_any(struct json_scan *s, unsigned int depth, char *key, ui
 
 struct json_value *json_scan_text(struct json_scan *s, char *text, size_t len)
 {
+	bool good;
+
 	s->n = 0;
 	s->start = s->at = text;
 	s->end = text + len;
 	*s->end = '\0';
-	if (len > INT32_MAX) {
-		wrong(s, text, "longer than 2 GiB");
-		return NULL;
-	}
-	if (!json_scan_any(s, 0, NULL, 0))
-		return NULL;
-	skip_blanks(s);
-	if (s->at != s->end) {
-		wrong(s, s->at, "more than one value");
-		return NULL;
-	}
-	return s->values;
+	good = len > INT32_MAX ? wrong(s, text, "longer than 2 GiB") : json_scan_any(s, 0, NULL, 0);
+	if (good)
+		skip_blanks(s);
+	if (good && s->at != s->end)
+		good = wrong(s, s->at, "more than one value");
+	return good ? s->values : NULL;
 }

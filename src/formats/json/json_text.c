@@ -166,11 +166,9 @@ static void jt_begin(struct sink *s, const char *key, enum sink_shape shape)
 		return;
 	}
 	buf_addc(out, shape == SINK_OBJECT ? '{' : '[');
-	j->depth++;
-	j->level[j->depth].shape = shape;
-	j->level[j->depth].key = key;
-	j->level[j->depth].any = false;
-	j->level[j->depth].beside = j->beside.len;
+	j->level[++j->depth] = (struct json_text_level){
+		.shape = shape, .key = key, .beside = j->beside.len,
+	};
 	j->last = NULL;
 }
 
@@ -190,25 +188,18 @@ static void jt_end(struct sink *s)
 		j->depth--;
 }
 
-/* Configs are masks of fields: write them in hexadecimal. */
-static void jt_add_number(struct buf *out, const char *key, uint64_t v)
+static void jt_number(struct json_text *j, const char *key, const struct value *v)
 {
-	if (key && !strncmp(key, "config", 6))
-		jt_add_hex(out, v);
-	else
-		buf_addu(out, v);
-}
+	const struct xlat *x = v->kind == VALUE_ENUM ? v->xlat : NULL;
+	const char *name = x ? xlat_name(x, v->number) : NULL;
+	bool config = key && !strncmp(key, "config", 6); /* a mask of fields */
 
-static void jt_enum(struct json_text *j, const char *key, const struct xlat *x, uint64_t v)
-{
-	const char *name = xlat_name(x, v);
-
-	if (xlat_negative(x, v))
-		json_add_int(j, key, (int64_t)v);
-	else if (v < EXACT)
-		jt_add_number(jt_lead(j, key), key, v);
+	if (x && xlat_negative(x, v->number))
+		json_add_int(j, key, (int64_t)v->number);
+	else if (config || (x && v->number >= EXACT))
+		json_add_hex(j, key, v->number);
 	else
-		json_add_hex(j, key, v);
+		json_add_uint(j, key, v->number);
 	if (name)
 		jt_string_beside(j, key, "name", name);
 }
@@ -260,7 +251,8 @@ static void jt_value(struct sink *s, const char *key, const struct value *v)
 
 	switch (v->kind) {
 	case VALUE_UINT:
-		jt_add_number(jt_lead(j, key), key, v->number);
+	case VALUE_ENUM:
+		jt_number(j, key, v);
 		break;
 	case VALUE_SINT:
 	case VALUE_FD:
@@ -271,9 +263,6 @@ static void jt_value(struct sink *s, const char *key, const struct value *v)
 	case VALUE_HEX:
 	case VALUE_ADDR:
 		json_add_hex(j, key, v->number);
-		break;
-	case VALUE_ENUM:
-		jt_enum(j, key, v->xlat, v->number);
 		break;
 	case VALUE_FLAGS:
 	case VALUE_PACKED:

@@ -24,7 +24,7 @@ struct json_text {
 	struct buf beside;
 	const char *unnamed;		/* key of values that have none, if not NULL */
 	unsigned int depth, beyond;	/* levels written, and those too deep to write */
-	struct {
+	struct json_text_level {
 		enum sink_shape shape;
 		const char *key;	/* of this level in the one above */
 		bool any;

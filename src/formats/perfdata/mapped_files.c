@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "formats/perfdata/mapped_files.h"
-
+/* The files that measured processes map. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +8,7 @@
 #include "core/host/proc.h"
 #include "core/lib/die.h"
 #include "core/lib/hash.h"
+#include "formats/perfdata/measured.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
@@ -62,19 +62,11 @@ static void mapped_files_on_measured(struct view *v, const struct activity *a)
 	}
 }
 
-/* Return the hash of the inode that a MMAP2 record has. */
-static uint64_t hash_record_inode(const struct activity_record *r)
-{
-	const struct layout *l = &layout_perf_record_mmap2_inode;
-
-	return hash_inode(layout_get(l, PERF_RECORD_MMAP2_INODE_MAJ, r->bytes, r->len),
-			  layout_get(l, PERF_RECORD_MMAP2_INODE_MIN, r->bytes, r->len),
-			  layout_get(l, PERF_RECORD_MMAP2_INODE_INO, r->bytes, r->len));
-}
-
 static void mapped_files_on_record(struct view *v, const struct activity *a)
 {
+	const struct layout *l = &layout_perf_record_mmap2_inode;
 	const struct activity_record *r = &a->record;
+	uint64_t inode = HASH_START;
 	struct record_id id;
 	size_t at;
 	pid_t pid;
@@ -84,11 +76,15 @@ static void mapped_files_on_record(struct view *v, const struct activity *a)
 		return;
 	at = id.type == PERF_RECORD_MMAP ? layout_perf_record_mmap.size
 					 : layout_perf_record_mmap2.size;
+	if (r->len <= at || !memchr(r->bytes + at, '\0', r->len - at))
+		return;
 	pid = (pid_t)layout_get(&layout_perf_record_mmap, PERF_RECORD_MMAP_PID, r->bytes, r->len);
-	if (r->len > at && memchr(r->bytes + at, '\0', r->len - at))
-		mapped_files_add(mapped_files_self(v), pid, r->event->opener,
-				 id.type == PERF_RECORD_MMAP ? HASH_START : hash_record_inode(r),
-				 (const char *)r->bytes + at);
+	if (id.type == PERF_RECORD_MMAP2)
+		inode = hash_inode(layout_get(l, PERF_RECORD_MMAP2_INODE_MAJ, r->bytes, r->len),
+				   layout_get(l, PERF_RECORD_MMAP2_INODE_MIN, r->bytes, r->len),
+				   layout_get(l, PERF_RECORD_MMAP2_INODE_INO, r->bytes, r->len));
+	mapped_files_add(mapped_files_self(v), pid, r->event->opener, inode,
+			 (const char *)r->bytes + at);
 }
 
 void mapped_files_report(struct view *v)

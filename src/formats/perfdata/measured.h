@@ -47,3 +47,12 @@ void measured_execed(struct measured *m, pid_t pid, const char *comm);
 
 /* A task has ended: it gets the name of its last birth or exec, unless it was read since. */
 void measured_gone(struct measured *m, pid_t tid);
+
+/*
+ * Return a view of the files whose code is mapped in measured processes.  It reports their build
+ * ids to the session, which must outlive it, when the session is idle.
+ */
+struct view *mapped_files_new(struct session *s);
+
+/* Report the files that were not reported, before the session ends. */
+void mapped_files_report(struct view *v);

@@ -42,14 +42,9 @@ bool perfdata_is(FILE *f)
 
 /* Names in the file ----------------------------------------------------------- */
 
-static const struct perfdata *perfdata_of(const struct names *n)
-{
-	return (const struct perfdata *)n;
-}
-
 static const char *perfdata_name_pmu(const struct names *n, uint32_t type)
 {
-	const struct perfdata *p = perfdata_of(n);
+	const struct perfdata *p = (const struct perfdata *)n;
 	const char *name = map_get(&p->pmus, type);
 
 	return name ? name : p->host ? p->host->pmu(p->host, type) : NULL;
@@ -58,7 +53,7 @@ static const char *perfdata_name_pmu(const struct names *n, uint32_t type)
 static const char *perfdata_name_tracepoint(const struct names *n, uint64_t id)
 {
 	const struct layout *l = &layout_perf_event_attr;
-	const struct perfdata *p = perfdata_of(n);
+	const struct perfdata *p = (const struct perfdata *)n;
 
 	for (size_t i = 0; i < p->nevents; i++) {
 		const struct perfdata_event *e = &p->events[i];
@@ -74,14 +69,14 @@ static const char *perfdata_name_tracepoint(const struct names *n, uint64_t id)
 static const char *perfdata_name_terms(const struct names *n, uint32_t type,
 				       const uint64_t *config, size_t nconfigs)
 {
-	const struct perfdata *p = perfdata_of(n);
+	const struct perfdata *p = (const struct perfdata *)n;
 
 	return p->host ? p->host->terms(p->host, type, config, nconfigs) : NULL;
 }
 
 static const char *perfdata_name_event(const struct names *n, uint64_t id)
 {
-	const struct perfdata_event *e = perfdata_event_of(perfdata_of(n), id);
+	const struct perfdata_event *e = perfdata_event_of((const struct perfdata *)n, id);
 
 	return e ? e->name : NULL;
 }
@@ -338,26 +333,11 @@ static void read_piped(void *ctx, const struct perfdata_record *r)
 	}
 }
 
-/*
- * Convert the header.  The bitmap of features is an array of longs: they have 32 bits if that is
- * how HEADER_HOSTNAME is set, which perf always writes.
- */
-static void swap_header(uint8_t *header)
-{
-	const struct layout *l = &layout_perf_file_header;
-	size_t at = l->fields[PERF_FILE_HEADER_FEATURES].offset;
-
-	swap_layout(l, header, 0, l->size);
-	if (layout_get(l, PERF_FILE_HEADER_FEATURES, header, l->size) >> HEADER_HOSTNAME & 1)
-		return;
-	swap_words(header + at, l->size - at, 8);
-	swap_words(header + at, l->size - at, 4);
-}
-
 static bool read_header(struct perfdata *p)
 {
 	const struct layout *l = &layout_perf_file_header;
 	const uint8_t *at = perffile_at(&p->file, 0, PIPE_HEADER);
+	size_t features = l->fields[PERF_FILE_HEADER_FEATURES].offset;
 	uint8_t header[256];
 	uint64_t size;
 
@@ -387,7 +367,16 @@ static bool read_header(struct perfdata *p)
 				       (unsigned long long)p->file.size);
 	memcpy(header, at, l->size);
 	if (p->swapped)
-		swap_header(header);
+		swap_layout(l, header, 0, l->size);
+	/*
+	 * The bitmap of features is an array of longs: they have 32 bits if that is how
+	 * HEADER_HOSTNAME is set, which perf always writes.
+	 */
+	if (p->swapped &&
+	    !(layout_get(l, PERF_FILE_HEADER_FEATURES, header, l->size) >> HEADER_HOSTNAME & 1)) {
+		swap_words(header + features, l->size - features, 8);
+		swap_words(header + features, l->size - features, 4);
+	}
 	return perfdata_read_file(p, header);
 }
 

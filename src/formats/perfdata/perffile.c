@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "formats/perfdata/perffile.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +6,7 @@
 #include <unistd.h>
 
 #include "core/lib/die.h"
+#include "formats/perfdata/perfdata_internal.h"
 
 #define WINDOW ((size_t)1 << 20)
 

@@ -43,8 +43,8 @@ static uint64_t switches(const struct perfout_view *v)
 }
 
 /* Append what perf expects to know of the PMU of an event. */
-static void aux_add_words(const struct perfout_view *v, const struct perfout_event *e, uint32_t type,
-		      struct buf *b)
+static void aux_add_words(const struct perfout_view *v, const struct perfout_event *e,
+			  uint32_t type, struct buf *b)
 {
 	/* the crystal's ratio and the nominal one are not known: 0; so is the mode of snapshots */
 	const uint64_t pt_words[] = {
@@ -55,13 +55,8 @@ static void aux_add_words(const struct perfout_view *v, const struct perfout_eve
 
 	if (type != PERF_AUXTRACE_S390_CPUMSF)
 		buf_add_u64(b, perfout_attr_of(e, ATTR_TYPE));
-	if (type == PERF_AUXTRACE_INTEL_PT || type == PERF_AUXTRACE_INTEL_BTS) {
-		/* in the order that the decoders of Intel's PMUs expect */
-		buf_add_u64(b, v->clock.shift);
-		buf_add_u64(b, v->clock.mult);
-		buf_add_u64(b, v->clock.zero);
-		buf_add_u64(b, v->clock.valid);
-	}
+	if (type == PERF_AUXTRACE_INTEL_PT || type == PERF_AUXTRACE_INTEL_BTS)
+		buf_add(b, v->clock, sizeof(v->clock));
 	if (type == PERF_AUXTRACE_INTEL_PT)
 		buf_add(b, pt_words, sizeof(pt_words));
 	else if (type == PERF_AUXTRACE_INTEL_BTS)
@@ -82,32 +77,27 @@ static const struct kind {
 	{ "hisi_ptt", PERF_AUXTRACE_HISI_PTT },
 };
 
-static const struct kind *kind_of(const struct perfout_view *v, const struct perfout_event *e)
-{
-	const char *pmu = v->names->pmu ?
-			  v->names->pmu(v->names, (uint32_t)perfout_attr_of(e, ATTR_TYPE)) : NULL;
-
-	for (size_t i = 0; pmu && i < sizeof(kinds) / sizeof(*kinds); i++)
-		if (!strncmp(pmu, kinds[i].pmu, strlen(kinds[i].pmu)))
-			return &kinds[i];
-	return NULL;
-}
-
 void perfout_describe_aux(struct perfout_view *v)
 {
 	const struct layout *l = &layout_perf_auxtrace_info;
 	const struct kind *kind = NULL;
+	const struct perfout_event *e = NULL;
+	const char *pmu;
 	struct buf b = { 0 };
-	size_t i;
 
-	for (i = 0; i < v->nevents && !kind; i++)
-		kind = kind_of(v, v->events[i]);
+	for (size_t i = 0; i < v->nevents && v->names->pmu && !kind; i++) {
+		e = v->events[i];
+		pmu = v->names->pmu(v->names, (uint32_t)perfout_attr_of(e, ATTR_TYPE));
+		for (size_t k = 0; pmu && k < sizeof(kinds) / sizeof(*kinds) && !kind; k++)
+			if (!strncmp(pmu, kinds[k].pmu, strlen(kinds[k].pmu)))
+				kind = &kinds[k];
+	}
 	if (!kind || v->aux_described)
 		return;
 	v->aux_described = true;
 	field_set(&l->fields[PERF_AUXTRACE_INFO_TYPE], kind->type,
 		  perfout_begin_record(&b, PERF_RECORD_AUXTRACE_INFO, 0, l->size));
-	aux_add_words(v, v->events[i - 1], kind->type, &b);
+	aux_add_words(v, e, kind->type, &b);
 	perfout_end_record(&b);
 	perfout_record(v, NULL, (const uint8_t *)b.data, b.len);
 	buf_free(&b);
@@ -149,14 +139,13 @@ void perfout_aux(struct perfout_view *v, const struct activity_aux *a)
 
 void perfout_note_clock(struct perfout_view *v, const struct activity_look *l)
 {
-	const struct layout *page = &layout_perf_event_mmap_page;
-
-	if (l->error || !l->page_len)
-		return;
-	v->clock = (struct perfout_clock){
-		layout_get(page, PERF_EVENT_MMAP_PAGE_TIME_SHIFT, l->page, l->page_len),
-		layout_get(page, PERF_EVENT_MMAP_PAGE_TIME_MULT, l->page, l->page_len),
-		layout_get(page, PERF_EVENT_MMAP_PAGE_TIME_ZERO, l->page, l->page_len),
-		layout_get(page, PERF_EVENT_MMAP_PAGE_CAP_USER_TIME_ZERO, l->page, l->page_len),
+	/* in the order that the decoders of Intel's PMUs expect */
+	static const unsigned int members[] = {
+		PERF_EVENT_MMAP_PAGE_TIME_SHIFT, PERF_EVENT_MMAP_PAGE_TIME_MULT,
+		PERF_EVENT_MMAP_PAGE_TIME_ZERO, PERF_EVENT_MMAP_PAGE_CAP_USER_TIME_ZERO,
 	};
+
+	for (size_t i = 0; !l->error && l->page_len && i < sizeof(members) / sizeof(*members); i++)
+		v->clock[i] = layout_get(&layout_perf_event_mmap_page, members[i], l->page,
+					 l->page_len);
 }

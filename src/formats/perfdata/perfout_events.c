@@ -3,8 +3,159 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/host/event_words.h"
 #include "core/lib/die.h"
+#include "core/model/event_name.h"
 #include "formats/perfdata/perfout_internal.h"
+
+/* Names: those that perf gives them ------------------------------------------ */
+
+/* An event in the options -e of perf. */
+struct perfout_word {
+	char *name;
+	struct event_code code;
+	pid_t tid; /* that has it in its command line, or 0 */
+	bool modes; /* it says in which CPU modes, or its group does */
+	bool used;
+};
+
+/* Return whether the modifiers of a word, or of a group, say in which CPU modes events count. */
+static bool words_have_modes(const char *modifiers, size_t len)
+{
+	size_t n = strcspn(modifiers, ",}");
+
+	for (size_t i = 0; i < n && i < len; i++)
+		if (strchr("ukh", modifiers[i]))
+			return true;
+	return false;
+}
+
+/* Add a word if it is of a generic event: others are named by their attr. */
+static void words_add(struct perfout_view *v, pid_t tid, const char *text, size_t len)
+{
+	const char *slash = memchr(text, '/', len), *name = text, *at = NULL;
+	size_t base = 0, end = len, name_len = len;
+	struct event_code code;
+
+	while (end && !strchr("/:", text[end - 1]))
+		end--;
+	while (base < len && !strchr("/:", text[base]))
+		base++;
+	if (!event_word_generic(text, base, &code) && !event_word_cache(text, base, &code))
+		return;
+	/* perf calls it by the value of the term name=, or all of the word */
+	if (slash)
+		at = memmem(slash, (size_t)(text + len - slash), "name=", 5);
+	if (at && (at[-1] == '/' || at[-1] == ',')) {
+		name = at + 5;
+		name_len = strcspn(name, ",/");
+	}
+	v->words = xrealloc(v->words, (v->nwords + 1) * sizeof(*v->words));
+	v->words[v->nwords++] = (struct perfout_word){
+		xstrndup(name, name_len), code, tid,
+		end && words_have_modes(text + end, len - end), false
+	};
+}
+
+/* Split a list of perf's events: {a,b/c=1,d=2/u}:S has a and b/c=1,d=2/u. */
+static void words_split(struct perfout_view *v, pid_t tid, const char *list)
+{
+	size_t group = 0;
+
+	while (*list) {
+		size_t len = 0;
+		bool terms = false;
+
+		if (*list == '{')
+			group = v->nwords;
+
+		for (; list[len] && (terms || !strchr(",{}", list[len])); len++)
+			terms ^= list[len] == '/';
+		if (len)
+			words_add(v, tid, list, len);
+		list += len;
+		for (size_t i = group; *list == '}' && i < v->nwords; i++)
+			v->words[i].modes |= words_have_modes(list + 1, strlen(list + 1));
+		list += *list == '}' ? strcspn(list, ",") : *list != '\0';
+	}
+}
+
+bool perfout_names_perf(const char *exe)
+{
+	const char *slash = strrchr(exe, '/');
+
+	return !strncmp(slash ? slash + 1 : exe, "perf", 4);
+}
+
+void perfout_note_command(struct perfout_view *v, pid_t tid, char *const *command)
+{
+	char *const *word = command;
+
+	for (size_t i = 0; tid && i < v->nwords; i++)
+		v->words[i].used |= v->words[i].tid == tid; /* of the program before */
+	while (word && *word && !perfout_names_perf(*word)) /* env, taskset, ... */
+		word++;
+	if (!word || !*word)
+		return;
+	while (*++word && strcmp(*word, "--")) {
+		/* what follows one of these letters of perf record is its argument */
+		static const char with_argument[] = "eCDFGIScjkmoprtuz";
+		const char *option = *word, *list = NULL;
+
+		if (!strncmp(option, "--event", 7) && (!option[7] || option[7] == '=')) {
+			list = option + 7 + (option[7] == '=');
+		} else if (*option == '-' && option[1] != '-') {
+			option += strcspn(option, with_argument);
+			list = *option == 'e' ? option + 1 : NULL;
+		}
+		if (list && !*list && word[1])
+			list = *++word;
+		if (list)
+			words_split(v, tid, list);
+	}
+}
+
+/* Append the name that the command line has for an event of perf, or return false. */
+static bool words_name(struct perfout_view *v, const struct perfout_event *p, pid_t opener,
+		       struct buf *out)
+{
+	pid_t pid = (pid_t)(uintptr_t)map_get(&v->threads, (uint64_t)opener);
+	pid_t tid = map_get(&v->commands, (uint64_t)pid) ? pid : 0;
+
+	for (size_t i = 0; p->opened_by_perf && i < v->nwords; i++) {
+		struct perfout_word *w = &v->words[i];
+		const char *mode = "";
+
+		if (w->used || w->tid != tid || w->code.type != perfout_attr_of(p, ATTR_TYPE) ||
+		    w->code.config != perfout_attr_of(p, ATTR_CONFIG))
+			continue;
+		w->used = true;
+		/* an unprivileged user may only have it in user mode (evsel__fallback()) */
+		if (!w->modes && perfout_attr_of(p, ATTR_EXCLUDE_KERNEL) &&
+		    perfout_attr_of(p, ATTR_EXCLUDE_HV) && !perfout_attr_of(p, ATTR_EXCLUDE_USER))
+			mode = strpbrk(w->name, "/:") ? "u" : ":u";
+		buf_addf(out, "%s%s", w->name, mode);
+		return true;
+	}
+	return false;
+}
+
+/* Set the name of an event that the task opened. */
+static void perfout_name_event(struct perfout_view *v, struct perfout_event *p, pid_t opener)
+{
+	struct buf own = { 0 };
+	bool named = words_name(v, p, opener, &own);
+
+	if (!named)
+		event_name_perf(p->attr, p->len, v->names, &own);
+	/* the dummy event says that it is of guests, too */
+	if (!named && perfout_attr_of(p, ATTR_TYPE) == PERF_TYPE_SOFTWARE &&
+	    perfout_attr_of(p, ATTR_CONFIG) == PERF_COUNT_SW_DUMMY &&
+	    !perfout_attr_of(p, ATTR_EXCLUDE_GUEST) && !strchr(buf_str(&own), ':'))
+		buf_adds(&own, ":HG");
+	p->name = xstrdup(buf_str(&own));
+	buf_free(&own);
+}
 
 /* Collecting --------------------------------------------------------------- */
 
@@ -135,7 +286,9 @@ void perfout_free_events(struct perfout_view *v)
 		free(v->events[i]);
 	}
 	free(v->events);
-	perfout_free_words(v);
+	for (size_t i = 0; i < v->nwords; i++)
+		free(v->words[i].name);
+	free(v->words);
 	map_free_values(&v->members);
 	map_free(&v->perf_tasks);
 	map_free(&v->commands);

@@ -140,12 +140,6 @@ static void perfout_tracing(const struct perfout_view *v, struct buf *out)
 
 /* Sections ------------------------------------------------------------------------- */
 
-static void feature_add_text(struct buf *b, const char *text)
-{
-	if (text)
-		perf_features_string(b, text);
-}
-
 static void feature_add_descriptions(const struct perfout_view *v, struct buf *b)
 {
 	size_t size = perfout_attr_size(v);
@@ -215,37 +209,28 @@ void perfout_add_build_id(struct perfout_view *v, const char *path, const uint8_
 	buf_free(&b);
 }
 
-/* Return whether the time of the clock, which attrs name, is known beside the time of day. */
-static bool clock_known(const struct perfout_view *v, clockid_t clock, uint64_t *ns, uint64_t *day)
-{
-	struct timespec t, real;
-
-	*ns = v->facts.start_ns;
-	*day = *ns + (uint64_t)v->facts.real_offset;
-	if (clock == CLOCK_REALTIME)
-		*ns = *day;
-	if (clock == CLOCK_MONOTONIC || clock == CLOCK_REALTIME)
-		return true;
-	if (!v->live || clock_gettime(CLOCK_REALTIME, &real) || clock_gettime(clock, &t))
-		return false; /* a dump has no other clock */
-	*ns = (uint64_t)t.tv_sec * NS + (uint64_t)t.tv_nsec;
-	*day = (uint64_t)real.tv_sec * NS + (uint64_t)real.tv_nsec;
-	return true;
-}
-
 /* Append what the time of day is at a time of the records, for perf script -F tod. */
 static void feature_add_clock(const struct perfout_view *v, struct buf sections[FEATURES])
 {
 	const struct perfout_event *e = perfout_first_event(v);
-	uint64_t ns, day;
+	uint64_t ns = v->facts.start_ns, day = ns + (uint64_t)v->facts.real_offset;
+	struct timespec t, real;
 	uint32_t clock;
 
 	if (!e || !perfout_attr_of(e, ATTR_USE_CLOCKID))
 		return;
 	clock = (uint32_t)perfout_attr_of(e, ATTR_CLOCKID);
 	buf_add_u64(&sections[HEADER_CLOCKID], CLOCK_RESOLUTION);
-	if (!clock_known(v, (clockid_t)clock, &ns, &day))
-		return;
+	if (clock == CLOCK_REALTIME) {
+		ns = day;
+	} else if (clock != CLOCK_MONOTONIC) {
+		/* a dump has no other clock */
+		if (!v->live || clock_gettime(CLOCK_REALTIME, &real) ||
+		    clock_gettime((clockid_t)clock, &t))
+			return;
+		ns = (uint64_t)t.tv_sec * NS + (uint64_t)t.tv_nsec;
+		day = (uint64_t)real.tv_sec * NS + (uint64_t)real.tv_nsec;
+	}
 	buf_add_u32(&sections[HEADER_CLOCK_DATA], CLOCK_DATA_VERSION);
 	buf_add_u32(&sections[HEADER_CLOCK_DATA], clock);
 	buf_add_u64(&sections[HEADER_CLOCK_DATA], day);
@@ -255,16 +240,19 @@ static void feature_add_clock(const struct perfout_view *v, struct buf sections[
 static void perfout_features(const struct perfout_view *v, struct buf sections[FEATURES])
 {
 	const struct session_facts *f = &v->facts;
+	const char *const texts[FEATURES] = {
+		[HEADER_HOSTNAME] = f->nodename, [HEADER_OSRELEASE] = f->release,
+		[HEADER_VERSION] = PACKAGE_STRING, [HEADER_ARCH] = f->machine,
+	};
 	uint32_t words = 0;
 
 	if (!v->nevents)
 		return;
 	perfout_tracing(v, &sections[HEADER_TRACING_DATA]);
 	buf_add(&sections[HEADER_BUILD_ID], v->build_ids.data, v->build_ids.len);
-	feature_add_text(&sections[HEADER_HOSTNAME], f->nodename);
-	feature_add_text(&sections[HEADER_OSRELEASE], f->release);
-	feature_add_text(&sections[HEADER_VERSION], PACKAGE_STRING);
-	feature_add_text(&sections[HEADER_ARCH], f->machine);
+	for (size_t i = 0; i < FEATURES; i++)
+		if (texts[i])
+			perf_features_string(&sections[i], texts[i]);
 	if (f->cpus) {
 		buf_add_u32(&sections[HEADER_NRCPUS], f->cpus);
 		buf_add_u32(&sections[HEADER_NRCPUS], f->cpus_online);
@@ -288,41 +276,34 @@ static void perfout_features(const struct perfout_view *v, struct buf sections[F
 				f->features->sections[i].len);
 }
 
-/* A pipe has these in records of their own. */
-static void pipe_tracing(struct perfout_view *v, struct buf *data)
-{
-	struct buf b = { 0 };
-
-	perfout_pad(data, 0, 8);
-	perfout_begin_record(&b, PERF_RECORD_HEADER_TRACING_DATA, 0, RECORD_HEAD);
-	buf_add_u32(&b, (uint32_t)data->len);
-	buf_add_u32(&b, 0);
-	perfout_end_record(&b);
-	buf_add(&v->out->pending, b.data, b.len);
-	buf_add(&v->out->pending, data->data, data->len);
-	v->formats_in_pipe = true;
-	buf_free(&b);
-}
-
 void perfout_pipe_formats(struct perfout_view *v)
 {
-	struct buf data = { 0 };
+	struct buf data = { 0 }, b = { 0 };
 
 	if (!v->formats_in_pipe)
 		perfout_tracing(v, &data);
-	if (data.len)
-		pipe_tracing(v, &data);
+	if (data.len) {
+		perfout_pad(&data, 0, 8);
+		perfout_begin_record(&b, PERF_RECORD_HEADER_TRACING_DATA, 0, RECORD_HEAD);
+		buf_add_u32(&b, (uint32_t)data.len);
+		buf_add_u32(&b, 0);
+		perfout_end_record(&b);
+		buf_add(&v->out->pending, b.data, b.len);
+		buf_add(&v->out->pending, data.data, data.len);
+		v->formats_in_pipe = true;
+	}
 	buf_free(&data);
+	buf_free(&b);
 }
 
-/* Write a section to a pipe. */
+/* Write a section to a pipe, which has some in records of their own. */
 static void pipe_feature(struct perfout_view *v, unsigned int feature, struct buf *section)
 {
 	const struct layout *l = &layout_perf_event_header;
 	struct buf b = { 0 };
 
 	if (feature == HEADER_TRACING_DATA) {
-		pipe_tracing(v, section);
+		perfout_pipe_formats(v);
 		return;
 	}
 	if (feature == HEADER_BUILD_ID) {

@@ -115,9 +115,7 @@ struct perfout_view {
 	/* AUX areas */
 	struct map aux_areas; /* ring number -> index of the area, from 1 */
 	bool aux_described; /* PERF_RECORD_AUXTRACE_INFO was written */
-	struct perfout_clock {
-		uint64_t shift, mult, zero, valid; /* of perf_event_mmap_page */
-	} clock;
+	uint64_t clock[4]; /* time_shift, time_mult, time_zero, cap_user_time_zero of a page */
 	struct buf build_ids; /* the section of the feature */
 };
 
@@ -159,19 +157,13 @@ struct perfout_table {
 void perfout_write(struct perfout *o, const struct perfout_table *t,
 		   const struct buf features[FEATURES], enum perfout_stage stage);
 
-/* Names (perfout_names.c) --------------------------------------------------------- */
+/* Events (perfout_events.c) ---------------------------------------------------- */
 
 /*
  * Note the events that a command line has for perf, if that is in it: of that task, or of those whose
  * command line is not reported (0).
  */
 void perfout_note_command(struct perfout_view *v, pid_t tid, char *const *command);
-void perfout_free_words(struct perfout_view *v);
-
-/* Set the name of an event that the task opened. */
-void perfout_name_event(struct perfout_view *v, struct perfout_event *p, pid_t opener);
-
-/* Events (perfout_events.c) ---------------------------------------------------- */
 
 /*
  * Return the event of the session in the file, with its id if that is known; NULL if its attr is
@@ -232,8 +224,8 @@ void perfout_free_events(struct perfout_view *v);
 /* Records (perfout_records.c) --------------------------------------------------- */
 
 /*
- * Write a record of an event (NULL: one that is synthesized, or of perf's own, with what follows it),
- * or hold it until events are open.
+ * Write a record of an event (NULL: one that is synthesized, or of perf's own, with what follows
+ * it), or hold it until events are open.
  */
 void perfout_record(struct perfout_view *v, struct perfout_member *m, const uint8_t *bytes,
 		    size_t len);
@@ -266,8 +258,8 @@ void perfout_note_thread(struct perfout_view *v, pid_t tid, pid_t pid);
 
 /*
  * Return a record as perf can read it: without a stale bit that makes perf abort, with its task and
- * with ids at counts; or r itself.  copies: room for the bytes.  Events of counts become events of the
- * file.
+ * with ids at counts; or r itself.  copies: room for the bytes.  Events of counts become events of
+ * the file.
  */
 struct activity_record perfout_mend(struct perfout_view *v, const struct activity_record *r,
 				    uint32_t type, struct perfout_event *e, struct buf copies[2]);

@@ -56,21 +56,6 @@ static bool perfout_insert_tid(struct perfout_view *v, const struct activity_rec
  * and by which it delivers the sample.
  */
 
-/* Return the offset of the counts in a record, or 0: it has none. */
-static size_t reads_begin(uint32_t type, const struct record_format *f)
-{
-	static const uint64_t before = /* eight bytes each */
-		PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
-		PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |
-		PERF_SAMPLE_PERIOD;
-
-	if (type == PERF_RECORD_READ)
-		return RECORD_HEAD + 8; /* behind pid and tid */
-	if (type != PERF_RECORD_SAMPLE || !(f->sample_type & PERF_SAMPLE_READ))
-		return 0;
-	return RECORD_HEAD + 8 * (size_t)__builtin_popcountll(f->sample_type & before);
-}
-
 /* The events of which a record has counts, in the order of the counts. */
 struct counted {
 	struct event **events;
@@ -142,20 +127,28 @@ struct reads {
 static bool reads_find(const struct record_format *f, const uint8_t *bytes, size_t len,
 		       struct reads *r)
 {
-	uint64_t rf = f->read_format;
+	static const uint64_t before = /* eight bytes each */
+		PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+		PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |
+		PERF_SAMPLE_PERIOD;
+	uint64_t type = load_uint(bytes, 4), rf = f->read_format;
 	size_t times = 8 * (size_t)__builtin_popcountll(rf & (PERF_FORMAT_TOTAL_TIME_ENABLED |
 							      PERF_FORMAT_TOTAL_TIME_RUNNING));
 	size_t more = 8 * (size_t)__builtin_popcountll(rf & (PERF_FORMAT_ID | PERF_FORMAT_LOST));
 	bool group = rf & PERF_FORMAT_GROUP;
 
-	*r = (struct reads){ .at = reads_begin((uint32_t)load_uint(bytes, 4), f), .nr = 1,
-			     .id = group ? 8 : 8 + times };
+	if (type == PERF_RECORD_READ)
+		r->at = RECORD_HEAD + 8; /* behind pid and tid */
+	else if (type == PERF_RECORD_SAMPLE && f->sample_type & PERF_SAMPLE_READ)
+		r->at = RECORD_HEAD + 8 * (size_t)__builtin_popcountll(f->sample_type & before);
+	else
+		return false;
+	r->id = group ? 8 : 8 + times;
 	r->head = group ? 8 + times : 0;
 	r->value = r->id + more;
-	if (!r->at || len < r->at + r->head)
+	if (len < r->at + r->head)
 		return false;
-	if (group)
-		r->nr = load_uint(bytes + r->at, 8);
+	r->nr = group ? load_uint(bytes + r->at, 8) : 1;
 	return r->nr <= (len - r->at - r->head) / r->value;
 }
 
@@ -239,7 +232,7 @@ static bool perfout_add_read_ids(struct perfout_view *v, struct event *e,
 struct activity_record perfout_mend(struct perfout_view *v, const struct activity_record *r,
 				       uint32_t type, struct perfout_event *e, struct buf copies[2])
 {
-	const struct field *f = layout_perf_event_header.fields;
+	const struct field *misc_field = &layout_perf_event_header.fields[PERF_EVENT_HEADER_MISC];
 	uint64_t misc = layout_get(&layout_perf_event_header, PERF_EVENT_HEADER_MISC, r->bytes,
 				   r->len);
 	bool stale = type == PERF_RECORD_MMAP2 && r->format->no_build_id &&
@@ -254,14 +247,14 @@ struct activity_record perfout_mend(struct perfout_view *v, const struct activit
 		now.len = copy->len;
 	}
 	if (stale)
-		field_set(&f[PERF_EVENT_HEADER_MISC], misc & ~PERF_RECORD_MISC_MMAP_BUILD_ID,
+		field_set(misc_field, misc & ~PERF_RECORD_MISC_MMAP_BUILD_ID,
 			  (uint8_t *)copy->data);
 	if (perfout_add_read_ids(v, r->event, e, now.bytes, now.len, &copies[1]))
 		copy = &copies[1];
 	if (copy->len) {
 		now.bytes = (const uint8_t *)copy->data;
 		now.len = copy->len;
-		field_set(&f[PERF_EVENT_HEADER_SIZE], copy->len, (uint8_t *)copy->data);
+		perfout_set_size(copy);
 	}
 	return now;
 }

@@ -75,12 +75,39 @@ static void perfout_add_with_id(struct perfout_view *v, const struct held *h, co
 	buf_free(&b);
 }
 
+/* Add a synthesized record: its sample_id is that of the first event, zero except for the time. */
+static void perfout_add_synthetic(struct perfout_view *v, const struct held *h,
+				  const uint8_t *bytes)
+{
+	const struct perfout_event *first = perfout_first_event(v);
+	struct record_format f = { 0 };
+	struct buf b = { 0 };
+
+	if (load_uint(bytes, 4) >= PERF_RECORD_HEADER_ATTR) { /* perf's own has no sample_id */
+		buf_add(&v->out->pending, bytes, h->len);
+		return;
+	}
+	if (first)
+		f = perfout_format(v, first);
+	buf_add(&b, bytes, h->len);
+	perfout_add_trailer(&f, h->recent_ns, 0, &b);
+	if (b.len <= RECORD_MOST) {
+		perfout_set_size(&b);
+		buf_add(&v->out->pending, b.data, b.len);
+	}
+	buf_free(&b);
+}
+
 static void perfout_add_record(struct perfout_view *v, const struct held *h, const uint8_t *bytes)
 {
 	struct buf *out = &v->out->pending;
 	uint64_t own, id;
 	size_t at;
 
+	if (!h->event) {
+		perfout_add_synthetic(v, h, bytes);
+		return;
+	}
 	if (h->event->left_out)
 		return;
 	if (v->with_ids && !(h->event->format.sample_type & PERF_SAMPLE_IDENTIFIER)) {
@@ -98,29 +125,6 @@ static void perfout_add_record(struct perfout_view *v, const struct held *h, con
 	buf_add(out, bytes, at);
 	buf_add_u64(out, id);
 	buf_add(out, bytes + at + sizeof(id), h->len - at - sizeof(id));
-}
-
-/* Add a synthesized record: its sample_id is that of the first event, zero except for the time. */
-static void perfout_add_synthetic(struct perfout_view *v, uint64_t ns, const uint8_t *bytes,
-				  size_t len)
-{
-	const struct perfout_event *first = perfout_first_event(v);
-	struct record_format f = { 0 };
-	struct buf b = { 0 };
-
-	if (load_uint(bytes, 4) >= PERF_RECORD_HEADER_ATTR) { /* perf's own has no sample_id */
-		buf_add(&v->out->pending, bytes, len);
-		return;
-	}
-	if (first)
-		f = perfout_format(v, first);
-	buf_add(&b, bytes, len);
-	perfout_add_trailer(&f, ns, 0, &b);
-	if (b.len <= RECORD_MOST) {
-		perfout_set_size(&b);
-		buf_add(&v->out->pending, b.data, b.len);
-	}
-	buf_free(&b);
 }
 
 /* Give the id of its event to a record that is in the file.  *recent_ns: the time before it. */
@@ -204,30 +208,24 @@ static bool perfout_convert(struct perfout_view *v)
 	return true;
 }
 
-/* Warn of the first record of an event that perf could not read. */
-static void perfout_leave_out(struct perfout_view *v, struct perfout_event *e, const char *why)
+bool perfout_admit_event(struct perfout_view *v, struct perfout_event *e)
 {
-	if (!map_set(&v->late_events, e->number, e))
+	const char *why = NULL;
+
+	if (!v->ids_decided)
+		return true;
+	if (!perfout_fits(v, e) && !perfout_convert(v))
+		why = "its records have no id in the same place";
+	else if (v->formats_in_pipe && !e->in_pipe && perfout_is_tracepoint(e))
+		why = "perf reads the formats of tracepoints once from a pipe";
+	/* for its first record */
+	if (why && !map_set(&v->late_events, e->number, e))
 		warn("the records of %s are left out of the perf.data file: it was opened after "
 		     "others had been written, and %s; write a dump with --json, and run pevtrace "
 		     "report --format=perf-data on it", e->name, why);
-}
-
-bool perfout_admit_event(struct perfout_view *v, struct perfout_event *e)
-{
-	if (!v->ids_decided)
-		return true;
-	if (!perfout_fits(v, e) && !perfout_convert(v)) {
-		perfout_leave_out(v, e, "its records have no id in the same place");
-		return false;
-	}
-	if (v->formats_in_pipe && !e->in_pipe && perfout_is_tracepoint(e)) {
-		perfout_leave_out(v, e, "perf reads the formats of tracepoints once from a pipe");
-		return false;
-	}
-	if (v->out->pipe && perfout_pipe_event(v, e))
+	if (!why && v->out->pipe && perfout_pipe_event(v, e))
 		perfout_pipe_formats(v);
-	return true;
+	return !why;
 }
 
 void perfout_record(struct perfout_view *v, struct perfout_member *m, const uint8_t *bytes,
@@ -244,9 +242,7 @@ void perfout_record(struct perfout_view *v, struct perfout_member *m, const uint
 	if (!v->ids_decided) {
 		buf_add(&v->held, &h, sizeof(h));
 		buf_add(&v->held, bytes, len);
-	} else if (!m) {
-		perfout_add_synthetic(v, v->synthesized_ns, bytes, len);
-	} else if (perfout_admit_event(v, m->event)) {
+	} else if (!m || perfout_admit_event(v, m->event)) {
 		perfout_add_record(v, &h, bytes);
 	}
 	/* whether they are left out is not decided when they are held; perf's own are not sorted */
@@ -264,10 +260,7 @@ void perfout_release(struct perfout_view *v)
 
 		memcpy(&h, at, sizeof(h));
 		at += sizeof(h);
-		if (h.event)
-			perfout_add_record(v, &h, at);
-		else
-			perfout_add_synthetic(v, h.recent_ns, at, h.len);
+		perfout_add_record(v, &h, at);
 		at += h.len;
 	}
 }
@@ -316,7 +309,8 @@ static void perfout_add_fork(struct perfout_view *v, const struct proc_image *p,
 			     const struct proc_image_thread *t, pid_t parent, struct buf *b)
 {
 	const struct layout *l = &layout_perf_record_task;
-	uint8_t *bytes = perfout_begin_record(b, PERF_RECORD_FORK, PERF_RECORD_MISC_FORK_EXEC, l->size);
+	uint8_t *bytes = perfout_begin_record(b, PERF_RECORD_FORK, PERF_RECORD_MISC_FORK_EXEC,
+					      l->size);
 
 	field_set(&l->fields[PERF_RECORD_TASK_PID], (uint32_t)p->pid, bytes);
 	field_set(&l->fields[PERF_RECORD_TASK_PPID], (uint32_t)parent, bytes);
@@ -368,7 +362,8 @@ static void perfout_add_function(struct perfout_view *v, const struct proc_image
 	perfout_synthesize(v, b, f->name);
 	if (!last || !f->program)
 		return;
-	bytes = perfout_begin_record(b, PERF_RECORD_BPF_EVENT, 0, layout_perf_record_bpf_event.size);
+	bytes = perfout_begin_record(b, PERF_RECORD_BPF_EVENT, 0,
+				     layout_perf_record_bpf_event.size);
 	field_set(&program[PERF_RECORD_BPF_EVENT_BPF_TYPE], PERF_BPF_EVENT_PROG_LOAD, bytes);
 	field_set(&program[PERF_RECORD_BPF_EVENT_ID], f->program, bytes);
 	buf_add(b, f->tag, sizeof(f->tag));
@@ -448,7 +443,8 @@ void perfout_on_measured(struct view *view, const struct activity *a)
 
 void perfout_lost(struct perfout_view *v, struct perfout_member *m, uint32_t type, uint64_t lost)
 {
-	const struct layout *l = &layout_perf_record_lost, *samples = &layout_perf_record_lost_samples;
+	const struct layout *samples = &layout_perf_record_lost_samples;
+	const struct layout *l = &layout_perf_record_lost;
 	struct buf b = { 0 };
 	uint64_t ns = 0; /* as perf has it for lost samples */
 

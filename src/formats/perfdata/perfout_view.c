@@ -69,9 +69,9 @@ static void perfout_end_round(struct perfout_view *v, uint64_t ns)
 	if (!perfout_all_read(v))
 		return;
 	/*
-	 * Each read for a call has that before or after it.  So if no call is between three reads of
-	 * all rings, the second one was not for a call: the engine had none to report that was older
-	 * than the first one.
+	 * Each read for a call has that before or after it.  So if no call is between three reads
+	 * of all rings, the second one was not for a call: the engine had none to report that was
+	 * older than the first one.
 	 */
 	if (v->calls_complete_ns < v->idle_reads_ns[1])
 		v->calls_complete_ns = v->idle_reads_ns[1];
@@ -210,8 +210,10 @@ static void perfout_on_record(struct view *view, const struct activity *a)
 			v->greatest_record_ns = id.time;
 	}
 	if (id.has_time && id.type == PERF_RECORD_SAMPLE) {
-		v->first_sample_ns = v->first_sample_ns && v->first_sample_ns < id.time ? v->first_sample_ns : id.time;
-		v->last_sample_ns = v->last_sample_ns > id.time ? v->last_sample_ns : id.time;
+		if (!v->first_sample_ns || id.time < v->first_sample_ns)
+			v->first_sample_ns = id.time;
+		if (id.time > v->last_sample_ns)
+			v->last_sample_ns = id.time;
 	}
 	if (!v->first_held_ns)
 		v->first_held_ns = r->ns;
@@ -390,11 +392,6 @@ static const struct view_ops ops = {
 	.free = perfout_on_free,
 };
 
-static char *copy(const char *text)
-{
-	return text ? xstrdup(text) : NULL;
-}
-
 struct view *perfout_view_new(struct perfout *o, const struct session_facts *facts, struct model *m,
 			      const struct names *names, bool live)
 {
@@ -403,9 +400,9 @@ struct view *perfout_view_new(struct perfout *o, const struct session_facts *fac
 	v->view.ops = &ops;
 	v->out = o;
 	v->facts = *facts;
-	v->facts.nodename = copy(facts->nodename);
-	v->facts.release = copy(facts->release);
-	v->facts.machine = copy(facts->machine);
+	v->facts.nodename = facts->nodename ? xstrdup(facts->nodename) : NULL;
+	v->facts.release = facts->release ? xstrdup(facts->release) : NULL;
+	v->facts.machine = facts->machine ? xstrdup(facts->machine) : NULL;
 	v->model = m;
 	v->names = names;
 	v->live = live;

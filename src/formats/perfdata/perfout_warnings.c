@@ -116,9 +116,9 @@ static uint64_t perfout_clock_of(const struct perfout_event *e)
 
 static const char *perfout_clock_name(uint64_t clock)
 {
-	const char *name = clock == PERF_CLOCK ? "perf's own clock" : xlat_name(&xlat_clockid, clock);
+	const char *name = xlat_name(&xlat_clockid, clock);
 
-	return name ? name : "another clock";
+	return clock == PERF_CLOCK ? "perf's own clock" : name ? name : "another clock";
 }
 
 /* Warn of events whose records have times of different clocks. */
@@ -161,8 +161,7 @@ void perfout_warn_losses(const struct perfout_view *v)
 	perfout_warn_clocks(v);
 	if (v->missed_bytes)
 		warn("the perf.data file lacks %llu bytes of records, which were overwritten "
-		     "before "
-		     "they were read; --look-every=MS reads the ring buffers more often",
+		     "before they were read; --look-every=MS reads the ring buffers more often",
 		     (unsigned long long)v->missed_bytes);
 	if (v->missed_aux_bytes)
 		warn("the perf.data file lacks %llu bytes of AUX areas, which were overwritten "

@@ -11,7 +11,7 @@
 #include "core/lib/die.h"
 #include "core/lib/pager.h"
 #include "formats/dump/dump_view.h"
-#include "formats/perfdata/mapped_files.h"
+#include "formats/perfdata/measured.h"
 #include "formats/perfdata/perfout.h"
 #include "formats/text/summary.h"
 #include "formats/text/text_fit.h"
