@@ -131,7 +131,7 @@ arch_sources() {
 		# shellcheck disable=SC2086
 		$cc -std=gnu11 -D_GNU_SOURCE= $flags -Wall -Wextra -Werror -I"$srcdir/src" \
 			-I"$BATS_TEST_TMPDIR/include" -o "$BATS_TEST_TMPDIR/names" \
-			"$BATS_TEST_TMPDIR/names.c" "$srcdir"/src/core/lib/libc.c "$srcdir"/src/core/lib/libc_names.c -pthread
+			"$BATS_TEST_TMPDIR/names.c" "$srcdir"/src/core/lib/libc.c -pthread
 		"$BATS_TEST_TMPDIR/names" >"$BATS_TEST_TMPDIR/$(basename "${cc##* }").out"
 	done
 	diff "$BATS_TEST_TMPDIR"/*.out

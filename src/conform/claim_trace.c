@@ -6,7 +6,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "core/lib/create.h"
 #include "core/lib/die.h"
 #include "core/lib/output.h"
 #include "core/session/session.h"

@@ -13,9 +13,9 @@
 
 #include "conform/claim_trace.h"
 #include "core/abi/strings.h"
-#include "core/host/mounts.h"
-#include "core/lib/child.h"
+#include "core/host/proc.h"
 #include "core/lib/die.h"
+#include "core/lib/program.h"
 #include "experiment/instruments.h"
 #include "experiment/trial.h"
 #include "experiment/work.h"

@@ -8,6 +8,7 @@
 #include "conform/tables.h"
 #include "core/lib/buf.h"
 #include "core/lib/die.h"
+#include "core/lib/scan_text.h"
 
 struct sources {
 	struct conform *c;
@@ -51,13 +52,6 @@ static bool is_growing_limit(const struct api_name *n)
 		!strncmp(n->name, "NR_", 3));
 }
 
-static const char *header_base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /*
  * Return true if the source should have the name: a header, all names of its own release;
  * BTF, all names of enums that it has a part of.
@@ -67,12 +61,12 @@ static bool is_expected(const struct sources *x, const struct api_name *n)
 	if (n->since > x->release || !n->since)
 		return false;
 	if (x->s->source == FINDING_HEADER) {
-		if (!strcmp(header_base_name(n->file), header_base_name(x->s->file)))
+		if (!strcmp(scan_base_name(n->file), scan_base_name(x->s->file)))
 			return true;
 		for (size_t i = 0; i < x->s->nnames; i++) {
 			const char *file = x->s->names[i].file;
 
-			if (file && !strcmp(header_base_name(n->file), header_base_name(file)))
+			if (file && !strcmp(scan_base_name(n->file), scan_base_name(file)))
 				return true;
 		}
 		return false;

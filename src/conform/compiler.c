@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "conform/textfile.h"
-#include "core/lib/child.h"
 #include "core/lib/die.h"
 #include "core/lib/libc.h"
+#include "core/lib/program.h"
 
 extern char **environ;
 

@@ -19,8 +19,8 @@
 #include "conform/tables.h"
 #include "conform/textfile.h"
 #include "core/abi/strings.h"
-#include "core/lib/child.h"
 #include "core/lib/die.h"
+#include "core/lib/program.h"
 #include "engine/rings/borrow.h"
 
 enum { RUN_MSEC = 5000, OUTPUT_MAX = 65536, CANNOT_RUN = 126 };

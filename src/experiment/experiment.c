@@ -18,7 +18,7 @@
 #include "core/abi/layout.h"
 #include "core/host/cgroup.h"
 #include "core/host/sysfile.h"
-#include "core/lib/child.h"
+#include "core/lib/program.h"
 #include "engine/rings/bpf.h"
 #include "engine/rings/ring.h"
 #include "experiment/open_event.h"

@@ -7,7 +7,7 @@
 
 #include "core/abi/ioctl.h"
 #include "core/host/pmu.h"
-#include "core/lib/child.h"
+#include "core/lib/program.h"
 #include "engine/rings/ring.h"
 #include "experiment/instruments_internal.h"
 #include "xlat/constants.h"

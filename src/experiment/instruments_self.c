@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "core/abi/layout.h"
-#include "core/lib/child.h"
 #include "core/lib/clock.h"
+#include "core/lib/program.h"
 #include "engine/rings/bpf.h"
 #include "experiment/instruments_internal.h"
 #include "experiment/open_event.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Instruments that measure the work of an experiment, in which everything is done once or more. */
-#include "core/host/mounts.h"
+#include "core/host/proc.h"
 #include "experiment/experiment.h"
 #include "experiment/instruments_internal.h"
 #include "experiment/open_event.h"

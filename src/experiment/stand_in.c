@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "core/lib/child.h"
+#include "core/lib/program.h"
 
 /* The number is the same on every architecture; older C libraries lack it. */
 #ifndef SYS_close_range

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "core/host/cgroup.h"
-#include "core/host/mounts.h"
+#include "core/host/proc.h"
 #include "core/lib/die.h"
 #include "experiment/steps_internal.h"
 #include "experiment/work.h"

@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "core/lib/child.h"
+#include "core/lib/program.h"
 #include "experiment/steps_internal.h"
 #include "experiment/work.h"
 

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/lib/child.h"
+#include "core/lib/program.h"
 #include "experiment/steps_internal.h"
 #include "experiment/work.h"
 

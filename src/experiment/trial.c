@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "core/abi/layout.h"
-#include "core/lib/child.h"
 #include "core/lib/die.h"
+#include "core/lib/program.h"
 #include "experiment/open_event.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "core/host/cgroup.h"
-#include "core/lib/child.h"
+#include "core/lib/program.h"
 #include "engine/rings/bpf.h"
 
 enum { PAGES = 16, SPIN_MS = 2, STACK = 1 << 18 };	/* STACK: bytes, for a thread or child */

@@ -96,62 +96,45 @@ int pevtrace_machine_set_names(struct pevtrace_machine *m, const struct pevtrace
 	return 0;
 }
 
-const struct pevtrace_names *machine_names(const struct pevtrace_machine *m)
-{
-	static const struct pevtrace_names none;
-
-	return m ? &m->names : &none;
-}
-
 /* Facts ------------------------------------------------------------------------------ */
 
-/* One of the facts, in whichever form struct rule_machine has it. */
-struct fact_place {
-	uint32_t *u32;
-	uint64_t *u64;
-	enum fact *known;
+/* Where struct rule_machine has each fact, and its limits; PEVTRACE_FACT_PARANOID has a sign. */
+static const struct fact_place {
+	size_t at;
+	enum { FORM_U32, FORM_U64, FORM_KNOWN } form; /* KNOWN: an enum fact */
 	uint64_t least, most;
 	enum rule_unread unread; /* its bit, or 0 */
+} fact_places[] = {
+#define AT(member) offsetof(struct rule_machine, member)
+	[PEVTRACE_FACT_RELEASE] = { AT(release), FORM_U32, 0, UINT32_MAX, 0 },
+	[PEVTRACE_FACT_ATTR_SIZE] = { AT(attr_size), FORM_U32, 64, 4096, 0 },
+	[PEVTRACE_FACT_PAGE_SIZE] = { AT(page_size), FORM_U32, 4096, 1 << 20, 0 },
+	[PEVTRACE_FACT_CAPABILITIES] = { AT(caps), FORM_U64, 0, UINT64_MAX, 0 },
+	[PEVTRACE_FACT_MAX_SAMPLE_RATE] = {
+		AT(max_sample_rate), FORM_U64, 0, UINT64_MAX, UNREAD_SAMPLE_RATE,
+	},
+	[PEVTRACE_FACT_MAX_STACK] = { AT(max_stack), FORM_U64, 0, UINT64_MAX, UNREAD_STACK },
+	[PEVTRACE_FACT_CPUS] = { AT(cpus), FORM_U32, 1, INT32_MAX, UNREAD_CPUS },
+	[PEVTRACE_FACT_CGROUPS] = { AT(cgroups), FORM_KNOWN, 0, 1, 0 },
+	[PEVTRACE_FACT_KPROBES] = { AT(kprobes), FORM_KNOWN, 0, 1, 0 },
+	[PEVTRACE_FACT_LOCKDOWN] = { AT(lockdown), FORM_KNOWN, 0, 1, 0 },
+	[PEVTRACE_FACT_SECURITY] = { AT(security), FORM_KNOWN, 0, 1, 0 },
+	[PEVTRACE_FACT_PMUS_COMPLETE] = { AT(pmus_known), FORM_KNOWN, 0, 1, 0 },
+#undef AT
 };
 
-static struct fact_place fact_place(struct rule_machine *m, enum pevtrace_fact fact)
+/* Return the place of a fact; its `most` is 0 if there is no such fact. */
+static const struct fact_place *fact_place(enum pevtrace_fact fact)
 {
-	switch (fact) {
-	case PEVTRACE_FACT_RELEASE:
-		return (struct fact_place){ .u32 = &m->release, .most = UINT32_MAX };
-	case PEVTRACE_FACT_ATTR_SIZE:
-		return (struct fact_place){ .u32 = &m->attr_size, .least = 64, .most = 4096 };
-	case PEVTRACE_FACT_PAGE_SIZE:
-		return (struct fact_place){ .u32 = &m->page_size, .least = 4096, .most = 1 << 20 };
-	case PEVTRACE_FACT_CAPABILITIES:
-		return (struct fact_place){ .u64 = &m->caps, .most = UINT64_MAX };
-	case PEVTRACE_FACT_MAX_SAMPLE_RATE:
-		return (struct fact_place){ .u64 = &m->max_sample_rate, .most = UINT64_MAX,
-					    .unread = UNREAD_SAMPLE_RATE };
-	case PEVTRACE_FACT_MAX_STACK:
-		return (struct fact_place){ .u64 = &m->max_stack, .most = UINT64_MAX,
-					    .unread = UNREAD_STACK };
-	case PEVTRACE_FACT_CPUS:
-		return (struct fact_place){ .u32 = &m->cpus, .least = 1, .most = INT32_MAX,
-					    .unread = UNREAD_CPUS };
-	case PEVTRACE_FACT_CGROUPS:
-		return (struct fact_place){ .known = &m->cgroups, .most = 1 };
-	case PEVTRACE_FACT_KPROBES:
-		return (struct fact_place){ .known = &m->kprobes, .most = 1 };
-	case PEVTRACE_FACT_LOCKDOWN:
-		return (struct fact_place){ .known = &m->lockdown, .most = 1 };
-	case PEVTRACE_FACT_SECURITY:
-		return (struct fact_place){ .known = &m->security, .most = 1 };
-	case PEVTRACE_FACT_PMUS_COMPLETE:
-		return (struct fact_place){ .known = &m->pmus_known, .most = 1 };
-	default:
-		return (struct fact_place){ 0 };
-	}
+	static const struct fact_place none;
+
+	return (size_t)fact < sizeof(fact_places) / sizeof(*fact_places) ? &fact_places[fact] : &none;
 }
 
 int pevtrace_machine_set(struct pevtrace_machine *m, enum pevtrace_fact fact, uint64_t value)
 {
-	struct fact_place p = fact_place(&m->facts.rules.machine, fact);
+	const struct fact_place *p = fact_place(fact);
+	void *to = (char *)&m->facts.rules.machine + p->at;
 
 	if (fact == PEVTRACE_FACT_PARANOID) {
 		if ((int64_t)value < INT32_MIN || (int64_t)value > INT32_MAX)
@@ -160,39 +143,44 @@ int pevtrace_machine_set(struct pevtrace_machine *m, enum pevtrace_fact fact, ui
 		m->facts.rules.machine.unread &= ~(unsigned int)UNREAD_PARANOID;
 		return 0;
 	}
-	if (!p.most)
+	if (!p->most)
 		return -EINVAL;
-	if (value < p.least || value > p.most)
+	if (value < p->least || value > p->most)
 		return -ERANGE;
-	m->facts.rules.machine.unread &= ~(unsigned int)p.unread;
+	m->facts.rules.machine.unread &= ~(unsigned int)p->unread;
 	if (fact == PEVTRACE_FACT_CAPABILITIES)
 		m->facts.rules.machine.caps_unread = 0;
-	if (p.u32)
-		*p.u32 = (uint32_t)value;
-	else if (p.u64)
-		*p.u64 = value;
+	if (p->form == FORM_U32)
+		*(uint32_t *)to = (uint32_t)value;
+	else if (p->form == FORM_U64)
+		*(uint64_t *)to = value;
 	else
-		*p.known = fact_of(value);
+		*(enum fact *)to = fact_of(value);
 	return 0;
 }
 
 int pevtrace_machine_get(const struct pevtrace_machine *m, enum pevtrace_fact fact,
 			 uint64_t *value)
 {
-	struct rule_machine copy = m->facts.rules.machine;
-	struct fact_place p = fact_place(&copy, fact);
+	const struct rule_machine *r = &m->facts.rules.machine;
+	const struct fact_place *p = fact_place(fact);
+	const void *at = (const char *)r + p->at;
+	uint64_t v;
 
 	if (fact == PEVTRACE_FACT_PARANOID) {
-		*value = (uint64_t)(int64_t)copy.paranoid;
-		return copy.unread & UNREAD_PARANOID ? -ENODATA : 0;
+		*value = (uint64_t)(int64_t)r->paranoid;
+		return r->unread & UNREAD_PARANOID ? -ENODATA : 0;
 	}
-	if (!p.most)
+	if (!p->most)
 		return -EINVAL;
-	if ((p.u32 && (*p.u32 < p.least || *p.u32 > p.most)) || (p.known && !*p.known) ||
-	    (fact == PEVTRACE_FACT_RELEASE && !copy.release) || copy.unread & p.unread ||
-	    (fact == PEVTRACE_FACT_CAPABILITIES && copy.caps_unread))
+	v = p->form == FORM_U32 ? *(const uint32_t *)at :
+	    p->form == FORM_U64 ? *(const uint64_t *)at : *(const enum fact *)at == FACT_YES;
+	if (v < p->least || v > p->most ||
+	    (p->form == FORM_KNOWN && *(const enum fact *)at == FACT_UNKNOWN) ||
+	    (fact == PEVTRACE_FACT_RELEASE && !r->release) || r->unread & p->unread ||
+	    (fact == PEVTRACE_FACT_CAPABILITIES && r->caps_unread))
 		return -ENODATA;
-	*value = p.u32 ? *p.u32 : p.u64 ? *p.u64 : *p.known == FACT_YES;
+	*value = v;
 	return 0;
 }
 
@@ -225,25 +213,20 @@ int pevtrace_machine_add_pmu(struct pevtrace_machine *m, uint32_t type, const ch
 	return 0;
 }
 
-/* Add the facts about the objects of a call. */
-static void machine_own_facts(const struct pevtrace_machine *m, const struct rule_ask *ask,
-		      struct rule_facts *out)
+void machine_facts(const struct pevtrace_machine *m, const struct rule_ask *ask,
+		   struct rule_facts *out)
 {
-	struct facts f = m->facts;
+	struct facts f;
 
+	*out = (struct rule_facts){ .machine = m ? m->facts.rules.machine : default_machine };
+	out->machine.arch = out->machine.arch ? out->machine.arch : arch_native();
+	if (!m || !m->own)
+		return;
+	f = m->facts;
 	pthread_mutex_lock(&m->own->lock);
 	facts_target(&f, ask);
 	pthread_mutex_unlock(&m->own->lock);
 	out->target = f.rules.target;
-}
-
-void machine_facts(const struct pevtrace_machine *m, const struct rule_ask *ask,
-		   struct rule_facts *out)
-{
-	*out = (struct rule_facts){ .machine = m ? m->facts.rules.machine : default_machine };
-	out->machine.arch = out->machine.arch ? out->machine.arch : arch_native();
-	if (m && m->own)
-		machine_own_facts(m, ask, out);
 }
 
 /* Names ------------------------------------------------------------------------------ */

@@ -2,22 +2,156 @@
 /* Printing and visiting attrs, ioctls, records and counts. */
 #include <errno.h>
 #include <string.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 #include "core/abi/attr.h"
 #include "core/abi/ioctl.h"
 #include "core/abi/read_format.h"
 #include "core/abi/record.h"
+#include "core/host/proc.h"
 #include "core/model/event_name.h"
 #include "formats/codegen/c_attr.h"
 #include "formats/json/json_text.h"
 #include "formats/text/text.h"
-#include "public/copy_out.h"
 #include "public/machine.h"
-#include "public/visit.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
+
+/* Passing values ------------------------------------------------------------------------ */
+
+/* The sink that passes values to a function of the library's caller. */
+struct visit_sink {
+	struct sink sink;
+	pevtrace_visit_fn *visit;
+	void *context;
+	int ended;	/* what visit returned to end; 0: it goes on */
+};
+
+static void visit_pass(struct sink *s, enum pevtrace_kind kind, const char *key,
+		       struct pevtrace_item item)
+{
+	struct visit_sink *v = (struct visit_sink *)s; /* sink is its first member */
+
+	if (v->ended)
+		return;
+	item.size = sizeof(item);
+	item.kind = kind;
+	item.key = key;
+	v->ended = v->visit(v->context, &item);
+}
+
+static void visit_begin(struct sink *s, const char *key, enum sink_shape shape)
+{
+	visit_pass(s, shape == SINK_OBJECT ? PEVTRACE_OBJECT : PEVTRACE_ARRAY, key,
+		   (struct pevtrace_item){ 0 });
+}
+
+static void visit_end(struct sink *s)
+{
+	visit_pass(s, PEVTRACE_END, NULL, (struct pevtrace_item){ 0 });
+}
+
+static void visit_value(struct sink *s, const char *key, const struct value *v)
+{
+	static const enum pevtrace_kind kinds[] = {
+		[VALUE_UINT] = PEVTRACE_UNSIGNED, [VALUE_SINT] = PEVTRACE_SIGNED,
+		[VALUE_HEX] = PEVTRACE_MASK, [VALUE_ADDR] = PEVTRACE_ADDRESS,
+		[VALUE_ENUM] = PEVTRACE_CONSTANT, [VALUE_FLAGS] = PEVTRACE_FLAGS,
+		[VALUE_PACKED] = PEVTRACE_PACKED, [VALUE_SYMBOL] = PEVTRACE_WORD,
+		[VALUE_STRING] = PEVTRACE_STRING, [VALUE_BYTES] = PEVTRACE_BYTES,
+		[VALUE_FD] = PEVTRACE_FD,
+	};
+	struct pevtrace_item item = {
+		.number = v->number, .text = v->text, .length = v->len, .truncated = v->cut,
+		.reserved = { v->xlat },
+	};
+
+	if (v->kind == VALUE_ENUM && (item.text = xlat_name(v->xlat, v->number)))
+		item.length = strlen(item.text);
+	if (v->kind == VALUE_PACKED) {
+		item.reserved[0] = v->parts;
+		item.reserved[1] = v->parts + v->len;
+		item.length = 0;
+	}
+	visit_pass(s, kinds[v->kind], key, item);
+}
+
+static void visit_note(struct sink *s, const char *key, const char *text)
+{
+	visit_pass(s, PEVTRACE_NOTE, key, (struct pevtrace_item){
+		.text = text, .length = strlen(text),
+	});
+}
+
+static const struct sink_ops visit_ops = {
+	.begin = visit_begin, .end = visit_end, .value = visit_value, .note = visit_note,
+};
+
+/* What a caller asks of an item --------------------------------------------------------- */
+
+const char *pevtrace_item_flag(const struct pevtrace_item *item, size_t *at, uint64_t *rest)
+{
+	const struct xlat_entry *e = item->kind == PEVTRACE_FLAGS ?
+		xlat_next_flag(item->reserved[0], rest, at) : NULL;
+
+	return e ? e->name : NULL;
+}
+
+static void visit_write_item(const struct pevtrace_item *i, struct sink *s)
+{
+	const struct sink_part *parts = i->reserved[0];
+
+	switch (i->kind) {
+	case PEVTRACE_UNSIGNED:
+		sink_uint(s, NULL, i->number);
+		break;
+	case PEVTRACE_SIGNED:
+	case PEVTRACE_FD:
+		sink_fd(s, NULL, (int64_t)i->number, i->text);
+		break;
+	case PEVTRACE_MASK:
+		sink_hex(s, NULL, i->number);
+		break;
+	case PEVTRACE_ADDRESS:
+		sink_addr(s, NULL, i->number);
+		break;
+	case PEVTRACE_CONSTANT:
+		sink_enum(s, NULL, i->reserved[0], i->number);
+		break;
+	case PEVTRACE_FLAGS:
+		sink_flags(s, NULL, i->reserved[0], i->number);
+		break;
+	case PEVTRACE_PACKED:
+		sink_packed(s, NULL, i->number, parts,
+			    (size_t)((const struct sink_part *)i->reserved[1] - parts));
+		break;
+	case PEVTRACE_WORD:
+		sink_symbol(s, NULL, i->text);
+		break;
+	case PEVTRACE_STRING:
+		sink_string(s, NULL, i->text, i->length, i->truncated);
+		break;
+	case PEVTRACE_BYTES:
+		sink_bytes(s, NULL, i->text, i->length, i->truncated);
+		break;
+	case PEVTRACE_NOTE:
+		sink_note(s, i->key, i->text);
+		break;
+	default:
+		break;	/* the begin and the end of an object have no text */
+	}
+}
+
+ssize_t pevtrace_item_text(const struct pevtrace_item *item, char *buf, size_t n)
+{
+	struct buf out = { 0 };
+	struct text_sink t;
+
+	text_sink_init(&t, &out);
+	t.sink.max_string = SIZE_MAX;
+	t.labels = true;
+	visit_write_item(item, &t.sink);
+	return copy_out(&out, buf, n);
+}
 
 /* The parts of how. */
 enum { HOW_FORM = 0xff, HOW_KNOWN = HOW_FORM | PEVTRACE_ALL | PEVTRACE_FOLLOW };
@@ -42,32 +176,6 @@ struct window {
 	bool follow;	/* elsewhere, read the memory of this process */
 };
 
-static size_t window_read_own(uint64_t addr, void *dst, size_t len)
-{
-	struct iovec to = { dst, len };
-	struct iovec from = { (void *)(uintptr_t)addr, len };
-	ssize_t got = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
-
-	return got > 0 ? (size_t)got : 0;
-}
-
-/* Read up to the first page that is not mapped; a call of the system reads whole iovecs only. */
-static size_t window_read_pages(uint64_t addr, uint8_t *dst, size_t len)
-{
-	const size_t page = 4096; /* the least of all machines */
-	size_t done = 0;
-
-	while (done < len) {
-		size_t n = page - (size_t)((addr + done) % page);
-
-		n = n < len - done ? n : len - done;
-		if (window_read_own(addr + done, dst + done, n) != n)
-			break;
-		done += n;
-	}
-	return done;
-}
-
 static size_t window_read(const struct mem *m, uint64_t addr, void *dst, size_t len)
 {
 	const struct window *w = (const struct window *)m; /* mem is its first member */
@@ -79,7 +187,7 @@ static size_t window_read(const struct mem *m, uint64_t addr, void *dst, size_t 
 		memcpy(dst, w->bytes + (addr - w->at), len);
 		return len;
 	}
-	return w->follow ? window_read_pages(addr, dst, len) : 0;
+	return w->follow ? own_memory_read(addr, dst, len) : 0;
 }
 
 /* Subjects ------------------------------------------------------------------------------- */
@@ -136,18 +244,25 @@ static void subject_capture_ioctl(struct subject *x, enum call_phase phase, cons
 	ioctl_capture(&x->call, phase, x->call.args[2], &w.mem, &x->lookup.names);
 }
 
-static void subject_of_ioctl(struct subject *x, const struct pevtrace_machine *m,
-			  const struct pevtrace_ioctl *call, unsigned int how)
+/* Return false if the size in the caller's struct makes no sense. */
+static bool subject_of_ioctl(struct subject *x, const struct pevtrace_machine *m,
+			     const struct pevtrace_ioctl *call, unsigned int how)
 {
+	struct pevtrace_ioctl has = { 0 };	/* what the caller's version of the struct has */
+
+	if (call->size < offsetof(struct pevtrace_ioctl, before))
+		return false;
+	memcpy(&has, call, call->size < sizeof(has) ? call->size : sizeof(has));
 	subject_init(x, m, subject_ioctl);
-	x->call.args[1] = call->request;
-	x->call.args[2] = call->argument;
-	x->call.returned = call->returned;
-	x->call.failed = call->error;
-	x->call.ret = call->error;
-	subject_capture_ioctl(x, AT_SYSCALL_ENTER, call->before, call->before_len, how);
-	if (call->returned)
-		subject_capture_ioctl(x, AT_SYSCALL_EXIT, call->after, call->after_len, how);
+	x->call.args[1] = has.request;
+	x->call.args[2] = has.argument;
+	x->call.returned = has.returned;
+	x->call.failed = has.error;
+	x->call.ret = has.error;
+	subject_capture_ioctl(x, AT_SYSCALL_ENTER, has.before, has.before_len, how);
+	if (has.returned)
+		subject_capture_ioctl(x, AT_SYSCALL_EXIT, has.after, has.after_len, how);
+	return true;
 }
 
 static const char *subject_symbol(void *ctx, int32_t pid, uint64_t ip, unsigned int cpumode,
@@ -190,41 +305,6 @@ static void subject_of_bytes(struct subject *x, const struct pevtrace_machine *m
 
 /* Forms ---------------------------------------------------------------------------------- */
 
-static void subject_text(const struct subject *x, unsigned int how, struct buf *out)
-{
-	struct text_sink t;
-
-	text_sink_init(&t, out);
-	t.labels = true;
-	t.sink.full = how & PEVTRACE_ALL;
-	t.sink.max_string = 4096;
-	x->emit(x, &t.sink);
-}
-
-static void subject_json(const struct subject *x, unsigned int how, struct buf *out)
-{
-	struct json_text j;
-
-	json_text_begin(&j);
-	j.sink.full = how & PEVTRACE_ALL;
-	x->emit(x, &j.sink);
-	*out = json_text_end(&j);
-}
-
-/* Write the bits of members that are newer than the headers as words of 8 bytes. */
-static void subject_c_rest(const struct c_attr *a, struct buf *out)
-{
-	if (a->unnamed.len)
-		buf_addf(out, "/* %s */\n", buf_str(&a->unnamed));
-	for (size_t at = 0; at + 8 <= a->size; at += 8) {
-		uint64_t word = load_uint(a->rest + at, 8);
-
-		if (word)
-			buf_addf(out, "((uint64_t *)&attr)[%zu] |= 0x%llxULL;\n", at / 8,
-				 (unsigned long long)word);
-	}
-}
-
 static int subject_c(const struct subject *x, struct buf *out)
 {
 	struct c_needs needs = { 0 };
@@ -243,7 +323,16 @@ static int subject_c(const struct subject *x, struct buf *out)
 		for (size_t i = 0; i < a.nsets; i++)
 			buf_addf(out, "attr.%s = %s;\n", a.sets[i].member,
 				 buf_str(&a.sets[i].value));
-		subject_c_rest(&a, out);
+		if (a.unnamed.len)
+			buf_addf(out, "/* %s */\n", buf_str(&a.unnamed));
+		/* members that are newer than the headers are bits in words of 8 bytes */
+		for (size_t at = 0; at + 8 <= a.size; at += 8) {
+			uint64_t word = load_uint(a.rest + at, 8);
+
+			if (word)
+				buf_addf(out, "((uint64_t *)&attr)[%zu] |= 0x%llxULL;\n", at / 8,
+					 (unsigned long long)word);
+		}
 	}
 	c_attr_free(&a);
 	c_needs_free(&needs);
@@ -253,18 +342,28 @@ static int subject_c(const struct subject *x, struct buf *out)
 static ssize_t subject_print(struct subject *x, unsigned int how, char *buf, size_t n)
 {
 	struct buf out = { 0 };
+	struct text_sink t;
+	struct json_text j;
 	int result = 0;
 
-	if (how & ~(unsigned int)HOW_KNOWN)
+	if (how & ~(unsigned int)HOW_KNOWN) {
 		result = -EINVAL;
-	else if ((how & HOW_FORM) == PEVTRACE_TEXT)
-		subject_text(x, how, &out);
-	else if ((how & HOW_FORM) == PEVTRACE_JSON)
-		subject_json(x, how, &out);
-	else if ((how & HOW_FORM) == PEVTRACE_C && x->emit == subject_attr)
+	} else if ((how & HOW_FORM) == PEVTRACE_TEXT) {
+		text_sink_init(&t, &out);
+		t.labels = true;
+		t.sink.full = how & PEVTRACE_ALL;
+		t.sink.max_string = 4096;
+		x->emit(x, &t.sink);
+	} else if ((how & HOW_FORM) == PEVTRACE_JSON) {
+		json_text_begin(&j);
+		j.sink.full = how & PEVTRACE_ALL;
+		x->emit(x, &j.sink);
+		out = json_text_end(&j);
+	} else if ((how & HOW_FORM) == PEVTRACE_C && x->emit == subject_attr) {
 		result = subject_c(x, &out);
-	else
+	} else {
 		result = -EINVAL;
+	}
 	out.failed |= x->lookup.terms.failed;
 	result = subject_free(x, result);
 	if (result < 0) {
@@ -278,10 +377,11 @@ static ssize_t subject_print(struct subject *x, unsigned int how, char *buf, siz
 static int subject_visit(struct subject *x, unsigned int how, pevtrace_visit_fn *visit,
 			 void *context)
 {
-	struct visit_sink v;
+	struct visit_sink v = {
+		.sink = { .ops = &visit_ops, .max_string = SIZE_MAX, .full = how & PEVTRACE_ALL },
+		.visit = visit, .context = context,
+	};
 
-	visit_sink_init(&v, visit, context);
-	v.sink.full = how & PEVTRACE_ALL;
 	if (how & ~(unsigned int)HOW_KNOWN)
 		return subject_free(x, -EINVAL);
 	x->emit(x, &v.sink);
@@ -321,38 +421,20 @@ ssize_t pevtrace_event_name(const struct pevtrace_machine *m, const void *attr, 
 	return copy_out(&out, buf, n);
 }
 
-/* Copy what the caller's version of the struct has; return false if its size makes no sense. */
-static bool subject_copy_ioctl(const struct pevtrace_ioctl *call, struct pevtrace_ioctl *out)
-{
-	*out = (struct pevtrace_ioctl){ 0 };
-	if (call->size < offsetof(struct pevtrace_ioctl, before))
-		return false;
-	memcpy(out, call, call->size < sizeof(*out) ? call->size : sizeof(*out));
-	return true;
-}
-
 ssize_t pevtrace_ioctl_print(const struct pevtrace_machine *m, const struct pevtrace_ioctl *call,
 			     unsigned int how, char *buf, size_t n)
 {
-	struct pevtrace_ioctl copy;
 	struct subject x;
 
-	if (!subject_copy_ioctl(call, &copy))
-		return -EINVAL;
-	subject_of_ioctl(&x, m, &copy, how);
-	return subject_print(&x, how, buf, n);
+	return subject_of_ioctl(&x, m, call, how) ? subject_print(&x, how, buf, n) : -EINVAL;
 }
 
 int pevtrace_ioctl_visit(const struct pevtrace_machine *m, const struct pevtrace_ioctl *call,
 			 unsigned int how, pevtrace_visit_fn *visit, void *context)
 {
-	struct pevtrace_ioctl copy;
 	struct subject x;
 
-	if (!subject_copy_ioctl(call, &copy))
-		return -EINVAL;
-	subject_of_ioctl(&x, m, &copy, how);
-	return subject_visit(&x, how, visit, context);
+	return subject_of_ioctl(&x, m, call, how) ? subject_visit(&x, how, visit, context) : -EINVAL;
 }
 
 ssize_t pevtrace_record_print(const struct pevtrace_machine *m, const void *attr,

@@ -11,7 +11,6 @@
 #include "core/host/rights.h"
 #include "core/judge/judge.h"
 #include "formats/text/text.h"
-#include "public/copy_out.h"
 #include "public/machine.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
@@ -28,46 +27,34 @@ uint32_t pevtrace_newest_release(void)
 
 /* Judging -------------------------------------------------------------------------------- */
 
-/* Copy what the caller's version of the struct has; return false if its size makes no sense. */
-static bool verdict_copy_open(const struct pevtrace_open *call, struct pevtrace_open *out)
-{
-	*out = (struct pevtrace_open){ 0 };
-	if (call->size < offsetof(struct pevtrace_open, leader))
-		return false;
-	memcpy(out, call, call->size < sizeof(*out) ? call->size : sizeof(*out));
-	return true;
-}
-
-/* Add what the call says about its group. */
-static void add_leader(const struct pevtrace_open *call, struct rule_facts *facts)
-{
-	struct rule_group *g = &facts->target.group;
-
-	if (!call->leader)
-		return;
-	if (g->event == FACT_UNKNOWN)
-		g->event = FACT_YES;
-	g->attr = call->leader;
-	g->len = call->leader_len;
-	g->cpu = RULE_CPU_UNKNOWN;
-}
-
-/* Judge the call; error: the one that was seen, or JUDGE_NOT_SEEN. */
-static void verdict_judge(const struct pevtrace_machine *m, const struct pevtrace_open *call,
+/*
+ * Judge the call; error: the one that was seen, or JUDGE_NOT_SEEN.  Return false if the size in
+ * the caller's struct makes no sense.
+ */
+static bool verdict_judge(const struct pevtrace_machine *m, const struct pevtrace_open *call,
 			  int error, struct rule_facts *facts, struct judgement *out)
 {
-	const struct judge_case c = {
-		.ask = {
-			.attr = call->attr, .len = call->attr ? call->attr_len : 0,
-			.pid = call->pid, .cpu = call->cpu, .group_fd = call->group_fd,
-			.flags = call->flags, .facts = facts,
-		},
-		.seen = error,
-	};
+	struct pevtrace_open has = { 0 };	/* what the caller's version of the struct has */
+	struct judge_case c = { .seen = error };
+	struct rule_group *g = &facts->target.group;
 
+	if (call->size < offsetof(struct pevtrace_open, leader))
+		return false;
+	memcpy(&has, call, call->size < sizeof(has) ? call->size : sizeof(has));
+	c.ask = (struct rule_ask){
+		.attr = has.attr, .len = has.attr ? has.attr_len : 0, .pid = has.pid,
+		.cpu = has.cpu, .group_fd = has.group_fd, .flags = has.flags, .facts = facts,
+	};
 	machine_facts(m, &c.ask, facts);
-	add_leader(call, facts);
+	if (has.leader) {
+		if (g->event == FACT_UNKNOWN)
+			g->event = FACT_YES;
+		g->attr = has.leader;
+		g->len = has.leader_len;
+		g->cpu = RULE_CPU_UNKNOWN;
+	}
 	judge_open(&c, out);
+	return true;
 }
 
 /* Store the verdict in as much of the caller's struct as its version has. */
@@ -92,26 +79,22 @@ static int verdict_store(struct pevtrace_verdict *to, const struct judgement *j)
 int pevtrace_judge(const struct pevtrace_machine *m, const struct pevtrace_open *call,
 		   struct pevtrace_verdict *verdict)
 {
-	struct pevtrace_open copy;
 	struct rule_facts facts;
 	struct judgement j;
 
-	if (!verdict_copy_open(call, &copy))
+	if (!verdict_judge(m, call, JUDGE_NOT_SEEN, &facts, &j))
 		return -EINVAL;
-	verdict_judge(m, &copy, JUDGE_NOT_SEEN, &facts, &j);
 	return verdict_store(verdict, &j);
 }
 
 int pevtrace_find_cause(const struct pevtrace_machine *m, const struct pevtrace_open *call,
 			int error, struct pevtrace_verdict *cause)
 {
-	struct pevtrace_open copy;
 	struct rule_facts facts;
 	struct judgement j;
 
-	if (!verdict_copy_open(call, &copy))
+	if (!verdict_judge(m, call, error, &facts, &j))
 		return -EINVAL;
-	verdict_judge(m, &copy, error, &facts, &j);
 	return j.rule ? verdict_store(cause, &j) : -ENOENT;
 }
 
@@ -144,46 +127,37 @@ static void verdict_add_fields(const struct pevtrace_machine *m, const struct pe
 	machine_lookup_free(&lookup);
 }
 
-/* Name a seccomp filter, which may have answered in place of the kernel. */
-static void verdict_add_gate(struct buf *out)
-{
-	struct confinement c;
-
-	confinement_read(&c);
-	if (c.seccomp)
-		buf_adds(out, "; this process has a seccomp filter, as containers set them, "
-			      "which may have refused it");
-}
-
 ssize_t pevtrace_explain(const struct pevtrace_open *call, int error, char *buf, size_t n)
 {
 	struct pevtrace_machine *m = pevtrace_machine_new();
-	struct pevtrace_open copy;
 	struct rule_facts facts;
 	struct judgement j;
+	struct confinement c;
 	struct buf out = { 0 };
 
 	if (!m || pevtrace_machine_read(m)) {
 		pevtrace_machine_free(m);
 		return -ENOMEM;
 	}
-	if (!verdict_copy_open(call, &copy)) {
+	if (!verdict_judge(m, call, error, &facts, &j)) {
 		pevtrace_machine_free(m);
 		return -EINVAL;
 	}
-	verdict_judge(m, &copy, error, &facts, &j);
 	error_name_text(error, &out);
 	buf_adds(&out, ": ");
 	if (j.rule) {
 		buf_addf(&out, "%s%s", j.certain ? "" : "possibly ", j.rule->meaning);
 		if (*j.rule->fields)
-			verdict_add_fields(m, &copy, j.rule, facts.machine.release, &out);
+			verdict_add_fields(m, call, j.rule, facts.machine.release, &out);
 		buf_addf(&out, " (rule %s)", j.rule->name);
 	} else {
 		buf_adds(&out, "no check of Linux ");
 		release_text(facts.machine.release, &out);
 		buf_adds(&out, " refuses this call with it");
-		verdict_add_gate(&out);
+		confinement_read(&c);
+		if (c.seccomp) /* it may have answered in place of the kernel */
+			buf_adds(&out, "; this process has a seccomp filter, as containers set them, "
+				       "which may have refused it");
 	}
 	pevtrace_machine_free(m);
 	return copy_out(&out, buf, n);

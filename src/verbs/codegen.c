@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/lib/create.h"
 #include "core/lib/die.h"
+#include "core/lib/output.h"
 #include "formats/codegen/gather.h"
 #include "verbs/cli/input.h"
 #include "verbs/cli/options.h"

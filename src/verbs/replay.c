@@ -11,7 +11,7 @@
 #include "core/abi/call_decode.h"
 #include "core/abi/strings.h"
 #include "core/host/facts.h"
-#include "core/host/mounts.h"
+#include "core/host/proc.h"
 #include "core/host/rights.h"
 #include "core/judge/judge.h"
 #include "core/lib/die.h"

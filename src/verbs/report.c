@@ -5,8 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/lib/create.h"
 #include "core/lib/die.h"
+#include "core/lib/output.h"
 #include "formats/perfdata/perfout.h"
 #include "formats/report/report.h"
 #include "verbs/cli/input.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/host/mounts.h"
+#include "core/host/proc.h"
 #include "core/lib/die.h"
 #include "core/lib/program.h"
 #include "engine/live/live.h"

@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/lib/utf8.h"
+#include "core/lib/scan_text.h"
 #include "formats/json/json_scan.h"
 
 enum { ORACLE_NESTING = 32 };

@@ -11,7 +11,6 @@
 #include "core/lib/buf.h"
 #include "core/lib/map.h"
 #include "core/lib/scan_text.h"
-#include "core/lib/utf8.h"
 
 static void test_buf(void **state)
 {

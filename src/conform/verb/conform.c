@@ -9,7 +9,7 @@
 
 #include "conform/patch.h"
 #include "conform/tables.h"
-#include "core/host/mounts.h"
+#include "core/host/proc.h"
 #include "core/lib/die.h"
 #include "core/lib/nearest.h"
 #include "verbs/cmd.h"

@@ -4,7 +4,7 @@
 
 #include "conform/claims.h"
 #include "conform/compare.h"
-#include "core/lib/progress.h"
+#include "core/lib/pager.h"
 #include "verbs/cli/showing.h"
 
 enum { CONFORM_HEADERS = 16 };

@@ -5,7 +5,7 @@
 
 #include "conform/accounting.h"
 #include "conform/verb/conform.h"
-#include "core/lib/utf8.h"
+#include "core/lib/scan_text.h"
 
 enum { ACCOUNT_KINDS = 8 };
 

@@ -8,7 +8,7 @@
 #include "core/abi/arch.h"
 #include "core/abi/attr_member.h"
 #include "core/host/event_reading.h"
-#include "core/host/mounts.h"
+#include "core/host/proc.h"
 #include "core/lib/die.h"
 #include "core/lib/scan_text.h"
 
@@ -38,12 +38,6 @@ static void set_configs(struct event_spec *e, const uint64_t *words)
 			event_set(e, attr_configs[i], words[i]);
 }
 
-static void get_configs(const struct event_spec *e, uint64_t *words)
-{
-	for (size_t i = 0; i < ATTR_CONFIGS; i++)
-		words[i] = event_get(e, attr_configs[i]);
-}
-
 static bool format_term(struct reading *r, struct event_spec *e, const struct pmu_term *t,
 			const char *from, const char *end)
 {
@@ -55,7 +49,7 @@ static bool format_term(struct reading *r, struct event_spec *e, const struct pm
 	if (v > pmu_term_max(t))
 		return FAIL_AT(r, from ? from : r->c.at, "%s is at most 0x%llx", t->name,
 			       (unsigned long long)pmu_term_max(t));
-	get_configs(e, words);
+	attr_get_configs(e->attr.bytes, sizeof(e->attr.bytes), words);
 	pmu_term_set(t, v, words);
 	set_configs(e, words);
 	return true;
@@ -65,7 +59,7 @@ static void syntax_alias(struct event_spec *e, const struct pmu_alias *a)
 {
 	uint64_t words[ATTR_CONFIGS];
 
-	get_configs(e, words);
+	attr_get_configs(e->attr.bytes, sizeof(e->attr.bytes), words);
 	for (size_t i = 0; i < ATTR_CONFIGS; i++)
 		words[i] |= a->config[i];
 	set_configs(e, words);
@@ -174,20 +168,6 @@ static bool syntax_absent_pmu(struct reading *r, const char *word, size_t len)
 	return false;
 }
 
-static bool unknown_pmu(struct reading *r, const char *word, size_t len)
-{
-	struct nearest n;
-
-	if (syntax_absent_pmu(r, word, len))
-		return false;
-	nearest_start(&n, word, len);
-	for (const struct pmu *p = host_pmus(r->host); p; p = p->next)
-		nearest_try(&n, p->name);
-	event_words_near(&n);
-	return syntax_unknown(r, word, "unknown PMU or event", &n, pmus_missing(r) ?:
-		       "/sys/bus/event_source/devices lists the PMUs of this machine");
-}
-
 /* "msr/tsc/u": the word of len bytes before the slash is a PMU or generic event. */
 static bool syntax_with_terms(struct reading *r, size_t len)
 {
@@ -196,9 +176,18 @@ static bool syntax_with_terms(struct reading *r, size_t len)
 	struct event_code code = { .type = p ? p->type : 0 };
 	size_t first = r->list->n;
 	struct event_spec *e;
+	struct nearest n;
 
-	if (!p && !event_word_generic(word, len, &code) && !event_word_cache(word, len, &code))
-		return unknown_pmu(r, word, len);
+	if (!p && !event_word_generic(word, len, &code) && !event_word_cache(word, len, &code)) {
+		if (syntax_absent_pmu(r, word, len))
+			return false;
+		nearest_start(&n, word, len);
+		for (p = host_pmus(r->host); p; p = p->next)
+			nearest_try(&n, p->name);
+		event_words_near(&n);
+		return syntax_unknown(r, word, "unknown PMU or event", &n, pmus_missing(r) ?:
+				"/sys/bus/event_source/devices lists the PMUs of this machine");
+	}
 	e = syntax_add(r, &code);
 	if (!e)
 		return false;
@@ -347,22 +336,6 @@ static bool no_tracepoint(struct reading *r, const char *at, const char *name, i
 		       "available_events in tracefs lists the tracepoints");
 }
 
-static bool glob_tracepoints(struct reading *r, const char *at, struct glob *g)
-{
-	bool ok = true;
-	uint64_t id;
-
-	host_each_tracepoint(r->host, match_tracepoint, g);
-	if (!g->n)	/* no tracepoint has the name of a pattern: this finds what else is wrong */
-		return no_tracepoint(r, at, g->pattern,
-				     host_tracepoint_id(r->host, g->pattern, &id));
-	qsort(g->found, g->n, sizeof(*g->found), by_id);
-	for (size_t i = 0; ok && i < g->n; i++)
-		ok = syntax_add_tracepoint(r, g->found[i].id, g->found[i].name);
-	free(g->found);
-	return ok;
-}
-
 static bool pfm_event(struct reading *r, const char *name, size_t len)
 {
 	struct event_spec *e;
@@ -392,6 +365,7 @@ static bool tracepoint(struct reading *r, size_t len)
 	const char *from = r->c.at;
 	size_t whole = len + 1 + syntax_reach(from + len + 1, r->c.end, ":,}/"), first = r->list->n;
 	struct glob g = { 0 };
+	bool ok = true;
 	uint64_t id;
 	int error;
 
@@ -401,16 +375,23 @@ static bool tracepoint(struct reading *r, size_t len)
 		return FAIL_AT(r, from, "the name is too long for a tracepoint");
 	memcpy(g.pattern, from, whole);
 	if (strpbrk(g.pattern, "*?[")) {
-		if (!glob_tracepoints(r, from, &g))
-			return false;
+		host_each_tracepoint(r->host, match_tracepoint, &g);
+		if (!g.n) /* no tracepoint has the name of a pattern: this finds what else is wrong */
+			return no_tracepoint(r, from, g.pattern,
+					     host_tracepoint_id(r->host, g.pattern, &id));
+		qsort(g.found, g.n, sizeof(*g.found), by_id);
+		for (size_t i = 0; ok && i < g.n; i++)
+			ok = syntax_add_tracepoint(r, g.found[i].id, g.found[i].name);
+		free(g.found);
 	} else {
 		error = host_tracepoint_id(r->host, g.pattern, &id);
 		if (error)
 			return pfm_event(r, from, syntax_item_reach(r, from)) ||
 			       no_tracepoint(r, from, g.pattern, error);
-		if (!syntax_add_tracepoint(r, id, g.pattern))
-			return false;
+		ok = syntax_add_tracepoint(r, id, g.pattern);
 	}
+	if (!ok)
+		return false;
 	r->c.at = from + whole;
 	if (r->c.at < r->c.end && *r->c.at == '/')
 		return FAIL_AT(r, r->c.at, "a tracepoint has no terms; write members after a "
@@ -513,26 +494,12 @@ static bool by_numbers(struct reading *r, size_t len)
 	return true;
 }
 
-/* Parse "L1D:READ:MISS", as pevtrace writes it; return its length, or 0 if invalid. */
-static size_t cache_triple(const struct reading *r, size_t len, struct event_code *code)
-{
-	const char *word = r->c.at, *second = word + len + 1;
-	size_t n;
-
-	if (second >= r->c.end)
-		return 0;
-	n = syntax_reach(second, r->c.end, ":,}");
-	if (second + n < r->c.end && second[n] == ':')
-		n += 1 + syntax_reach(second + n + 1, r->c.end, ":,}");
-	return event_word_cache(word, len + 1 + n, code) ? len + 1 + n : 0;
-}
-
 /* Parse an event other than a breakpoint or a PMU's terms. */
 static bool syntax_named(struct reading *r, size_t len)
 {
-	const char *word = r->c.at;
+	const char *word = r->c.at, *second = word + len + 1;
 	bool colon = word + len < r->c.end && word[len] == ':';
-	size_t first = r->list->n, triple;
+	size_t first = r->list->n, triple = 0;
 	struct event_code code;
 
 	if (colon && scan_is_digit(*word)) {
@@ -540,7 +507,14 @@ static bool syntax_named(struct reading *r, size_t len)
 			return false;
 		return syntax_may_modify(r, first, false);
 	}
-	triple = colon ? cache_triple(r, len, &code) : 0;
+	/* "L1D:READ:MISS", as pevtrace writes it */
+	if (colon && second < r->c.end) {
+		triple = len + 1 + syntax_reach(second, r->c.end, ":,}");
+		if (word + triple < r->c.end && word[triple] == ':')
+			triple += 1 + syntax_reach(word + triple + 1, r->c.end, ":,}");
+		if (!event_word_cache(word, triple, &code))
+			triple = 0;
+	}
 	if (triple || event_word_generic(word, len, &code) ||
 	    event_word_cache(word, len, &code) || raw(word, len, &code)) {
 		if (!syntax_add(r, &code))

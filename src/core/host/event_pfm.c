@@ -40,6 +40,7 @@ static void pfm_name(const char *name, void (*hook)(void *ctx, const char *name)
 		hook(ctx, name);
 }
 
+/* Call hook for each mask of an event, or for the event if it has none. */
 static void pfm_each_mask(const char *pmu, int event,
 			  void (*hook)(void *ctx, const char *name), void *ctx)
 {

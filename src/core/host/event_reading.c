@@ -266,27 +266,22 @@ bool syntax_set_member(struct reading *r, const struct field *f, const char *fro
 	return true;
 }
 
-static bool unknown_member(struct reading *r, const char *word, size_t len)
-{
-	struct nearest n;
-
-	nearest_start(&n, word, len);
-	if (prefixed(word, len))
-		snprintf(n.best, sizeof(n.best), "%s", prefixed(word, len)->name);
-	else
-		attr_member_offer(&n);
-	return syntax_unknown(r, word, "struct perf_event_attr has no member", &n,
-		       "pevtrace(1) lists where to find them");
-}
-
 bool syntax_member(struct reading *r, size_t len)
 {
 	const char *word = r->c.at, *value = NULL;
 	const char *end = scan_blanks(word + len, r->c.end);
 	const struct field *f = attr_member(word, len);
+	struct nearest n;
 
-	if (!f)
-		return unknown_member(r, word, len);
+	if (!f) {
+		nearest_start(&n, word, len);
+		if (prefixed(word, len))
+			snprintf(n.best, sizeof(n.best), "%s", prefixed(word, len)->name);
+		else
+			attr_member_offer(&n);
+		return syntax_unknown(r, word, "struct perf_event_attr has no member", &n,
+				      "pevtrace(1) lists where to find them");
+	}
 	if (r->first == r->list->n) {
 		if (end == r->c.end || *end != '=')
 			return FAIL_AT(r, word, "%s is a member of an event: expected an "
@@ -320,19 +315,6 @@ static const struct {
 
 enum { MODES = sizeof(modes) / sizeof(*modes) };
 
-static void exclude_all_but(struct event_spec *e, bool side, unsigned int wanted, bool *begun)
-{
-	for (size_t i = 0; i < MODES; i++) {
-		if (modes[i].side != side)
-			continue;
-		if (!*begun)
-			event_set(e, modes[i].member, 1);
-		e->given[modes[i].member] = true;
-	}
-	*begun = true;
-	event_set(e, wanted, 0);
-}
-
 /* Apply one modifier; return false if no member of the attr corresponds to it. */
 static bool modify(struct event_spec *e, char letter, bool *mode_begun, bool *host_begun)
 {
@@ -340,10 +322,19 @@ static bool modify(struct event_spec *e, char letter, bool *mode_begun, bool *ho
 	uint64_t precise;
 
 	for (size_t i = 0; i < MODES; i++) {
+		bool *begun = modes[i].side ? host_begun : mode_begun;
+
 		if (letter != modes[i].letter)
 			continue;
-		exclude_all_but(e, modes[i].side, modes[i].member,
-				modes[i].side ? host_begun : mode_begun);
+		for (size_t k = 0; k < MODES; k++) {
+			if (modes[k].side != modes[i].side)
+				continue;
+			if (!*begun)
+				event_set(e, modes[k].member, 1);
+			e->given[modes[k].member] = true;
+		}
+		*begun = true;
+		event_set(e, modes[i].member, 0);
 		return true;
 	}
 	switch (letter) {

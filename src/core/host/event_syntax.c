@@ -70,17 +70,6 @@ bool event_grouped(const struct event_list *l, size_t i)
 	return leader != i || (i + 1 < l->n && l->events[i + 1].leader == i);
 }
 
-/* Complete an event: with :S, the counts in its samples have ids, which identify the events. */
-static void syntax_finish(struct event_list *l, size_t i)
-{
-	struct event_spec *e = &l->events[i];
-
-	if (e->reads && !e->given[ATTR_READ_FORMAT])
-		event_set(e, ATTR_READ_FORMAT, PERF_FORMAT_ID |
-			  (event_grouped(l, i) ? PERF_FORMAT_GROUP : 0));
-	attr_member_done(&e->attr);
-}
-
 bool event_list_add(struct event_list *l, struct host *h, const char *text)
 {
 	size_t before = l->n;
@@ -93,8 +82,15 @@ bool event_list_add(struct event_list *l, struct host *h, const char *text)
 	if (ok && r.c.at < r.c.end)
 		ok = FAIL_AT(&r, r.c.at, "unexpected '%.*s'; separate events by commas",
 			     text_cursor_some(&r.c), r.c.at);
-	for (size_t i = before; ok && i < l->n; i++)
-		syntax_finish(l, i);
+	for (size_t i = before; ok && i < l->n; i++) {
+		struct event_spec *e = &l->events[i];
+
+		/* with :S, the counts in its samples have ids, which identify the events */
+		if (e->reads && !e->given[ATTR_READ_FORMAT])
+			event_set(e, ATTR_READ_FORMAT, PERF_FORMAT_ID |
+				  (event_grouped(l, i) ? PERF_FORMAT_GROUP : 0));
+		attr_member_done(&e->attr);
+	}
 	if (ok)
 		return true;
 	l->n = before;
@@ -103,37 +99,12 @@ bool event_list_add(struct event_list *l, struct host *h, const char *text)
 	return false;
 }
 
-static void event_add_flags(struct buf *out, const struct xlat *x, uint64_t v)
-{
-	const struct xlat_entry *e;
-	const char *sep = "";
-	size_t at = 0;
-
-	while ((e = xlat_next_flag(x, &v, &at))) {
-		buf_addf(out, "%s%s", sep, e->name + strlen(x->prefix));
-		sep = "|";
-	}
-	if (v || !*sep)
-		buf_addf(out, "%s0x%llx", sep, (unsigned long long)v);
-}
-
-static void event_add_string(struct buf *out, const struct attr_text *a, uint64_t addr)
-{
-	for (size_t i = 0; i < a->nstrings; i++) {
-		if (a->strings[i].addr != addr)
-			continue;
-		buf_addc(out, '"');
-		for (const uint8_t *p = a->pool + a->strings[i].at; *p; p++)
-			buf_addf(out, *p == '"' || *p == '\\' ? "\\%c" : "%c", *p);
-		buf_addc(out, '"');
-		return;
-	}
-	buf_addf(out, "0x%llx", (unsigned long long)addr);
-}
-
 static void event_add_member(struct buf *out, const struct event_spec *e, const struct field *f)
 {
 	uint64_t v = field_get(f, e->attr.bytes, e->attr.len);
+	const struct xlat_entry *flag;
+	const char *sep = "";
+	size_t at = 0, string = 0;
 
 	if (out->len)
 		buf_addc(out, ',');
@@ -141,12 +112,26 @@ static void event_add_member(struct buf *out, const struct event_spec *e, const 
 	if (f->nbits == 1 && v)
 		return;
 	buf_addc(out, '=');
-	if (f->kind == FIELD_STRING && v)
-		event_add_string(out, &e->attr, v);
-	else if (f->kind == FIELD_FLAGS)
-		event_add_flags(out, f->xlat, v);
-	else
-		buf_addf(out, f->kind != FIELD_UINT && v > 9999 ? "0x%llx" : "%llu", (unsigned long long)v);
+	while (string < e->attr.nstrings && e->attr.strings[string].addr != v)
+		string++;
+	if (f->kind == FIELD_STRING && v && string < e->attr.nstrings) {
+		buf_addc(out, '"');
+		for (const uint8_t *p = e->attr.pool + e->attr.strings[string].at; *p; p++)
+			buf_addf(out, *p == '"' || *p == '\\' ? "\\%c" : "%c", *p);
+		buf_addc(out, '"');
+	} else if (f->kind == FIELD_STRING && v) {
+		buf_addf(out, "0x%llx", (unsigned long long)v);
+	} else if (f->kind == FIELD_FLAGS) {
+		while ((flag = xlat_next_flag(f->xlat, &v, &at))) {
+			buf_addf(out, "%s%s", sep, flag->name + strlen(f->xlat->prefix));
+			sep = "|";
+		}
+		if (v || !*sep)
+			buf_addf(out, "%s0x%llx", sep, (unsigned long long)v);
+	} else {
+		buf_addf(out, f->kind != FIELD_UINT && v > 9999 ? "0x%llx" : "%llu",
+			 (unsigned long long)v);
+	}
 }
 
 void event_text(struct buf *out, struct host *h, const struct names *names,

@@ -76,22 +76,6 @@ static const struct {
 			   &xlat_perf_hw_cache_op_result_id, 16 },
 };
 
-static bool cache_part(unsigned int part, const char *word, size_t len, uint64_t *config)
-{
-	const struct xlat_entry *e;
-	char name[WORD_MAX];
-
-	memcpy(name, word, len);
-	name[len] = '\0';
-	e = xlat_by_name(parts[part].words, name);
-	if (!e)
-		e = xlat_by_name(parts[part].names, name);
-	if (!e || e->traits & XLAT_NONABI)
-		return false;
-	*config |= e->value << parts[part].shift;
-	return true;
-}
-
 /*
  * Parse the words of a cache event, the longest first: the cache, then an operation and a
  * result in any order, each at most once.
@@ -99,16 +83,25 @@ static bool cache_part(unsigned int part, const char *word, size_t len, uint64_t
 static bool cache_parts(const char *text, unsigned int seen, uint64_t *config)
 {
 	size_t len = strlen(text);
+	const struct xlat_entry *e;
+	char name[WORD_MAX];
 
 	for (size_t n = len; n; n--) {
 		if (n < len && text[n] != '_')
 			continue;
+		memcpy(name, text, n);
+		name[n] = '\0';
 		for (unsigned int i = 0; i < CACHE_PARTS; i++) {
 			uint64_t with = *config;
 
-			if (seen & 1u << i || (i != CACHE_ID) != (seen & 1) ||
-			    !cache_part(i, text, n, &with))
+			if (seen & 1u << i || (i != CACHE_ID) != (seen & 1))
 				continue;
+			e = xlat_by_name(parts[i].words, name);
+			if (!e)
+				e = xlat_by_name(parts[i].names, name);
+			if (!e || e->traits & XLAT_NONABI)
+				continue;
+			with |= e->value << parts[i].shift;
 			if (n < len && !cache_parts(text + n + 1, seen | 1u << i, &with))
 				continue;
 			*config = with;

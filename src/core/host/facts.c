@@ -13,7 +13,6 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <sys/utsname.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -50,22 +49,20 @@ static uint64_t facts_sysctl(const char *name, uint64_t otherwise, enum rule_unr
 /* Return whether a file contains the word, between blanks or commas; unknown if it is empty. */
 static enum fact file_has(const char *path, const char *word)
 {
-	char *line = NULL, *at, first[2];
-	size_t len = strlen(word), cap = 0;
+	char *at, first[2];
+	size_t len = strlen(word);
 	bool found = false;
-	FILE *f;
+	struct lines l;
 
 	if (!sysfile_read_kernel(path, first, sizeof(first)) || !*first)
 		return FACT_UNKNOWN;
-	f = fopen(path, "re");
-	while (f && !found && getline(&line, &cap, f) > 0)
-		for (at = line; !found && (at = strstr(at, word)); at += len)
-			found = (at == line || strchr(" \t,", at[-1])) &&
-				strchr(" \t,\n", at[len]);
-	free(line);
-	if (!f)
+	l = lines_of(path);
+	if (!l.file)
 		return FACT_UNKNOWN;
-	fclose(f);
+	while (!found && lines_next(&l))
+		for (at = l.text; !found && (at = strstr(at, word)); at += len)
+			found = (at == l.text || strchr(" \t,", at[-1])) && strchr(" \t,", at[len]);
+	lines_end(&l);
 	return fact_of(found);
 }
 
@@ -89,41 +86,28 @@ void facts_refresh(struct facts *f)
 
 /* The machine --------------------------------------------------------------------- */
 
-/* Return the release.  Debian's has no sublevel: 6.1.0-56 is "... Debian 6.1.192-2 (...)". */
-static uint32_t kernel_release(const struct utsname *u)
-{
-	const char *debian = strstr(u->version, "Debian ");
-	const char *plain = u->release;
-	uint32_t release = 0;
-
-	if (debian) {
-		debian += strlen("Debian ");
-		release = release_read(&debian);
-	}
-	return release ? release : release_read(&plain);
-}
-
-/* Return whether this process can have a mapping there. */
-static bool is_user_page(uint64_t addr, size_t page)
-{
-	void *want = (void *)(uintptr_t)addr, *got;
-
-	if ((uintptr_t)want != addr)
-		return false;
-	got = mmap(want, page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-	if (got == MAP_FAILED)
-		return errno == EEXIST;
-	munmap(got, page);
-	return got == want;
-}
-
-/* Return the end of user addresses: the largest of the possible ones that has a page before it. */
+/*
+ * Return the end of user addresses: the largest of the possible ones before which this process can
+ * map a page.
+ */
 static uint64_t user_end(const struct rule_machine *m)
 {
 	const uint64_t *end = m->arch->user_ends;
+	bool found = false;
 
-	while (end && *end && !is_user_page(*end - m->page_size, m->page_size))
-		end++;
+	for (; end && *end; end++) {
+		void *want = (void *)(uintptr_t)(*end - m->page_size), *got;
+
+		if ((uintptr_t)want != *end - m->page_size)
+			continue;
+		got = mmap(want, m->page_size, PROT_NONE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+		found = got == MAP_FAILED ? errno == EEXIST : got == want;
+		if (got != MAP_FAILED)
+			munmap(got, m->page_size);
+		if (found)
+			break;
+	}
 	return end ? *end : 0;
 }
 
@@ -201,27 +185,22 @@ static bool add_configs(struct facts *f, const struct pmu *p, struct rule_pmu *t
 	return true;
 }
 
-static void find_threshold(struct rule_pmu *p)
-{
-	char path[512];
-
-	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/caps/threshold_max", p->name);
-	errno = 0;
-	p->threshold_unread = !sysfile_number(AT_FDCWD, path, &p->threshold_max) && errno != ENOENT;
-}
-
 static void find_pmus(struct facts *f)
 {
 	struct rule_machine *m = &f->rules.machine;
 	const struct pmu *p = host_pmus(f->host);
 	bool good = host_has_pmus(f->host), shown = false, kprobes = false, software = false;
+	char path[512];
 
 	for (; p; p = p->next) {
 		struct rule_pmu *added = facts_add_pmu(f, p->type, p->name);
 
 		good &= added && add_configs(f, p, added);
+		snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/caps/threshold_max", p->name);
+		errno = 0;
 		if (added)
-			find_threshold(added);
+			added->threshold_unread = !sysfile_number(AT_FDCWD, path, &added->threshold_max) &&
+						  errno != ENOENT;
 		shown |= p->type == CPU_CLOCK_TYPE || p->type == TASK_CLOCK_TYPE;
 		kprobes |= !strcmp(p->name, "kprobe");
 		software |= p->type == PERF_TYPE_SOFTWARE;
@@ -241,12 +220,20 @@ static void find_pmus(struct facts *f)
 void facts_open(struct facts *f, struct host *h)
 {
 	struct rule_machine *m = &f->rules.machine;
+	const char *plain, *debian;
 	struct utsname u;
 
 	*f = (struct facts){ .host = h };
 	uname(&u);
 	snprintf(f->release, sizeof(f->release), "%s", u.release);
-	m->release = kernel_release(&u);
+	/* Debian's has no sublevel: 6.1.0-56 is "... Debian 6.1.192-2 (...)" */
+	plain = u.release;
+	debian = strstr(u.version, "Debian ");
+	if (debian)
+		debian += strlen("Debian ");
+	m->release = debian ? release_read(&debian) : 0;
+	if (!m->release)
+		m->release = release_read(&plain);
 	m->page_size = (uint32_t)sysconf(_SC_PAGESIZE);
 	m->arch = arch_by_name(u.machine);
 	if (!m->arch)
@@ -290,20 +277,6 @@ static char state(pid_t pid)
 	return name_end && name_end[1] ? name_end[2] : 0;
 }
 
-/* Return whether PTRACE_MODE_READ is permitted, which reading this link requires. */
-static enum fact may_read(pid_t pid)
-{
-	char path[64], link[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/ns", pid);
-	if (!proc_has(path))
-		return FACT_UNKNOWN;
-	snprintf(path, sizeof(path), "/proc/%d/ns/user", pid);
-	if (readlink(path, link, sizeof(link)) > 0)
-		return FACT_YES;
-	return errno == EACCES || errno == EPERM ? FACT_NO : FACT_UNKNOWN;
-}
-
 /* Return whether PTRACE_MODE_ATTACH is permitted, which opening the memory requires. */
 static enum fact may_attach(pid_t pid)
 {
@@ -321,20 +294,6 @@ static enum fact may_attach(pid_t pid)
 	return fact_of(fd >= 0);
 }
 
-/* Return whether CAP_KILL is effective in the task's user namespace. */
-static enum fact may_kill(const struct facts *f, pid_t pid)
-{
-	char path[64], its[64] = "", ours[64] = "";
-
-	if (f->rules.machine.caps >> ABI_CAP_KILL & 1)
-		return FACT_YES;
-	snprintf(path, sizeof(path), "/proc/%d/ns/user", pid);
-	if (readlink(path, its, sizeof(its) - 1) > 0 &&
-	    readlink("/proc/self/ns/user", ours, sizeof(ours) - 1) > 0 && !strcmp(its, ours))
-		return fact_of(f->own_caps >> ABI_CAP_KILL & 1);
-	return FACT_UNKNOWN;
-}
-
 enum fact facts_task_exists(pid_t pid)
 {
 	/* for kill(2), negative numbers are process groups */
@@ -343,7 +302,8 @@ enum fact facts_task_exists(pid_t pid)
 
 static void find_task(const struct facts *f, pid_t pid, struct rule_task *t)
 {
-	char path[64], is;
+	char path[64], its[64] = "", ours[64] = "", is;
+	bool read;
 
 	snprintf(path, sizeof(path), "/proc/self/task/%d", pid);
 	if (!pid || pid == getpid() || (proc_is_ours() && !access(path, F_OK))) {
@@ -355,10 +315,21 @@ static void find_task(const struct facts *f, pid_t pid, struct rule_task *t)
 		return;
 	is = state(pid);
 	t->living = is ? fact_of(is != 'Z' && is != 'X') : FACT_UNKNOWN;
-	t->readable = may_read(pid);
+	/* reading this link requires PTRACE_MODE_READ */
+	snprintf(path, sizeof(path), "/proc/%d/ns/user", pid);
+	read = readlink(path, its, sizeof(its) - 1) > 0;
+	t->readable = read ? FACT_YES : errno == EACCES || errno == EPERM ? FACT_NO : FACT_UNKNOWN;
+	snprintf(path, sizeof(path), "/proc/%d/ns", pid);
+	if (!proc_has(path))
+		t->readable = FACT_UNKNOWN;
 	/* a zombie has no memory, but its owner is unchanged */
 	t->attachable = t->living == FACT_NO ? t->readable : may_attach(pid);
-	t->killable = may_kill(f, pid);
+	/* CAP_KILL, effective in the task's user namespace */
+	if (f->rules.machine.caps >> ABI_CAP_KILL & 1)
+		t->killable = FACT_YES;
+	else if (read && readlink("/proc/self/ns/user", ours, sizeof(ours) - 1) > 0 &&
+		 !strcmp(its, ours))
+		t->killable = fact_of(f->own_caps >> ABI_CAP_KILL & 1);
 }
 
 /* CPUs and descriptors --------------------------------------------------------------- */
@@ -379,15 +350,6 @@ static enum fact cpu_online(int32_t cpu)
 	return FACT_NO;
 }
 
-static enum fact one_more_descriptor(void)
-{
-	int fd = open("/", O_PATH | O_CLOEXEC);
-
-	if (fd >= 0)
-		close(fd);
-	return fact_of(fd >= 0 || errno != EMFILE);
-}
-
 enum fact facts_descriptors(size_t n)
 {
 	DIR *d = proc_has("/proc/self/fd") ? sysfile_dir(AT_FDCWD, "/proc/self/fd") : NULL;
@@ -404,106 +366,39 @@ enum fact facts_descriptors(size_t n)
 	return fact_of(n - 1 <= limit.rlim_cur); /* the directory's descriptor is closed */
 }
 
-static enum fact target_is_event(int fd)
-{
-	char link[64];
-
-	if (fd < 0 || fcntl(fd, F_GETFD) < 0)
-		return FACT_NO;
-	if (!proc_is_ours() || !proc_fd_link(getpid(), fd, link, sizeof(link)))
-		return FACT_UNKNOWN;
-	return fact_of(!strcmp(link, PROC_EVENT_LINK));
-}
-
 /* Cgroups ---------------------------------------------------------------------------- */
-
-/* Return whether a mount of cgroup version 1 has the controller perf_event. */
-static enum fact mounted_with_perf(dev_t dev)
-{
-	FILE *f = setmntent("/proc/self/mounts", "re");
-	enum fact found = FACT_UNKNOWN;
-	struct mntent m;
-	struct stat st;
-	char line[4096];
-
-	while (f && found == FACT_UNKNOWN && getmntent_r(f, &m, line, sizeof(line)))
-		if (!strcmp(m.mnt_type, "cgroup") && !stat(m.mnt_dir, &st) &&
-		    st.st_dev == dev)
-			found = fact_of(hasmntopt(&m, "perf_event"));
-	if (f)
-		endmntent(f);
-	return found;
-}
-
-/* Return whether perf_event is in version 2: /proc/cgroups shows hierarchy 0. */
-static enum fact perf_in_version_2(void)
-{
-	enum fact found = FACT_UNKNOWN;
-	FILE *f = fopen("/proc/cgroups", "re");
-	char line[256];
-	unsigned int hierarchy;
-
-	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "perf_event %u", &hierarchy) == 1)
-			found = fact_of(!hierarchy);
-	if (f)
-		fclose(f);
-	return found;
-}
 
 static void find_cgroup(int fd, struct rule_target *t)
 {
 	struct statfs fs;
-	struct stat st;
+	struct stat st, at;
+	struct mntent m;
+	char line[4096];
+	unsigned int hierarchy;
+	FILE *f;
 
 	t->cgroup_dir = t->cgroup_perf = FACT_NO;
-	if (fd < 0 || fstat(fd, &st) || fstatfs(fd, &fs) || !S_ISDIR(st.st_mode))
-		return;
-	if (fs.f_type == CGROUP2_SUPER_MAGIC)
-		t->cgroup_perf = perf_in_version_2();
-	else if (fs.f_type == CGROUP_SUPER_MAGIC)
-		t->cgroup_perf = mounted_with_perf(st.st_dev);
-	else
+	if (fd < 0 || fstat(fd, &st) || fstatfs(fd, &fs) || !S_ISDIR(st.st_mode) ||
+	    (fs.f_type != CGROUP2_SUPER_MAGIC && fs.f_type != CGROUP_SUPER_MAGIC))
 		return;
 	t->cgroup_dir = FACT_YES;
+	t->cgroup_perf = FACT_UNKNOWN;
+	/* is the mount of version 1 one with the controller? */
+	f = fs.f_type == CGROUP_SUPER_MAGIC ? setmntent("/proc/self/mounts", "re") : NULL;
+	while (f && t->cgroup_perf == FACT_UNKNOWN && getmntent_r(f, &m, line, sizeof(line)))
+		if (!strcmp(m.mnt_type, "cgroup") && !stat(m.mnt_dir, &at) && at.st_dev == st.st_dev)
+			t->cgroup_perf = fact_of(hasmntopt(&m, "perf_event"));
+	if (f)
+		endmntent(f);
+	if (fs.f_type == CGROUP_SUPER_MAGIC)
+		return;
+	/* perf_event is in version 2 if its hierarchy is 0 */
+	for (struct lines l = lines_of("/proc/cgroups"); lines_next(&l);)
+		if (sscanf(l.text, "perf_event %u", &hierarchy) == 1)
+			t->cgroup_perf = fact_of(!hierarchy);
 }
 
 /* Probes ----------------------------------------------------------------------------- */
-
-/*
- * Read a string of pevtrace's own memory, which may be unmapped: at most size bytes.  Return
- * its length with the NUL, size + 1 if it has none, or 0 if it cannot be read, with errno.
- */
-static size_t read_string(uint64_t addr, char *text, size_t size)
-{
-	size_t have = 0, page = (size_t)sysconf(_SC_PAGESIZE);
-
-	while (have < size) {
-		size_t n = page - (size_t)((addr + have) % page);
-		struct iovec to = { text + have, n < size - have ? n : size - have };
-		struct iovec from = { (void *)(uintptr_t)(addr + have), to.iov_len };
-		ssize_t got = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
-
-		if (got <= 0)
-			break;
-		if (memchr(text + have, '\0', (size_t)got))
-			return have + strlen(text + have) + 1;
-		have += (size_t)got;
-	}
-	return have == size ? size + 1 : 0;
-}
-
-/* Return whether files there have a page cache, unlike those of pseudo-filesystems. */
-static enum fact has_pages(const char *path)
-{
-	struct statfs fs;
-
-	if (statfs(path, &fs))
-		return FACT_UNKNOWN;
-	return fact_of(fs.f_type != PROC_SUPER_MAGIC && fs.f_type != SYSFS_MAGIC &&
-		    fs.f_type != DEBUGFS_MAGIC && fs.f_type != TRACEFS_MAGIC &&
-		    fs.f_type != CGROUP_SUPER_MAGIC && fs.f_type != CGROUP2_SUPER_MAGIC);
-}
 
 static void note_map(void *ctx, uint64_t start, uint64_t end)
 {
@@ -512,23 +407,15 @@ static void note_map(void *ctx, uint64_t start, uint64_t end)
 	*(bool *)ctx = true;
 }
 
-/* Return whether the task has mapped the file; what others have mapped is not looked for. */
-static enum fact has_mapped(int32_t pid, const char *path)
-{
-	char real[PATH_MAX];
-	bool found = false;
-
-	if (pid < 0 || !realpath(path, real) || !proc_is_ours() ||
-	    !proc_each_map(pid ? pid : getpid(), real, note_map, &found))
-		return FACT_UNKNOWN;
-	return fact_of(found);
-}
-
 static void find_path(uint64_t addr, int32_t pid, struct rule_path *p)
 {
-	char path[PATH_MAX];
-	size_t len = read_string(addr, path, sizeof(path));
+	char path[PATH_MAX], real[PATH_MAX];
+	size_t have = own_memory_read(addr, path, sizeof(path));
+	const char *end = memchr(path, '\0', have);
+	size_t len = end ? (size_t)(end - path) + 1 : have == sizeof(path) ? have + 1 : 0;
+	struct statfs fs;
 	struct stat st;
+	bool mapped = false;
 
 	/* a seccomp filter may refuse to read memory, with another error */
 	p->readable = len || errno == EFAULT ? fact_of(len) : FACT_UNKNOWN;
@@ -541,24 +428,37 @@ static void find_path(uint64_t addr, int32_t pid, struct rule_path *p)
 		return;
 	}
 	p->regular = fact_of(S_ISREG(st.st_mode));
-	p->pages = has_pages(path);
+	/* files of pseudo-filesystems have no page cache */
+	if (!statfs(path, &fs))
+		p->pages = fact_of(fs.f_type != PROC_SUPER_MAGIC && fs.f_type != SYSFS_MAGIC &&
+				   fs.f_type != DEBUGFS_MAGIC && fs.f_type != TRACEFS_MAGIC &&
+				   fs.f_type != CGROUP_SUPER_MAGIC && fs.f_type != CGROUP2_SUPER_MAGIC);
 	p->size = (uint64_t)st.st_size;
-	p->mapped = has_mapped(pid, path);
+	/* what tasks other than the one to be measured have mapped is not looked for */
+	if (pid >= 0 && realpath(path, real) && proc_is_ours() &&
+	    proc_each_map(pid ? pid : getpid(), real, note_map, &mapped))
+		p->mapped = fact_of(mapped);
 }
 
 void facts_target(struct facts *f, const struct rule_ask *ask)
 {
 	const struct rule_pmu *pmu = rules_pmu(&f->rules.machine, ask->attr, ask->len);
 	struct rule_target *t = &f->rules.target;
+	int fd = open("/", O_PATH | O_CLOEXEC), group = ask->group_fd;
+	char link[64];
 
-	*t = (struct rule_target){ .descriptor = one_more_descriptor() };
+	*t = (struct rule_target){ .descriptor = fact_of(fd >= 0 || errno != EMFILE) };
+	if (fd >= 0)
+		close(fd);
 	if (ask->flags & PERF_FLAG_PID_CGROUP)
 		find_cgroup(ask->pid, t);
 	else if (ask->pid != -1)
 		find_task(f, ask->pid, &t->task);
 	t->cpu_online = cpu_online(ask->cpu);
-	if (ask->group_fd != -1)
-		t->group.event = target_is_event(ask->group_fd);
+	if (group < -1 || (group >= 0 && fcntl(group, F_GETFD) < 0))
+		t->group.event = FACT_NO;
+	else if (group >= 0 && proc_is_ours() && proc_fd_link(getpid(), group, link, sizeof(link)))
+		t->group.event = fact_of(!strcmp(link, PROC_EVENT_LINK));
 	if (target_member(ask, ATTR_TYPE) == PERF_TYPE_TRACEPOINT) {
 		uint64_t id = target_member(ask, ATTR_CONFIG);
 

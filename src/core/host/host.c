@@ -59,52 +59,6 @@ static bool read_system(int events, const char *system, struct map *ids)
 	return good && (n || !d);
 }
 
-/*
- * Add every tracepoint below tracefs that is not in ids: its id, and "system:name",
- * allocated.  Does nothing if tracefs is not mounted or not readable.  Return false if some cannot
- * be read, or (in libpevtrace) if memory is exhausted.
- */
-static bool tracepoints_read(const char *tracefs, struct map *ids)
-{
-	char path[4096];
-	const char *system;
-	bool good = true;
-	DIR *d;
-
-	snprintf(path, sizeof(path), "%s/events", tracefs);
-	d = sysfile_dir(AT_FDCWD, path);
-	while (d && (system = sysfile_next(d)))
-		good &= read_system(dirfd(d), system, ids);
-	if (d)
-		closedir(d);
-	return good;
-}
-
-/*
- * Return the text of the format file of "system:name", or NULL if it cannot be read.
- * The caller frees it.
- */
-static char *tracepoint_format(const char *tracefs, const char *name)
-{
-	const char *colon = strchr(name, ':');
-	struct buf text = { 0 };
-	char path[4096], part[4096];
-	ssize_t n;
-	int fd;
-
-	if (!colon)
-		return NULL;
-	snprintf(path, sizeof(path), "%s/events/%.*s/%s/format", tracefs,
-		 (int)(colon - name), name, colon + 1);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0)
-		return NULL;
-	while (text.len < MAX_FORMAT && (n = read(fd, part, sizeof(part))) > 0)
-		buf_add(&text, part, (size_t)n);
-	close(fd);
-	return text.data;
-}
-
 /* Where tracefs is sought without /proc. */
 #define USUAL_TRACEFS "/sys/kernel/tracing"
 
@@ -204,21 +158,30 @@ static const char *mounted_tracefs(struct host *h)
 }
 
 /*
- * Scan the tracepoints again: tracefs or the event may be new.  Limit this to once a second,
- * as a tracee may use any number of invalid ids.
+ * Scan the tracepoints again, and add those that are new: tracefs or the event may be new.  Limit
+ * this to once a second, as a tracee may use any number of invalid ids.
  */
 static void read_tracepoints(struct host *h)
 {
-	const char *tracefs;
+	const char *tracefs, *system;
 	struct timespec now;
+	char path[4096];
+	DIR *d;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	if (h->looked && now.tv_sec == h->looked)
 		return;
 	h->looked = now.tv_sec;
 	tracefs = mounted_tracefs(h);
-	if (tracefs)
-		h->partial = !tracepoints_read(tracefs, &h->tracepoints);
+	if (!tracefs)
+		return;
+	h->partial = false;
+	snprintf(path, sizeof(path), "%s/events", tracefs);
+	d = sysfile_dir(AT_FDCWD, path);
+	while (d && (system = sysfile_next(d)))
+		h->partial |= !read_system(dirfd(d), system, &h->tracepoints);
+	if (d)
+		closedir(d);
 }
 
 const char *host_tracepoint(struct host *h, uint64_t id)
@@ -278,13 +241,22 @@ void host_each_tracepoint(struct host *h,
 
 const char *host_format(struct host *h, uint64_t id)
 {
-	const char *name = host_tracepoint(h, id);
+	const char *name = host_tracepoint(h, id), *colon = name ? strchr(name, ':') : NULL;
 	char *text = map_get(&h->formats, id);
+	char path[4096], part[4096];
+	struct buf read_text = { 0 };
+	ssize_t n;
+	int fd;
 
-	if (!text && name) {
-		text = tracepoint_format(mounted_tracefs(h), name);
-		if (!text)
-			text = xstrdup("");
+	if (!text && colon) {
+		snprintf(path, sizeof(path), "%s/events/%.*s/%s/format", mounted_tracefs(h),
+			 (int)(colon - name), name, colon + 1);
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+		while (fd >= 0 && read_text.len < MAX_FORMAT && (n = read(fd, part, sizeof(part))) > 0)
+			buf_add(&read_text, part, (size_t)n);
+		if (fd >= 0)
+			close(fd);
+		text = read_text.data ? read_text.data : xstrdup("");
 		if (text && map_set(&h->formats, id, text)) {
 			free(text);
 			text = NULL;

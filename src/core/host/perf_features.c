@@ -25,7 +25,7 @@ void perf_features_string(struct buf *b, const char *text)
 }
 
 /* Return whether the line is that of the key; set *value to what follows the colon. */
-static bool features_value(char *line, const char *key, const char **value)
+static bool features_value(const char *line, const char *key, const char **value)
 {
 	size_t len = strlen(key);
 
@@ -34,7 +34,6 @@ static bool features_value(char *line, const char *key, const char **value)
 	len += strspn(line + len, " \t");
 	if (line[len] != ':')
 		return false;
-	line[strcspn(line, "\n")] = '\0';
 	*value = line + len + 1 + strspn(line + len + 1, " \t");
 	return true;
 }
@@ -42,26 +41,25 @@ static bool features_value(char *line, const char *key, const char **value)
 /* Read the model and the identifier of the first CPU; files of other machines may have neither. */
 static void features_read_cpu(struct perf_features *f)
 {
-	char line[512], desc[256] = "unknown", id[128] = "", vendor[64] = "";
-	FILE *file = fopen("/proc/cpuinfo", "re");
+	char desc[256] = "unknown", id[128] = "", vendor[64] = "";
+	struct lines l = lines_of("/proc/cpuinfo");
 	int sys = open("/sys/devices/system/cpu/cpu0", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	unsigned int family = 0, model = 0, stepping = 0;
 	const char *value;
 
-	while (file && fgets(line, sizeof(line), file) && *line != '\n') {
-		if (features_value(line, "model name", &value))
+	while (lines_next(&l) && *l.text) {
+		if (features_value(l.text, "model name", &value))
 			snprintf(desc, sizeof(desc), "%s", value);
-		else if (features_value(line, "vendor_id", &value))
+		else if (features_value(l.text, "vendor_id", &value))
 			snprintf(vendor, sizeof(vendor), "%s", value);
-		else if (features_value(line, "cpu family", &value))
+		else if (features_value(l.text, "cpu family", &value))
 			family = (unsigned int)strtoul(value, NULL, 10);
-		else if (features_value(line, "model", &value))
+		else if (features_value(l.text, "model", &value))
 			model = (unsigned int)strtoul(value, NULL, 10);
-		else if (features_value(line, "stepping", &value))
+		else if (features_value(l.text, "stepping", &value))
 			stepping = (unsigned int)strtoul(value, NULL, 10);
 	}
-	if (file)
-		fclose(file);
+	lines_end(&l);
 	if (*vendor)
 		snprintf(id, sizeof(id), "%s,%u,%u,%u", vendor, family, model, stepping);
 	else if (sys < 0 || !sysfile_read(sys, "regs/identification/midr_el1", id, sizeof(id)))
@@ -76,50 +74,26 @@ static void features_read_cpu(struct perf_features *f)
 /* Return the number in kB of the line of that key in a file such as /proc/meminfo, or 0. */
 static uint64_t features_memory(const char *path, const char *key)
 {
-	FILE *file = fopen(path, "re");
+	struct lines l = lines_of(path);
 	unsigned long long kb = 0;
-	char line[256];
 
-	while (file && !kb && fgets(line, sizeof(line), file)) {
-		const char *at = strstr(line, key);
+	while (!kb && lines_next(&l)) {
+		const char *at = strstr(l.text, key);
 
 		if (at)
 			sscanf(at + strlen(key), " %llu", &kb);
 	}
-	if (file)
-		fclose(file);
+	lines_end(&l);
 	return kb;
 }
 
-/* Append the set of a node's blocks of memory: their number, and bits of 64-bit words. */
-static void features_add_blocks(struct buf *b, int dir, int node)
-{
-	uint64_t most = 0, words[BLOCKS_MOST / 64] = { 0 };
-	char name[32];
-	DIR *d;
-
-	snprintf(name, sizeof(name), "node%d", node);
-	d = sysfile_dir(dir, name);
-	for (const char *entry; d && (entry = sysfile_next(d));) {
-		unsigned int block;
-
-		if (sscanf(entry, "memory%u", &block) != 1 || block >= BLOCKS_MOST)
-			continue;
-		words[block / 64] |= 1ULL << block % 64;
-		most = block >= most ? block + 1 : most;
-	}
-	if (d)
-		closedir(d);
-	buf_add_u64(b, (uint64_t)node);
-	buf_add_u64(b, most);
-	buf_add_u64(b, most);
-	buf_add(b, words, (most + 63) / 64 * 8);
-}
-
+/* Append the set of each node's blocks of memory: their number, and bits of 64-bit words. */
 static void features_read_blocks(struct perf_features *f, int dir, const struct cpus *nodes)
 {
 	struct buf *b = &f->sections[HEADER_MEM_TOPOLOGY];
 	char text[32];
+	const char *entry;
+	unsigned int block;
 
 	if (!nodes->n || !sysfile_read(AT_FDCWD, "/sys/devices/system/memory/block_size_bytes",
 				       text, sizeof(text)))
@@ -127,8 +101,25 @@ static void features_read_blocks(struct perf_features *f, int dir, const struct 
 	buf_add_u64(b, MEM_TOPOLOGY_VERSION);
 	buf_add_u64(b, strtoull(text, NULL, 16));
 	buf_add_u64(b, nodes->n);
-	for (size_t i = 0; i < nodes->n; i++)
-		features_add_blocks(b, dir, nodes->of[i]);
+	for (size_t i = 0; i < nodes->n; i++) {
+		uint64_t most = 0, words[BLOCKS_MOST / 64] = { 0 };
+		DIR *d;
+
+		snprintf(text, sizeof(text), "node%d", nodes->of[i]);
+		d = sysfile_dir(dir, text);
+		while (d && (entry = sysfile_next(d))) {
+			if (sscanf(entry, "memory%u", &block) != 1 || block >= BLOCKS_MOST)
+				continue;
+			words[block / 64] |= 1ULL << block % 64;
+			most = block >= most ? block + 1 : most;
+		}
+		if (d)
+			closedir(d);
+		buf_add_u64(b, (uint64_t)nodes->of[i]);
+		buf_add_u64(b, most);
+		buf_add_u64(b, most);
+		buf_add(b, words, (most + 63) / 64 * 8);
+	}
 }
 
 static void features_read_nodes(struct perf_features *f)
@@ -224,13 +215,17 @@ static void features_read_topology(struct perf_features *f)
 	close(dir);
 }
 
-static void features_read_pmus(struct perf_features *f)
+void perf_features_read(struct perf_features *f)
 {
+	char **words = proc_command(getpid(), SIZE_MAX);
 	struct buf *b = &f->sections[HEADER_PMU_MAPPINGS];
 	bool all;
 	struct pmu *list = pmus_read("/sys", &all);
 	uint32_t n = 0;
 
+	features_read_cpu(f);
+	features_read_nodes(f);
+	features_read_topology(f);
 	for (const struct pmu *p = list; p; p = p->next)
 		n++;
 	if (n)
@@ -240,15 +235,9 @@ static void features_read_pmus(struct perf_features *f)
 		perf_features_string(b, p->name);
 	}
 	pmus_free(list);
-}
-
-/* Read the command line of pevtrace, which the file has if there is no traced command. */
-static void features_read_command(struct perf_features *f)
-{
-	char **words = proc_command(getpid(), SIZE_MAX);
-	struct buf *b = &f->sections[HEADER_CMDLINE];
-	uint32_t n = 0;
-
+	n = 0;
+	b = &f->sections[HEADER_CMDLINE];
+	/* the command line of pevtrace, which the file has if there is no traced command */
 	while (words[n])
 		n++;
 	if (n)
@@ -256,15 +245,6 @@ static void features_read_command(struct perf_features *f)
 	for (uint32_t i = 0; i < n; i++)
 		perf_features_string(b, words[i]);
 	proc_command_free(words);
-}
-
-void perf_features_read(struct perf_features *f)
-{
-	features_read_cpu(f);
-	features_read_nodes(f);
-	features_read_topology(f);
-	features_read_pmus(f);
-	features_read_command(f);
 }
 
 void perf_features_free(struct perf_features *f)

@@ -42,20 +42,6 @@ static bool parse_format(const char *text, struct pmu_term *t)
 	return t->mask;
 }
 
-/* Distribute the low bits of v over the set bits of mask. */
-static uint64_t scatter(uint64_t v, uint64_t mask)
-{
-	uint64_t out = 0;
-
-	for (unsigned int bit = 0; bit < 64; bit++) {
-		if (!(mask >> bit & 1))
-			continue;
-		out |= (v & 1) << bit;
-		v >>= 1;
-	}
-	return out;
-}
-
 static uint64_t gather(uint64_t word, uint64_t mask)
 {
 	uint64_t out = 0;
@@ -74,7 +60,15 @@ uint64_t pmu_term_max(const struct pmu_term *t)
 
 void pmu_term_set(const struct pmu_term *t, uint64_t v, uint64_t *config)
 {
-	config[t->config] = (config[t->config] & ~t->mask) | scatter(v, t->mask);
+	uint64_t *word = &config[t->config];
+
+	*word &= ~t->mask;
+	for (unsigned int bit = 0; bit < 64; bit++) {
+		if (!(t->mask >> bit & 1))
+			continue;
+		*word |= (v & 1) << bit;
+		v >>= 1;
+	}
 }
 
 static bool is_called(const char *name, const char *word, size_t len)
@@ -111,31 +105,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Add a term.  Return false if memory is exhausted (in libpevtrace), as all below. */
-static bool add_term(struct pmu *p, const char *name, const struct pmu_term *t)
-{
-	struct pmu_term *more = xrealloc(p->terms, (p->nterms + 1) * sizeof(*more));
-
-	if (!more)
-		return false;
-	p->terms = more;
-	more[p->nterms] = *t;
-	more[p->nterms].name = xstrdup(name);
-	return more[p->nterms++].name;
-}
-
-static bool add_alias(struct pmu *p, const char *name, const struct pmu_alias *a)
-{
-	struct pmu_alias *more = xrealloc(p->aliases, (p->naliases + 1) * sizeof(*more));
-
-	if (!more)
-		return false;
-	p->aliases = more;
-	more[p->naliases] = *a;
-	more[p->naliases].name = xstrdup(name);
-	return more[p->naliases++].name;
-}
-
+/* Read the terms.  Return false if memory is exhausted (in libpevtrace), as all below. */
 static bool read_terms(struct pmu *p, int pmu_dir)
 {
 	DIR *d = sysfile_dir(pmu_dir, "format");
@@ -144,10 +114,18 @@ static bool read_terms(struct pmu *p, int pmu_dir)
 	char text[256];
 
 	while (d && good && (name = sysfile_next(d))) {
-		struct pmu_term t = { 0 };
+		struct pmu_term t = { 0 }, *more;
 
-		if (sysfile_read(dirfd(d), name, text, sizeof(text)) && parse_format(text, &t))
-			good = add_term(p, name, &t);
+		if (!sysfile_read(dirfd(d), name, text, sizeof(text)) || !parse_format(text, &t))
+			continue;
+		more = xrealloc(p->terms, (p->nterms + 1) * sizeof(*more));
+		t.name = xstrdup(name);
+		good = more && t.name;
+		p->terms = more ? more : p->terms;
+		if (good)
+			more[p->nterms++] = t;
+		else
+			free(t.name);
 	}
 	if (d)
 		closedir(d);
@@ -195,49 +173,29 @@ static bool read_aliases(struct pmu *p, int pmu_dir)
 	char text[512];
 
 	while (d && good && (name = sysfile_next(d))) {
-		struct pmu_alias a = { 0 };
+		struct pmu_alias a = { 0 }, *more;
 
 		/* tsc.unit, tsc.scale and the like describe the event tsc */
 		if (strchr(name, '.'))
 			continue;
-		if (sysfile_read(dirfd(d), name, text, sizeof(text)) && *text &&
-		    parse_alias(p, text, &a))
-			good = add_alias(p, name, &a);
-		else
+		if (!sysfile_read(dirfd(d), name, text, sizeof(text)) || !*text ||
+		    !parse_alias(p, text, &a)) {
 			p->partial = true;
+			continue;
+		}
+		more = xrealloc(p->aliases, (p->naliases + 1) * sizeof(*more));
+		a.name = xstrdup(name);
+		good = more && a.name;
+		p->aliases = more ? more : p->aliases;
+		if (good)
+			more[p->naliases++] = a;
+		else
+			free(a.name);
 	}
 	if (d)
 		closedir(d);
 	if (good && p->naliases)
 		qsort(p->aliases, p->naliases, sizeof(*p->aliases), by_name);
-	return good;
-}
-
-/*
- * Put a PMU before *list, or clear *all if it cannot be read.  Return false if memory is
- * exhausted.
- */
-static bool read_pmu(int devices, const char *name, struct pmu **list, bool *all)
-{
-	int fd = openat(devices, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	bool good = true;
-	int64_t type;
-	struct pmu *p;
-
-	if (fd >= 0 && sysfile_number(fd, "type", &type)) {
-		p = xcalloc(1, sizeof(*p));
-		good = p;
-		if (p) {
-			*p = (struct pmu){ .next = *list, .name = xstrdup(name),
-					   .type = (uint32_t)type };
-			*list = p;
-			good = p->name && read_terms(p, fd) && read_aliases(p, fd);
-		}
-	} else {
-		*all = false;
-	}
-	if (fd >= 0)
-		close(fd);
 	return good;
 }
 
@@ -252,8 +210,26 @@ struct pmu *pmus_read(const char *sysfs, bool *all)
 	*all = true;
 	snprintf(path, sizeof(path), "%s/bus/event_source/devices", sysfs);
 	d = sysfile_dir(AT_FDCWD, path);
-	while (d && good && (name = sysfile_next(d)))
-		good = read_pmu(dirfd(d), name, &list, all);
+	while (d && good && (name = sysfile_next(d))) {
+		int fd = openat(dirfd(d), name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		struct pmu *p;
+		int64_t type;
+
+		if (fd >= 0 && sysfile_number(fd, "type", &type)) {
+			p = xcalloc(1, sizeof(*p));
+			good = p;
+			if (p) {
+				*p = (struct pmu){ .next = list, .name = xstrdup(name),
+						   .type = (uint32_t)type };
+				list = p;
+				good = p->name && read_terms(p, fd) && read_aliases(p, fd);
+			}
+		} else {
+			*all = false;
+		}
+		if (fd >= 0)
+			close(fd);
+	}
 	if (d)
 		closedir(d);
 	*all &= good && list;
@@ -280,19 +256,6 @@ void pmus_free(struct pmu *list)
 	}
 }
 
-/* Compare the words that the format uses: others may be pointers. */
-static bool alias_fits(const struct pmu *p, const struct pmu_alias *a,
-		       const uint64_t *config, size_t nconfigs)
-{
-	for (size_t i = 0; i < p->nterms; i++) {
-		unsigned int w = p->terms[i].config;
-
-		if (w < nconfigs && config[w] != a->config[w])
-			return false;
-	}
-	return true;
-}
-
 void pmu_describe(const struct pmu *p, const uint64_t *config, size_t nconfigs,
 		  struct buf *out)
 {
@@ -300,7 +263,15 @@ void pmu_describe(const struct pmu *p, const uint64_t *config, size_t nconfigs,
 
 	buf_addf(out, "%s/", p->name);
 	for (size_t i = 0; i < p->naliases; i++) {
-		if (alias_fits(p, &p->aliases[i], config, nconfigs)) {
+		bool fits = true;
+
+		/* compare the words that the format uses: others may be pointers */
+		for (size_t k = 0; k < p->nterms; k++) {
+			unsigned int w = p->terms[k].config;
+
+			fits &= w >= nconfigs || config[w] == p->aliases[i].config[w];
+		}
+		if (fits) {
 			buf_addf(out, "%s/", p->aliases[i].name);
 			return;
 		}

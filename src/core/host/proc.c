@@ -12,12 +12,31 @@
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "core/host/sysfile.h"
 #include "core/lib/die.h"
 #include "core/lib/hash.h"
+
+size_t own_memory_read(uint64_t addr, void *dst, size_t len)
+{
+	const size_t page = 4096; /* the least of all machines */
+	size_t done = 0;
+
+	/* a call of the system reads whole iovecs only */
+	while (done < len) {
+		size_t left = page - (size_t)((addr + done) % page);
+		size_t n = left < len - done ? left : len - done;
+		struct iovec to = { (uint8_t *)dst + done, n };
+		struct iovec from = { (void *)(uintptr_t)(addr + done), n };
+
+		if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) != (ssize_t)n)
+			break;
+		done += n;
+	}
+	return done;
+}
 
 enum { MOST = 256 };
 
@@ -57,12 +76,12 @@ static bool read_link(int dirfd, const char *name, char *text, size_t size)
 	return true;
 }
 
-static FILE *open_proc(pid_t tid, const char *name)
+struct lines proc_lines(pid_t tid, const char *name)
 {
 	char path[96];
 
 	snprintf(path, sizeof(path), "/proc/%d/%s", (int)tid, name);
-	return fopen(path, "re");
+	return lines_of(path);
 }
 
 bool proc_has(const char *path)
@@ -82,18 +101,15 @@ bool proc_is_ours(void)
 
 bool proc_fd_cloexec(pid_t tid, int fd)
 {
-	char name[64], line[256];
+	char name[64];
 	unsigned int flags = 0;
-	FILE *f;
+	struct lines l;
 
 	snprintf(name, sizeof(name), "fdinfo/%d", fd);
-	f = open_proc(tid, name);
-	if (!f)
-		return false;
-	while (fgets(line, sizeof(line), f))
-		if (sscanf(line, "flags: %o", &flags) == 1)
-			break;
-	fclose(f);
+	l = proc_lines(tid, name);
+	while (lines_next(&l) && sscanf(l.text, "flags: %o", &flags) != 1)
+		;
+	lines_end(&l);
 	return flags & O_CLOEXEC;
 }
 
@@ -115,41 +131,30 @@ void proc_each_fd(pid_t tid, void (*hook)(void *ctx, int fd, const char *link), 
 void proc_each_watched(pid_t tid, int epfd, void (*hook)(void *ctx, int fd),
 		       void *ctx)
 {
-	char name[64], line[256];
-	FILE *f;
+	char name[64];
 	int fd;
 
 	snprintf(name, sizeof(name), "fdinfo/%d", epfd);
-	f = open_proc(tid, name);
-	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "tfd: %d", &fd) == 1)
+	for (struct lines l = proc_lines(tid, name); lines_next(&l);)
+		if (sscanf(l.text, "tfd: %d", &fd) == 1)
 			hook(ctx, fd);
-	if (f)
-		fclose(f);
 }
 
 bool proc_each_map(pid_t tid, const char *path,
 		   void (*hook)(void *ctx, uint64_t start, uint64_t end),
 		   void *ctx)
 {
-	FILE *f = open_proc(tid, "maps");
-	char *line = NULL;
 	bool read = false;
-	size_t size = 0;
 
-	while (f && getline(&line, &size, f) > 0) {
+	for (struct lines l = proc_lines(tid, "maps"); lines_next(&l);) {
 		uint64_t start, end;
 		int at = 0;
 
 		read = true;
-		line[strcspn(line, "\n")] = '\0';
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %*s %*s %*s %n",
-			   &start, &end, &at) == 2 && at && !strcmp(line + at, path))
+		if (sscanf(l.text, "%" SCNx64 "-%" SCNx64 " %*s %*s %*s %*s %n",
+			   &start, &end, &at) == 2 && at && !strcmp(l.text + at, path))
 			hook(ctx, start, end);
 	}
-	free(line);
-	if (f)
-		fclose(f);
 	return read;
 }
 
@@ -201,24 +206,17 @@ enum { DEEPEST = 33 };	/* MAX_PID_NS_LEVEL of the kernel, and ours */
 /* Read the ids of a task, from ours to its own namespace's; return how many. */
 static size_t ids_of(pid_t task, int *ids)
 {
-	FILE *f = open_proc(task, "status");
-	char line[512];
+	struct lines l = proc_lines(task, "status");
 	size_t n = 0;
+	int used;
 
-	while (f && fgets(line, sizeof(line), f)) {
-		const char *at = line + 6;
-		int used;
-
-		if (strncmp(line, "NSpid:", 6))
+	while (lines_next(&l)) {
+		if (strncmp(l.text, "NSpid:", 6))
 			continue;
-		while (n < DEEPEST && sscanf(at, "%d%n", &ids[n], &used) == 1) {
-			at += used;
+		for (const char *at = l.text + 6; n < DEEPEST && sscanf(at, "%d%n", &ids[n], &used) == 1;
+		     at += used)
 			n++;
-		}
-		break;
 	}
-	if (f)
-		fclose(f);
 	return n;
 }
 
@@ -267,13 +265,18 @@ pid_t proc_pid_in(const struct pidns *ns, pid_t tid)
 	       ids[ns->level] : 0;
 }
 
-static pid_t find_by_nspid(const struct pidns *ns, pid_t nspid)
+pid_t proc_pid_from(const struct pidns *ns, pid_t nspid, pid_t guess)
 {
-	DIR *processes = sysfile_dir(AT_FDCWD, "/proc"), *tasks;
+	DIR *processes, *tasks;
 	char path[32];
 	const char *name;
 	pid_t process, task, found = 0;
 
+	if (!ns->level)
+		return nspid;
+	if (guess && proc_pid_in(ns, guess) == nspid)
+		return guess;
+	processes = sysfile_dir(AT_FDCWD, "/proc");
 	while (processes && !found && (name = sysfile_next(processes))) {
 		process = atoi(name);
 		if (process <= 0)
@@ -293,13 +296,6 @@ static pid_t find_by_nspid(const struct pidns *ns, pid_t nspid)
 	if (processes)
 		closedir(processes);
 	return found;
-}
-
-pid_t proc_pid_from(const struct pidns *ns, pid_t nspid, pid_t guess)
-{
-	if (!ns->level)
-		return nspid;
-	return guess && proc_pid_in(ns, guess) == nspid ? guess : find_by_nspid(ns, nspid);
 }
 
 pid_t proc_pid_here(pid_t tid, pid_t nspid, pid_t guess)
@@ -327,19 +323,17 @@ bool proc_exe(pid_t tid, char *text, size_t size)
 
 char **proc_command(pid_t tid, size_t most)
 {
-	char **words = xcalloc(1, sizeof(*words)), *word = NULL;
-	size_t size = 0, n = 0, read = 0;
-	FILE *f = open_proc(tid, "cmdline");
+	char **words = xcalloc(1, sizeof(*words));
+	struct lines l = proc_lines(tid, "cmdline");
+	size_t n = 0, read = 0;
 
-	while (f && read < most && getdelim(&word, &size, '\0', f) > 0) {
-		read += strlen(word) + 1;
+	while (l.file && read < most && getdelim(&l.text, &l.size, '\0', l.file) > 0) {
+		read += strlen(l.text) + 1;
 		words = xrealloc(words, (n + 2) * sizeof(*words));
-		words[n++] = xstrndup(word, strnlen(word, most));
+		words[n++] = xstrndup(l.text, strnlen(l.text, most));
 		words[n] = NULL;
 	}
-	if (f)
-		fclose(f);
-	free(word);
+	lines_end(&l);
 	return words;
 }
 
@@ -348,4 +342,64 @@ void proc_command_free(char **words)
 	for (size_t i = 0; words[i]; i++)
 		free(words[i]);
 	free(words);
+}
+
+#define MOUNT_PROC "; as root run 'mount -t proc proc /proc'"
+
+const char *mounts_proc_missing(void)
+{
+	if (!proc_has("/proc"))
+		return "/proc is not mounted" MOUNT_PROC;
+	if (!proc_is_ours())
+		return "/proc is that of another PID namespace" MOUNT_PROC;
+	return NULL;
+}
+
+const char *mounts_sys_missing(void)
+{
+	struct statfs fs;
+
+	return !statfs("/sys", &fs) && fs.f_type == SYSFS_MAGIC ? NULL :
+	       "/sys is not mounted; as root run 'mount -t sysfs sysfs /sys'";
+}
+
+#define PMUS "/sys/bus/event_source/devices"
+#define HIDDEN(dir) { dir, dir " is hidden by another file system; as root run 'umount " dir "'" }
+
+const char *mounts_pmus_missing(void)
+{
+	static const struct { const char *name, *hidden; } dirs[] = {
+		HIDDEN("/sys/bus"), HIDDEN("/sys/bus/event_source"), HIDDEN(PMUS),
+		HIDDEN("/sys/devices"), HIDDEN(PMUS "/software"),
+	};
+	const char *why = mounts_sys_missing();
+	bool empty;
+	DIR *d;
+
+	for (size_t i = 0; !why && i < sizeof(dirs) / sizeof(*dirs); i++)
+		if (!access(dirs[i].name, F_OK) && sysfile_hidden(dirs[i].name, SYSFS_MAGIC))
+			why = dirs[i].hidden;
+	if (why)
+		return why;
+	d = sysfile_dir(AT_FDCWD, PMUS);
+	empty = !d || !sysfile_next(d);
+	if (d)
+		closedir(d);
+	return empty ? PMUS ", which lists the PMUs, is missing or empty" : NULL;
+}
+
+void mounts_warn(void)
+{
+	const char *const missing[] = { mounts_proc_missing(), mounts_sys_missing() };
+
+	for (size_t i = 0; i < sizeof(missing) / sizeof(*missing); i++)
+		if (missing[i])
+			warn("%s", missing[i]);
+}
+
+void mounts_warn_facts(void)
+{
+	mounts_warn();
+	if (!mounts_proc_missing() && access("/proc/sys/kernel", F_OK))
+		warn("/proc/sys is hidden, as by the option subset=pid" MOUNT_PROC);
 }

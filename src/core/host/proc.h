@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What /proc shows of a running process, see proc(5). */
+/* What /proc shows of a running process, see proc(5), and what to do where it or /sys is missing. */
 #pragma once
 
 #include <stdbool.h>
@@ -7,11 +7,19 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "core/host/sysfile.h"
+
+/* Read memory of this process, up to the first page that is not mapped; return how much. */
+size_t own_memory_read(uint64_t addr, void *dst, size_t len);
+
 /*
  * Return whether n more descriptors can be open at once, by opening as many, up to 256.
  * If not, raise the soft limit (RLIMIT_NOFILE) to the hard one, which children inherit.
  */
 bool descriptors_want(size_t n);
+
+/* Return the lines of a file of the task's directory. */
+struct lines proc_lines(pid_t tid, const char *name);
 
 /* What /proc/PID/fd shows for a perf event, /proc/PID/maps for its ring. */
 #define PROC_EVENT_LINK "anon_inode:[perf_event]"
@@ -93,3 +101,23 @@ bool proc_exe(pid_t tid, char *text, size_t size);
  */
 char **proc_command(pid_t tid, size_t most);
 void proc_command_free(char **words);
+
+/* The file systems by which the kernel tells facts. */
+
+/* Return why /proc cannot be used, and what to do; NULL if it can.  A constant string. */
+const char *mounts_proc_missing(void);
+
+/* Return the same of sysfs in /sys. */
+const char *mounts_sys_missing(void);
+
+/*
+ * Return the same of the directories of sysfs that list the PMUs: whether something is mounted over
+ * one, or they are empty, which they are in no kernel that has perf events.
+ */
+const char *mounts_pmus_missing(void);
+
+/* Warn about each of the two that is missing. */
+void mounts_warn(void);
+
+/* Warn of that, and of a /proc without /proc/sys, which judging calls requires. */
+void mounts_warn_facts(void);

@@ -2,11 +2,13 @@
 #include "core/host/proc_image.h"
 
 #include <dirent.h>
+#include <elf.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/bpf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -20,6 +22,116 @@
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
+
+enum { NOTES_MAX = 4096, SEGMENTS_MAX = 512 };
+
+static size_t aligned(size_t n)
+{
+	return (n + 3) & ~(size_t)3;
+}
+
+/* Find the build id in len bytes of ELF notes; return its size, or 0. */
+static size_t build_id_in_notes(const uint8_t *notes, size_t len, uint8_t id[BUILD_ID_BYTES])
+{
+	size_t at = 0;
+
+	while (len - at >= sizeof(Elf64_Nhdr)) {
+		Elf64_Nhdr n; /* the same in 32-bit files */
+		const uint8_t *name = notes + at + sizeof(n), *desc;
+
+		memcpy(&n, notes + at, sizeof(n));
+		at += sizeof(n);
+		if (n.n_namesz > len - at || aligned(n.n_namesz) > len - at)
+			return 0;
+		at += aligned(n.n_namesz);
+		desc = notes + at;
+		if (n.n_descsz > len - at)
+			return 0;
+		if (n.n_type == NT_GNU_BUILD_ID && n.n_namesz == sizeof(ELF_NOTE_GNU) &&
+		    !memcmp(name, ELF_NOTE_GNU, sizeof(ELF_NOTE_GNU))) {
+			size_t size = n.n_descsz < BUILD_ID_BYTES ? n.n_descsz : BUILD_ID_BYTES;
+
+			memcpy(id, desc, size);
+			return size;
+		}
+		if (aligned(n.n_descsz) > len - at)
+			return 0;
+		at += aligned(n.n_descsz);
+	}
+	return 0;
+}
+
+/* base: where the ELF file begins in fd. */
+static size_t build_id_at(int fd, uint64_t base, uint8_t id[BUILD_ID_BYTES])
+{
+	uint8_t notes[NOTES_MAX];
+	union { Elf64_Ehdr wide; Elf32_Ehdr narrow; } e;
+	union { Elf64_Phdr wide; Elf32_Phdr narrow; } p;
+	uint64_t at, len;
+	size_t size = 0, width;
+	unsigned int count;
+	ssize_t got;
+	bool wide;
+
+	if (pread(fd, &e, sizeof(e), (off_t)base) != sizeof(e) ||
+	    memcmp(e.wide.e_ident, ELFMAG, SELFMAG))
+		return 0;
+	wide = e.wide.e_ident[EI_CLASS] == ELFCLASS64;
+	at = base + (wide ? e.wide.e_phoff : e.narrow.e_phoff);
+	count = wide ? e.wide.e_phnum : e.narrow.e_phnum;
+	width = wide ? sizeof(p.wide) : sizeof(p.narrow);
+	for (unsigned int i = 0; i < count && i < SEGMENTS_MAX && !size; i++) {
+		if (pread(fd, &p, width, (off_t)(at + i * width)) != (ssize_t)width ||
+		    (wide ? p.wide.p_type : p.narrow.p_type) != PT_NOTE)
+			continue;
+		len = wide ? p.wide.p_filesz : p.narrow.p_filesz;
+		got = pread(fd, notes, len < NOTES_MAX ? len : NOTES_MAX,
+			    (off_t)(base + (wide ? p.wide.p_offset : p.narrow.p_offset)));
+		if (got > 0)
+			size = build_id_in_notes(notes, (size_t)got, id);
+	}
+	return size;
+}
+
+size_t build_id_of_file(pid_t pid, const char *path, uint8_t id[BUILD_ID_BYTES])
+{
+	struct buf name = { 0 };
+	int fd = mapped_file_open("/proc", pid, path, &name);
+	size_t size = 0;
+
+	buf_free(&name);
+	if (fd < 0)
+		return 0;
+	size = build_id_at(fd, 0, id);
+	close(fd);
+	return size;
+}
+
+size_t build_id_of_vdso(uint8_t id[BUILD_ID_BYTES])
+{
+	uint64_t base = getauxval(AT_SYSINFO_EHDR);
+	int fd = base ? open("/proc/self/mem", O_RDONLY | O_CLOEXEC) : -1;
+	size_t size;
+
+	if (fd < 0)
+		return 0;
+	size = build_id_at(fd, base, id);
+	close(fd);
+	return size;
+}
+
+size_t build_id_of_kernel(uint8_t id[BUILD_ID_BYTES])
+{
+	int fd = open("/sys/kernel/notes", O_RDONLY | O_CLOEXEC);
+	uint8_t notes[NOTES_MAX];
+	ssize_t n;
+
+	if (fd < 0)
+		return 0;
+	n = read(fd, notes, sizeof(notes));
+	close(fd);
+	return n > 0 ? build_id_in_notes(notes, (size_t)n, id) : 0;
+}
 
 #ifdef HAVE_LIBBPF
 #include <bpf/btf.h>
@@ -63,19 +175,19 @@ static struct proc_image_function *proc_image_add_function(struct proc_image *p,
 }
 
 /* Add a line of /proc/PID/maps if it is an executable mapping. */
-static void proc_image_add_line(struct proc_image *p, char *line)
+static void proc_image_add_line(struct proc_image *p, const char *line)
 {
 	unsigned long long start, end, pgoff, inode;
 	unsigned int major, minor;
 	struct proc_image_map *m;
-	char prot[5], *path;
+	char prot[5];
+	const char *path;
 	int at = 0;
 
 	if (sscanf(line, "%llx-%llx %4s %llx %x:%x %llu%n", &start, &end, prot, &pgoff, &major,
 		   &minor, &inode, &at) < 7 || strlen(prot) < 4 || prot[2] != 'x' || start >= end)
 		return;
 	path = line + at + strspn(line + at, " ");
-	path[strcspn(path, "\n")] = '\0';
 	m = proc_image_add_map(p, *path ? path : "//anon");
 	m->start = start;
 	m->end = end;
@@ -89,17 +201,13 @@ static void proc_image_add_line(struct proc_image *p, char *line)
 
 pid_t proc_group_of(pid_t tid, pid_t *parent)
 {
-	char path[40], line[256];
+	struct lines l = proc_lines(tid, "status");
 	int pid = 0, above = 0;
-	FILE *f;
 
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)tid);
-	f = fopen(path, "re");
-	while (f && !above && fgets(line, sizeof(line), f))
-		if (sscanf(line, "Tgid: %d", &pid) != 1 && sscanf(line, "PPid: %d", &above) == 1)
+	while (lines_next(&l))
+		if (sscanf(l.text, "Tgid: %d", &pid) != 1 && sscanf(l.text, "PPid: %d", &above) == 1)
 			break;
-	if (f)
-		fclose(f);
+	lines_end(&l);
 	if (parent)
 		*parent = above;
 	return pid;
@@ -128,10 +236,8 @@ static void proc_image_add_threads(struct proc_image *p, const struct pidns *ns)
 
 bool proc_image_read(pid_t pid, bool maps, const struct pidns *ns, struct proc_image *p)
 {
-	char path[40], *line = NULL;
-	size_t size = 0;
+	struct lines l = { 0 };
 	pid_t parent;
-	FILE *f;
 
 	*p = (struct proc_image){ .pid = proc_pid_in(ns, pid), .here = pid };
 	if (!p->pid)
@@ -139,13 +245,11 @@ bool proc_image_read(pid_t pid, bool maps, const struct pidns *ns, struct proc_i
 	proc_group_of(pid, &parent);
 	p->parent = parent ? proc_pid_in(ns, parent) : 0;
 	proc_image_add_threads(p, ns);
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-	f = maps ? fopen(path, "re") : NULL;
-	while (f && p->nmaps < PROC_IMAGE_MAPS && getline(&line, &size, f) > 0)
-		proc_image_add_line(p, line);
-	free(line);
-	if (f)
-		fclose(f);
+	if (maps)
+		l = proc_lines(pid, "maps");
+	while (p->nmaps < PROC_IMAGE_MAPS && lines_next(&l))
+		proc_image_add_line(p, l.text);
+	lines_end(&l);
 	if (!p->nthreads)
 		proc_image_free(p);
 	return p->nthreads;
@@ -157,16 +261,13 @@ bool proc_image_read(pid_t pid, bool maps, const struct pidns *ns, struct proc_i
  */
 static void proc_image_kernel_range(uint64_t *start, uint64_t *end)
 {
-	FILE *f = fopen("/proc/kallsyms", "re");
+	struct lines l = lines_of("/proc/kallsyms");
 	unsigned long long addr;
-	char line[256], name[64];
+	char name[64];
 	bool text = false;
 
-	if (!f)
-		return;
-	while (!*end && fgets(line, sizeof(line), f)) {
-		if (!strstr(line, "text") ||
-		    sscanf(line, "%llx %*c %63s", &addr, name) != 2)
+	while (!*end && lines_next(&l)) {
+		if (!strstr(l.text, "text") || sscanf(l.text, "%llx %*c %63s", &addr, name) != 2)
 			continue;
 		if (!strcmp(name, "_etext"))
 			*end = addr;
@@ -174,33 +275,15 @@ static void proc_image_kernel_range(uint64_t *start, uint64_t *end)
 			*start = addr;
 		text |= !strcmp(name, "_text");
 	}
-	fclose(f);
-}
-
-static void proc_image_add_modules(struct proc_image *p)
-{
-	FILE *f = fopen("/proc/modules", "re");
-	unsigned long long size, addr;
-	char line[4096], name[64], path[72];
-	struct proc_image_map *m;
-
-	if (!f)
-		return;
-	while (fgets(line, sizeof(line), f)) {
-		if (sscanf(line, "%63s %llu %*s %*s %*s %llx", name, &size, &addr) != 3 || !addr)
-			continue;
-		snprintf(path, sizeof(path), "[%s]", name);
-		m = proc_image_add_map(p, path);
-		m->start = addr;
-		m->end = addr + size;
-	}
-	fclose(f);
+	lines_end(&l);
 }
 
 bool proc_image_read_kernel(struct proc_image *p)
 {
 	struct proc_image_map *m;
 	uint64_t start = 0, end = 0;
+	unsigned long long size, addr;
+	char name[64], path[72];
 
 	*p = (struct proc_image){ .pid = -1, .here = -1 };
 	proc_image_kernel_range(&start, &end);
@@ -210,7 +293,14 @@ bool proc_image_read_kernel(struct proc_image *p)
 	m = proc_image_add_map(p, "[kernel.kallsyms]_text");
 	m->start = m->pgoff = start;
 	m->end = end;
-	proc_image_add_modules(p);
+	for (struct lines l = lines_of("/proc/modules"); lines_next(&l);) {
+		if (sscanf(l.text, "%63s %llu %*s %*s %*s %llx", name, &size, &addr) != 3 || !addr)
+			continue;
+		snprintf(path, sizeof(path), "[%s]", name);
+		m = proc_image_add_map(p, path);
+		m->start = addr;
+		m->end = addr + size;
+	}
 	return true;
 }
 
@@ -243,7 +333,7 @@ static uint8_t *records_begin(struct buf *b, uint32_t type, size_t fixed, size_t
 	return bytes;
 }
 
-static void records_add_namespaces(struct buf *b, pid_t pid, const struct proc_image_thread *t)
+void proc_image_add_namespaces(struct proc_image *p)
 {
 	static const char *const names[NR_NAMESPACES] = {
 		[NET_NS_INDEX] = "net", [UTS_NS_INDEX] = "uts",	  [IPC_NS_INDEX] = "ipc",
@@ -251,46 +341,29 @@ static void records_add_namespaces(struct buf *b, pid_t pid, const struct proc_i
 		[CGROUP_NS_INDEX] = "cgroup",
 	};
 	const struct layout *l = &layout_perf_record_namespaces, *link = &layout_perf_ns_link_info;
-	uint8_t *bytes = records_begin(b, PERF_RECORD_NAMESPACES, l->size,
-				       l->size + NR_NAMESPACES * link->size);
+	const size_t links = NR_NAMESPACES * link->size;
 
-	field_set(&l->fields[PERF_RECORD_NAMESPACES_PID], (uint32_t)pid, bytes);
-	field_set(&l->fields[PERF_RECORD_NAMESPACES_TID], (uint32_t)t->tid, bytes);
-	field_set(&l->fields[PERF_RECORD_NAMESPACES_NR_NAMESPACES], NR_NAMESPACES, bytes);
-	bytes += l->size;
-	for (size_t i = 0; i < NR_NAMESPACES; i++, bytes += link->size) {
-		char path[40];
-		struct stat st;
+	for (size_t i = 0; i < p->nthreads && p->records.len < RECORDS_MOST; i++) {
+		uint8_t *bytes = records_begin(&p->records, PERF_RECORD_NAMESPACES, l->size,
+					       l->size + links);
 
-		snprintf(path, sizeof(path), "/proc/%d/ns/%s", (int)t->here, names[i]);
-		if (stat(path, &st))
-			continue;
-		field_set(&link->fields[PERF_NS_LINK_INFO_DEV], st.st_dev, bytes);
-		field_set(&link->fields[PERF_NS_LINK_INFO_INO], st.st_ino, bytes);
+		field_set(&l->fields[PERF_RECORD_NAMESPACES_PID], (uint32_t)p->pid, bytes);
+		field_set(&l->fields[PERF_RECORD_NAMESPACES_TID], (uint32_t)p->threads[i].tid, bytes);
+		field_set(&l->fields[PERF_RECORD_NAMESPACES_NR_NAMESPACES], NR_NAMESPACES, bytes);
+		bytes += l->size;
+		for (size_t k = 0; k < NR_NAMESPACES; k++, bytes += link->size) {
+			char path[40];
+			struct stat st;
+
+			snprintf(path, sizeof(path), "/proc/%d/ns/%s", (int)p->threads[i].here,
+				 names[k]);
+			if (stat(path, &st))
+				continue;
+			field_set(&link->fields[PERF_NS_LINK_INFO_DEV], st.st_dev, bytes);
+			field_set(&link->fields[PERF_NS_LINK_INFO_INO], st.st_ino, bytes);
+		}
+		p->records.len += links;
 	}
-	b->len += NR_NAMESPACES * link->size;
-}
-
-void proc_image_add_namespaces(struct proc_image *p)
-{
-	for (size_t i = 0; i < p->nthreads && p->records.len < RECORDS_MOST; i++)
-		records_add_namespaces(&p->records, p->pid, &p->threads[i]);
-}
-
-/* Return the id of a cgroup, which its file handle is, or 0. */
-static uint64_t records_cgroup_id(const char *path)
-{
-	union {
-		struct file_handle handle;
-		char room[sizeof(struct file_handle) + sizeof(uint64_t)];
-	} u = { .handle.handle_bytes = sizeof(uint64_t) };
-	uint64_t id;
-	int mount;
-
-	if (name_to_handle_at(AT_FDCWD, path, &u.handle, &mount, 0))
-		return 0;
-	memcpy(&id, u.handle.f_handle, sizeof(id));
-	return id;
 }
 
 /* Append the cgroup at path, whose name begins behind the mount, and those below it. */
@@ -302,8 +375,17 @@ static void records_add_cgroups(struct buf *b, char *path, size_t mount)
 	size_t room = (strlen(name) + 8) & ~(size_t)7;
 	DIR *dir = opendir(path);
 	struct dirent *d;
+	union {
+		struct file_handle handle;
+		char room[sizeof(struct file_handle) + sizeof(uint64_t)];
+	} u = { .handle.handle_bytes = sizeof(uint64_t) };
+	uint64_t id = 0;
+	int at;
 
-	field_set(&l->fields[PERF_RECORD_CGROUP_ID], records_cgroup_id(path),
+	/* the id of a cgroup is its file handle */
+	if (!name_to_handle_at(AT_FDCWD, path, &u.handle, &at, 0))
+		memcpy(&id, u.handle.f_handle, sizeof(id));
+	field_set(&l->fields[PERF_RECORD_CGROUP_ID], id,
 		  records_begin(b, PERF_RECORD_CGROUP, l->size, l->size + room));
 	memcpy(b->data + b->len, name, strlen(name));
 	b->len += room;
@@ -371,84 +453,48 @@ static bool bpf_read_code(uint32_t id, struct bpf_code *c)
 	       i->nr_jited_ksyms == i->nr_jited_func_lens && i->nr_jited_ksyms == i->nr_prog_tags;
 }
 
+/* Return the types of the program's functions, or NULL. */
+static struct btf *bpf_types_of(const struct bpf_code *c)
+{
 #ifdef HAVE_LIBBPF
-
-/* Append the name of the function whose type that is; return false if it is unknown. */
-static bool bpf_add_name(const struct btf *types, uint32_t type, struct buf *name)
-{
-	const struct btf_type *t = types ? BPF(btf__type_by_id)(types, type) : NULL;
-	const char *text = t ? BPF(btf__name_by_offset)(types, t->name_off) : NULL;
-
-	buf_adds(name, text ? text : "");
-	return text;
-}
-
-static struct btf *bpf_types_of(const struct bpf_code *c)
-{
-	return c->typed && c->info.nr_func_info == c->info.nr_jited_ksyms ?
-	       BPF(btf__load_from_kernel_by_id)(c->info.btf_id) : NULL;
-}
-
-static void bpf_free_types(struct btf *types)
-{
-	if (types)
-		BPF(btf__free)(types);
-}
-
-static bool bpf_can_read_types(void)
-{
-	return LATE_LOAD(LIBBPF);
-}
-#else
-static bool bpf_add_name(const struct btf *types, uint32_t type, struct buf *name)
-{
-	(void)types, (void)type, (void)name;
-	return false;
-}
-
-static struct btf *bpf_types_of(const struct bpf_code *c)
-{
+	if (c->typed && c->info.nr_func_info == c->info.nr_jited_ksyms)
+		return BPF(btf__load_from_kernel_by_id)(c->info.btf_id);
+#endif
 	(void)c;
 	return NULL;
 }
 
-static void bpf_free_types(struct btf *types)
+/* Return the name of the function whose type that is, or NULL. */
+static const char *bpf_name_of(const struct btf *types, uint32_t type)
 {
-	(void)types;
-}
+#ifdef HAVE_LIBBPF
+	const struct btf_type *t = types ? BPF(btf__type_by_id)(types, type) : NULL;
 
-static bool bpf_can_read_types(void)
-{
-	return false;
-}
+	return t ? BPF(btf__name_by_offset)(types, t->name_off) : NULL;
+#else
+	(void)types, (void)type;
+	return NULL;
 #endif
-
-/* Name a function as the kernel and perf do: by its tag, and by its type or the program. */
-static void bpf_name_function(const struct bpf_code *c, uint32_t i, const struct btf *types,
-			      struct buf *name)
-{
-	bool only = c->info.nr_jited_ksyms == 1 && *c->info.name;
-
-	buf_reset(name);
-	buf_adds(name, "bpf_prog_");
-	for (size_t k = 0; k < BPF_TAG_SIZE; k++)
-		buf_addf(name, "%02x", c->tags[i][k]);
-	buf_addc(name, '_');
-	if (!bpf_add_name(types, c->types[i].type_id, name))
-		buf_adds(name, only ? c->info.name : "F");
 }
 
+/* Add the functions, named as by the kernel and perf: by the tag, and by the type or the program. */
 static void proc_image_add_program(struct proc_image *p, const struct bpf_code *c)
 {
 	struct btf *types = bpf_types_of(c);
+	bool only = c->info.nr_jited_ksyms == 1 && *c->info.name;
 	struct buf name = { 0 };
 
 	for (uint32_t i = 0; i < c->info.nr_jited_ksyms; i++) {
+		const char *typed = bpf_name_of(types, c->types[i].type_id);
 		struct proc_image_function *f;
 
 		if (!c->starts[i]) /* concealed (kptr_restrict) */
 			continue;
-		bpf_name_function(c, i, types, &name);
+		buf_reset(&name);
+		buf_adds(&name, "bpf_prog_");
+		for (size_t k = 0; k < BPF_TAG_SIZE; k++)
+			buf_addf(&name, "%02x", c->tags[i][k]);
+		buf_addf(&name, "_%s", typed ? typed : only ? c->info.name : "F");
 		f = proc_image_add_function(p, buf_str(&name));
 		f->start = c->starts[i];
 		f->size = c->sizes[i];
@@ -456,7 +502,10 @@ static void proc_image_add_program(struct proc_image *p, const struct bpf_code *
 		memcpy(f->tag, c->info.tag, sizeof(f->tag));
 	}
 	buf_free(&name);
-	bpf_free_types(types);
+#ifdef HAVE_LIBBPF
+	if (types)
+		BPF(btf__free)(types);
+#endif
 }
 
 /* Return whether p has the functions of the programs that are loaded, and of no others. */
@@ -474,11 +523,13 @@ static bool proc_image_has_programs(const struct proc_image *p)
 	return !bpf_next_program(id);
 }
 
-/* Remove the functions of programs, and keep the others. */
-static void proc_image_drop_programs(struct proc_image *p)
+void proc_image_update_functions(struct proc_image *p)
 {
+	struct bpf_code *c;
 	size_t n = 0;
 
+	if (proc_image_has_programs(p))
+		return;
 	for (size_t i = 0; i < p->nfunctions; i++) {
 		if (p->functions[i].program)
 			free(p->functions[i].name);
@@ -486,19 +537,12 @@ static void proc_image_drop_programs(struct proc_image *p)
 			p->functions[n++] = p->functions[i];
 	}
 	p->nfunctions = n;
-}
-
-void proc_image_update_functions(struct proc_image *p)
-{
-	struct bpf_code *c;
-
-	if (proc_image_has_programs(p))
-		return;
-	proc_image_drop_programs(p);
 	if (!bpf_next_program(0))
 		return;
 	c = xcalloc(1, sizeof(*c)); /* valgrind does not see what bpf(2) writes */
-	c->typed = bpf_can_read_types();
+#ifdef HAVE_LIBBPF
+	c->typed = LATE_LOAD(LIBBPF);
+#endif
 	for (uint32_t id = 0; (id = bpf_next_program(id));)
 		if (bpf_read_code(id, c))
 			proc_image_add_program(p, c);
@@ -507,19 +551,18 @@ void proc_image_update_functions(struct proc_image *p)
 
 void proc_image_add_trampolines(struct proc_image *p)
 {
-	FILE *f = bpf_next_program(0) ? fopen("/proc/kallsyms", "re") : NULL;
 	struct proc_image_function *found;
 	unsigned long long start;
-	char line[256], name[128];
+	char name[128];
 
-	while (f && fgets(line, sizeof(line), f)) {
-		if (!strstr(line, "\t[bpf]") || sscanf(line, "%llx %*c %127s", &start, name) != 2 ||
+	if (!bpf_next_program(0))
+		return;
+	for (struct lines l = lines_of("/proc/kallsyms"); lines_next(&l);) {
+		if (!strstr(l.text, "\t[bpf]") || sscanf(l.text, "%llx %*c %127s", &start, name) != 2 ||
 		    (strncmp(name, "bpf_trampoline_", 15) && strncmp(name, "bpf_dispatcher_", 15)))
 			continue;
 		found = proc_image_add_function(p, name);
 		found->start = start;
 		found->size = (uint32_t)sysconf(_SC_PAGESIZE); /* perf takes it to be that */
 	}
-	if (f)
-		fclose(f);
 }

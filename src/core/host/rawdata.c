@@ -94,38 +94,30 @@ static uint32_t narrow_to(const struct raw_field *f, const char *type,
 	return 0;
 }
 
-static void classify_many(struct raw_field *f, const char *type,
-			  unsigned long count)
-{
-	bool is_char = format_has_word(type, "char") && !format_has_word(type, "unsigned") &&
-		       !format_has_word(type, "signed") && !strchr(type, '*');
-
-	f->elem = count && f->size % count == 0 ? f->size / count :
-						  size_of_type(type);
-	/* cpumask_t *[] is the mask itself, not pointers to it */
-	if (format_has_word(type, "cpumask_t"))
-		f->base = RAW_HEX;
-	else if (strchr(type, '*'))
-		f->base = RAW_ADDR;
-	f->kind = is_char ? RAW_STRING :
-		  f->elem > 1 && is_number_size(f->elem) ? RAW_NUMBER :
-							   RAW_BYTES;
-}
-
 void raw_format_add(struct raw_format *f, struct raw_field field,
 		    const char *type, unsigned long count)
 {
+	bool pointer = strchr(type, '*');
+	bool is_char = format_has_word(type, "char") && !format_has_word(type, "unsigned") &&
+		       !format_has_word(type, "signed") && !pointer;
+
 	field.relative = format_has_word(type, "__rel_loc");
 	field.dynamic = field.relative || format_has_word(type, "__data_loc");
 	field.common = !strncmp(field.name, "common_", 7);
+	if (pointer)
+		field.base = RAW_ADDR;
 	if (field.dynamic || field.array) {
-		classify_many(&field, type, field.dynamic ? 0 : count);
+		field.elem = !field.dynamic && count && field.size % count == 0 ?
+			     field.size / count : size_of_type(type);
+		/* cpumask_t *[] is the mask itself, not pointers to it */
+		if (format_has_word(type, "cpumask_t"))
+			field.base = RAW_HEX;
+		field.kind = is_char ? RAW_STRING :
+			     field.elem > 1 && is_number_size(field.elem) ? RAW_NUMBER : RAW_BYTES;
 	} else {
 		field.elem = field.size;
 		field.narrow = narrow_to(&field, type, &field.is_signed);
 		field.kind = is_number_size(field.size) ? RAW_NUMBER : RAW_BYTES;
-		if (strchr(type, '*'))
-			field.base = RAW_ADDR;
 	}
 	f->fields = xrealloc(f->fields, (f->nfields + 1) * sizeof(field));
 	f->fields[f->nfields++] = field;
@@ -196,14 +188,6 @@ static bool format_split(char *decl, char **type, char **name, unsigned long *co
 	return true;
 }
 
-static bool format_has_field(const struct raw_format *f, const char *name)
-{
-	for (size_t i = 0; i < f->nfields; i++)
-		if (!strcmp(f->fields[i].name, name))
-			return true;
-	return false;
-}
-
 /* Parse the rest of a line after "field:". */
 static bool format_add_line(struct raw_format *f, char *line)
 {
@@ -224,10 +208,11 @@ static bool format_add_line(struct raw_format *f, char *line)
 	*semicolon = '\0';
 	if (!format_split(line, &type, &field.name, &count, &field.array))
 		return false;
-	if (format_has_field(f, field.name)) {	/* the kernel refuses such an event */
-		free(field.name);
-		return false;
-	}
+	for (size_t i = 0; i < f->nfields; i++)
+		if (!strcmp(f->fields[i].name, field.name)) { /* the kernel refuses such an event */
+			free(field.name);
+			return false;
+		}
 	raw_format_add(f, field, type, count);
 	return true;
 }
@@ -324,22 +309,6 @@ static const char *skip_argument(const char *p)
 	return p;
 }
 
-/* Skip spaces, opening parentheses and casts before an operand. */
-static const char *skip_casts(const char *p, const char *end)
-{
-	while (p < end && (*p == ' ' || *p == '(')) {
-		const char *q = p + 1;
-
-		while (*p == '(' && q < end &&
-		       (isalnum((unsigned char)*q) || strchr("_ *", *q)))
-			q++;
-		/* skip "(unsigned long)" as a whole, of "(REC->x)" the parenthesis */
-		p = *p == '(' && q > p + 1 && q < end && *q == ')' ? q + 1 :
-								    p + 1;
-	}
-	return p;
-}
-
 /* Set the base of the field at p: "REC->name", then the end or one of the bytes of tail. */
 static void set_base(struct raw_format *f, const char *p, const char *end,
 		     enum raw_base base, const char *tail)
@@ -347,7 +316,14 @@ static void set_base(struct raw_format *f, const char *p, const char *end,
 	size_t len = 0;
 	const char *q;
 
-	p = skip_casts(p, end);
+	/* spaces, opening parentheses and casts */
+	while (p < end && (*p == ' ' || *p == '(')) {
+		for (q = p + 1; *p == '(' && q < end &&
+		     (isalnum((unsigned char)*q) || strchr("_ *", *q)); q++)
+			;
+		/* skip "(unsigned long)" as a whole, of "(REC->x)" the parenthesis */
+		p = *p == '(' && q > p + 1 && q < end && *q == ')' ? q + 1 : p + 1;
+	}
 	if (end - p < 5 || strncmp(p, "REC->", 5))
 		return;
 	p += 5;
@@ -461,27 +437,20 @@ static void emit_number(const struct raw_field *f, const char *key,
 		sink_uint(s, key, v);
 }
 
-static void emit_text(const struct raw_field *f, const uint8_t *p, size_t n,
-		      struct sink *s)
-{
-	bool is_string = f->kind == RAW_STRING, cut;
-
-	if (is_string)
-		n = strnlen((const char *)p, n);
-	cut = n > s->max_string;
-	if (cut)
-		n = s->max_string;
-	if (is_string)
-		sink_string(s, f->name, (const char *)p, n, cut);
-	else
-		sink_bytes(s, f->name, p, n, cut);
-}
-
 static void emit_value(const struct raw_field *f, const uint8_t *p, size_t n,
 		       struct sink *s)
 {
+	bool cut;
+
 	if (f->kind != RAW_NUMBER) {
-		emit_text(f, p, n, s);
+		if (f->kind == RAW_STRING)
+			n = strnlen((const char *)p, n);
+		cut = n > s->max_string;
+		n = cut ? s->max_string : n;
+		if (f->kind == RAW_STRING)
+			sink_string(s, f->name, (const char *)p, n, cut);
+		else
+			sink_bytes(s, f->name, p, n, cut);
 	} else if (f->array || f->dynamic) {
 		sink_begin(s, f->name, SINK_ARRAY);
 		/* bytes that are less than a number are padding */
@@ -491,26 +460,6 @@ static void emit_value(const struct raw_field *f, const uint8_t *p, size_t n,
 	} else {
 		emit_number(f, f->name, p, s);
 	}
-}
-
-/*
- * Emit a value through its location: 16 bits of offset, then 16 of length
- * (include/trace/stages/stage5_get_offsets.h).
- */
-static void emit_dynamic(const struct raw_field *f, const uint8_t *data,
-			 size_t len, struct sink *s)
-{
-	uint64_t word = load_uint(data + f->offset, 4);
-	size_t at = word & 0xffff, n = word >> 16;
-
-	if (f->relative)
-		at += (size_t)f->offset + f->size;
-	if (at <= len && n <= len - at) {
-		emit_value(f, data + at, n, s);
-		return;
-	}
-	sink_hex(s, f->name, word);
-	sink_notef(s, "unreadable", "%zu bytes at %zu of %zu", n, at, len);
 }
 
 static bool is_there(const struct raw_field *f, size_t len)
@@ -543,44 +492,50 @@ bool rawdata_emit(struct rawdata *r, uint64_t tracepoint_id,
 		return false;
 	for (size_t i = 0; i < f->nfields; i++) {
 		const struct raw_field *d = &f->fields[i];
+		/* "char buf[]" at the end extends to the end of the data */
+		size_t at = d->offset, n = d->array && !d->size ? len - at : d->size;
+		uint64_t word = 0;
 
 		if (!wanted(d, s) || !is_there(d, len))
 			continue;
-		/* "char buf[]" at the end extends to the end of the data */
-		if (d->dynamic)
-			emit_dynamic(d, data, len, s);
-		else
-			emit_value(d, data + d->offset,
-				   d->array && !d->size ? len - d->offset : d->size, s);
+		if (d->dynamic) { /* include/trace/stages/stage5_get_offsets.h */
+			word = load_uint(data + at, 4);
+			at = (word & 0xffff) + (d->relative ? at + d->size : 0);
+			n = word >> 16;
+		}
+		if (at <= len && n <= len - at) {
+			emit_value(d, data + at, n, s);
+		} else {
+			sink_hex(s, d->name, word);
+			sink_notef(s, "unreadable", "%zu bytes at %zu of %zu", n, at, len);
+		}
 	}
 	if (missing)
 		sink_notef(s, "bounds", "too short for %zu fields", missing);
 	return true;
 }
 
-static void swap_field(const struct raw_field *f, uint8_t *data, size_t len)
-{
-	size_t at = f->offset, n = f->array && !f->size ? len - f->offset : f->size;
-	uint64_t word;
-
-	if (f->dynamic) {
-		swap_words(data + at, 4, 4);
-		word = load_uint(data + at, 4);
-		at = (word & 0xffff) + (f->relative ? at + f->size : 0);
-		n = word >> 16;
-	}
-	if (f->kind == RAW_NUMBER && at <= len && n <= len - at)
-		swap_words(data + at, n, f->elem);
-}
-
 void rawdata_swap(struct rawdata *r, uint64_t tracepoint_id, uint8_t *data, size_t len)
 {
-	const struct raw_format *f;
+	const struct raw_format *format;
 
 	if (len < 2 || (tracepoint_id && swap_load(data, 2) != tracepoint_id))
 		return;
-	f = find_format(r, swap_load(data, 2));
-	for (size_t i = 0; f && i < f->nfields; i++)
-		if (is_there(&f->fields[i], len))
-			swap_field(&f->fields[i], data, len);
+	format = find_format(r, swap_load(data, 2));
+	for (size_t i = 0; format && i < format->nfields; i++) {
+		const struct raw_field *f = &format->fields[i];
+		size_t at = f->offset, n = f->array && !f->size ? len - at : f->size;
+		uint64_t word;
+
+		if (!is_there(f, len))
+			continue;
+		if (f->dynamic) {
+			swap_words(data + at, 4, 4);
+			word = load_uint(data + at, 4);
+			at = (word & 0xffff) + (f->relative ? at + f->size : 0);
+			n = word >> 16;
+		}
+		if (f->kind == RAW_NUMBER && at <= len && n <= len - at)
+			swap_words(data + at, n, f->elem);
+	}
 }

@@ -18,9 +18,9 @@
 #include "core/host/symtab.h"
 #include "core/host/sysfile.h"
 #include "core/lib/buf.h"
-#include "core/lib/child.h"
 #include "core/lib/die.h"
 #include "core/lib/late.h"
+#include "core/lib/program.h"
 
 enum { MAX_SEGMENTS = 256, MAX_SCOPES = 128 };
 
@@ -42,56 +42,46 @@ struct debug_info {
 
 /* Separate debug information ----------------------------------------------------- */
 
-static bool debug_info_has_build_id(int fd, const unsigned char *id, int len)
-{
-	Elf *elf = DW(elf_begin)(fd, ELF_C_READ_MMAP, NULL);
-	const void *its;
-	bool same = elf && DW(dwelf_elf_gnu_build_id)(elf, &its) == len &&
-		    !memcmp(its, id, (size_t)len);
-
-	DW(elf_end)(elf);
-	return same;
-}
-
 /*
- * Find the file of a .gnu_debuglink section beside the file itself.  libdwfl's own
- * search would open whatever the section names.
+ * Find the file by its build ID, or else that of a .gnu_debuglink section beside the file itself.
+ * libdwfl's own search would open whatever the section names.
  */
-static int debug_info_find_by_link(Dwfl_Module *module, const char *path, const char *name,
-				   char **found)
+static int debug_info_find_separate(Dwfl_Module *module, void **data, const char *name,
+				    Dwarf_Addr base, const char *path, const char *link,
+				    GElf_Word crc, char **found)
 {
 	static const char *const places[] = { "/", "/.debug/" };
 	const char *slash = path ? strrchr(path, '/') : NULL;
 	const unsigned char *id;
+	const void *its;
 	GElf_Addr at;
-	int fd = -1, len = DW(dwfl_module_build_id)(module, &id, &at);
+	int fd = DW(dwfl_build_id_find_debuginfo)(module, data, name, base, path, link, crc, found);
+	int len = fd < 0 ? DW(dwfl_module_build_id)(module, &id, &at) : 0;
 
-	if (len <= 0 || !slash || !name || strchr(name, '/'))
-		return -1;
-	for (size_t i = 0; fd < 0 && i < sizeof(places) / sizeof(places[0]); i++) {
+	if (fd >= 0 || len <= 0 || !slash || !link || strchr(link, '/'))
+		return fd;
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
 		struct buf b = { 0 };
+		bool same = false;
+		Elf *elf;
 
-		buf_addf(&b, "%.*s%s%s", (int)(slash - path), path, places[i], name);
+		buf_addf(&b, "%.*s%s%s", (int)(slash - path), path, places[i], link);
 		fd = mapped_file_open_regular(buf_str(&b));
-		if (fd >= 0 && debug_info_has_build_id(fd, id, len)) {
+		if (fd >= 0) {
+			elf = DW(elf_begin)(fd, ELF_C_READ_MMAP, NULL);
+			same = elf && DW(dwelf_elf_gnu_build_id)(elf, &its) == len &&
+			       !memcmp(its, id, (size_t)len);
+			DW(elf_end)(elf);
+		}
+		if (same) {
 			*found = b.data;
 			return fd;
 		}
 		if (fd >= 0)
 			close(fd);
-		fd = -1;
 		buf_free(&b);
 	}
-	return fd;
-}
-
-static int debug_info_find_separate(Dwfl_Module *module, void **data, const char *name,
-				    Dwarf_Addr base, const char *path, const char *link,
-				    GElf_Word crc, char **found)
-{
-	int fd = DW(dwfl_build_id_find_debuginfo)(module, data, name, base, path, link, crc, found);
-
-	return fd >= 0 ? fd : debug_info_find_by_link(module, path, link, found);
+	return -1;
 }
 
 /*
@@ -126,39 +116,6 @@ static bool debug_info_set_alternate(Dwarf *dwarf)
 
 /* Symbols -------------------------------------------------------------------------- */
 
-static void debug_info_read_segments(struct debug_info *d)
-{
-	GElf_Addr bias;
-	Elf *elf = DW(dwfl_module_getelf)(d->module, &bias);
-	size_t n = 0;
-
-	if (!elf || DW(elf_getphdrnum)(elf, &n))
-		return;
-	for (size_t i = 0; i < n && d->nsegments < MAX_SEGMENTS; i++) {
-		GElf_Phdr p;
-
-		if (DW(gelf_getphdr)(elf, (int)i, &p) && p.p_type == PT_LOAD && p.p_flags & PF_X)
-			d->segments[d->nsegments++] = (struct segment){
-				p.p_offset, p.p_filesz, p.p_vaddr + bias,
-			};
-	}
-}
-
-/*
- * Return whether a symbol is code.  Those of assembly have no type; "$x" and "$d" only
- * separate code from data.
- */
-static bool debug_info_is_code(const GElf_Sym *sym, const char *name)
-{
-	int type = GELF_ST_TYPE(sym->st_info);
-
-	if (sym->st_shndx == SHN_UNDEF || !name || !*name)
-		return false;
-	return type == STT_FUNC || type == STT_GNU_IFUNC ||
-	       (type == STT_NOTYPE && sym->st_shndx != SHN_ABS &&
-		*name != '$' && *name != '.');
-}
-
 static void debug_info_read_symbols(struct debug_info *d)
 {
 	GElf_Addr bias;
@@ -173,8 +130,12 @@ static void debug_info_read_symbols(struct debug_info *d)
 		GElf_Addr addr;
 		const char *found = DW(dwfl_module_getsym_info)(d->module, i, &sym, &addr,
 							    NULL, NULL, NULL);
+		int type = found ? GELF_ST_TYPE(sym.st_info) : STT_SECTION;
 
-		if (!debug_info_is_code(&sym, found))
+		/* symbols of assembly have no type; "$x" and "$d" only separate code from data */
+		if (!found || !*found || sym.st_shndx == SHN_UNDEF ||
+		    !(type == STT_FUNC || type == STT_GNU_IFUNC ||
+		      (type == STT_NOTYPE && sym.st_shndx != SHN_ABS && *found != '$' && *found != '.')))
 			continue;
 		/* without the version behind '@'; bit 0 of ARM selects the instruction set */
 		snprintf(name, sizeof(name), "%.*s", (int)strcspn(found, "@"), found);
@@ -192,6 +153,9 @@ static void debug_info_read_symbols(struct debug_info *d)
 static struct debug_info *debug_info_new(int fd, const char *path)
 {
 	struct debug_info *d = xcalloc(1, sizeof(*d));
+	GElf_Addr bias;
+	size_t n = 0;
+	Elf *elf;
 
 	d->callbacks = (Dwfl_Callbacks){
 		.find_elf = DW(dwfl_build_id_find_elf), .find_debuginfo = debug_info_find_separate,
@@ -205,7 +169,17 @@ static struct debug_info *debug_info_new(int fd, const char *path)
 		return d;
 	}
 	DW(dwfl_report_end)(d->dwfl, NULL, NULL);
-	debug_info_read_segments(d);
+	elf = DW(dwfl_module_getelf)(d->module, &bias);
+	if (!elf || DW(elf_getphdrnum)(elf, &n))
+		n = 0;
+	for (size_t i = 0; i < n && d->nsegments < MAX_SEGMENTS; i++) {
+		GElf_Phdr p;
+
+		if (DW(gelf_getphdr)(elf, (int)i, &p) && p.p_type == PT_LOAD && p.p_flags & PF_X)
+			d->segments[d->nsegments++] = (struct segment){
+				p.p_offset, p.p_filesz, p.p_vaddr + bias,
+			};
+	}
 	debug_info_read_symbols(d);
 	return d;
 }
@@ -232,22 +206,6 @@ static Dwarf_Word debug_info_number(Dwarf_Die *die, unsigned int name)
 	if (DW(dwarf_attr)(die, name, &attr))
 		DW(dwarf_formudata)(&attr, &v);
 	return v;
-}
-
-/*
- * Find the unit of an address.  dwfl_module_addrdie() searches .debug_aranges, which clang
- * does not write.
- */
-static Dwarf_Die *debug_info_find_unit(struct debug_info *d, Dwarf_Addr addr, Dwarf_Addr *bias)
-{
-	Dwarf_Die *unit = DW(dwfl_module_addrdie)(d->module, addr, bias);
-
-	if (unit)
-		return unit;
-	while ((unit = DW(dwfl_module_nextcu)(d->module, unit, bias)))
-		if (DW(dwarf_haspc)(unit, addr - *bias) > 0)
-			break;
-	return unit;
 }
 
 /*
@@ -323,7 +281,11 @@ static void debug_info_add_lines(struct debug_info *d, Dwarf_Addr addr, struct c
 		if (d->dwarf && !debug_info_set_alternate(d->dwarf))
 			d->dwarf = NULL;
 	}
-	unit = d->dwarf ? debug_info_find_unit(d, addr, &bias) : NULL;
+	unit = d->dwarf ? DW(dwfl_module_addrdie)(d->module, addr, &bias) : NULL;
+	if (d->dwarf && !unit) /* that searches .debug_aranges, which clang does not write */
+		while ((unit = DW(dwfl_module_nextcu)(d->module, unit, &bias)))
+			if (DW(dwarf_haspc)(unit, addr - bias) > 0)
+				break;
 	line = unit ? DW(dwarf_getsrc_die)(unit, addr - bias) : NULL;
 	file = line ? DW(dwarf_linesrc)(line, NULL, NULL) : NULL;
 	if (file && !DW(dwarf_lineno)(line, &number))
@@ -372,28 +334,6 @@ struct helper {
 	struct file files[MAX_FILES];
 };
 
-/* Open the file as the process sees it; or by the mapping, if the file was deleted. */
-static int resolver_open_mapped(const struct helper *h, const struct resolver_request *r,
-				struct buf *path)
-{
-	int fd = mapped_file_open(h->proc, r->pid, r->path, path);
-
-	if (fd >= 0)
-		return fd;
-	buf_reset(path);
-	buf_addf(path, "%s/%d/map_files/%" PRIx64 "-%" PRIx64, h->proc, (int)r->pid,
-		 r->start, r->end);
-	return mapped_file_open_regular(buf_str(path));
-}
-
-static bool resolver_same_file(const struct stat *a, const struct stat *b)
-{
-	return a->st_dev == b->st_dev && a->st_ino == b->st_ino &&
-	       a->st_size == b->st_size &&
-	       a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
-	       a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
-}
-
 /* Return the entry of the file if it is known, else the least recently used one, emptied. */
 static struct file *resolver_place(struct helper *h, const struct stat *st)
 {
@@ -402,7 +342,9 @@ static struct file *resolver_place(struct helper *h, const struct stat *st)
 	for (size_t i = 0; i < MAX_FILES; i++) {
 		struct file *f = &h->files[i];
 
-		if (f->id && resolver_same_file(&f->st, st))
+		if (f->id && f->st.st_dev == st->st_dev && f->st.st_ino == st->st_ino &&
+		    f->st.st_size == st->st_size && f->st.st_mtim.tv_sec == st->st_mtim.tv_sec &&
+		    f->st.st_mtim.tv_nsec == st->st_mtim.tv_nsec)
 			return f;
 		if (f->used < oldest->used)
 			oldest = f;
@@ -428,7 +370,14 @@ static struct file *resolver_file(struct helper *h, const struct resolver_reques
 	for (size_t i = 0; r->file && i < MAX_FILES; i++)
 		if (h->files[i].id == r->file)
 			return &h->files[i];
-	fd = resolver_open_mapped(h, r, &path);
+	/* as the process sees it; or by the mapping, if the file was deleted */
+	fd = mapped_file_open(h->proc, r->pid, r->path, &path);
+	if (fd < 0) {
+		buf_reset(&path);
+		buf_addf(&path, "%s/%d/map_files/%" PRIx64 "-%" PRIx64, h->proc, (int)r->pid,
+			 r->start, r->end);
+		fd = mapped_file_open_regular(buf_str(&path));
+	}
 	if (fd >= 0 && !fstat(fd, &st)) {
 		f = resolver_place(h, &st);
 		if (f->id) {
@@ -443,37 +392,32 @@ static struct file *resolver_file(struct helper *h, const struct resolver_reques
 	return f;
 }
 
-static void resolver_serve(struct helper *h, const struct resolver_request *r)
-{
-	static struct resolver_answer a;
-	size_t size;
-	struct file *f;
-
-	helper_limit(RESOLVER_CPU_S, RESOLVER_ALL_S);
-	a.file = 0;
-	code_start(&a.code);
-	f = resolver_file(h, r);
-	if (f) {
-		f->used = ++h->clock;
-		a.file = f->id;
-		debug_info_find(f->info, r->offset, r->after_call, &a.code);
-	}
-	helper_limit(0, 0);
-	size = offsetof(struct resolver_answer, code) + code_size(&a.code);
-	if (send(HELPER_SOCKET, &a, size, MSG_NOSIGNAL) != (ssize_t)size)
-		_exit(1);
-}
-
 _Noreturn void resolver_run(int socket, const char *proc, uint64_t first_file)
 {
 	struct pollfd p = { .fd = HELPER_SOCKET, .events = POLLIN };
 	struct helper h = { .proc = proc, .last_id = first_file };
 	struct resolver_request r;
+	static struct resolver_answer a;
+	struct file *f;
+	size_t size;
 
 	helper_seclude("pevtrace names", socket);
 	/* a tracer that is init is the parent, and waits for the end of every child */
-	while (poll(&p, 1, IDLE_MS) > 0 && recv(HELPER_SOCKET, &r, sizeof(r), 0) > 0)
-		resolver_serve(&h, &r);
+	while (poll(&p, 1, IDLE_MS) > 0 && recv(HELPER_SOCKET, &r, sizeof(r), 0) > 0) {
+		helper_limit(RESOLVER_CPU_S, RESOLVER_ALL_S);
+		a.file = 0;
+		code_start(&a.code);
+		f = resolver_file(&h, &r);
+		if (f) {
+			f->used = ++h.clock;
+			a.file = f->id;
+			debug_info_find(f->info, r.offset, r.after_call, &a.code);
+		}
+		helper_limit(0, 0);
+		size = offsetof(struct resolver_answer, code) + code_size(&a.code);
+		if (send(HELPER_SOCKET, &a, size, MSG_NOSIGNAL) != (ssize_t)size)
+			_exit(1);
+	}
 	_exit(0);
 }
 #endif

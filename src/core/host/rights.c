@@ -22,47 +22,6 @@ static const char *value_of(const char *line, const char *name)
 	return !strncmp(line, name, len) && line[len] == ':' ? line + len + 1 : NULL;
 }
 
-static void read_status(struct confinement *c)
-{
-	FILE *f = fopen("/proc/self/status", "re");
-	char line[256];
-	const char *v;
-
-	while (f && fgets(line, sizeof(line), f)) {
-		if ((v = value_of(line, "Seccomp")))
-			c->seccomp = (int)strtol(v, NULL, 10);
-		else if ((v = value_of(line, "Seccomp_filters")))
-			c->filters = (int)strtol(v, NULL, 10);
-		else if ((v = value_of(line, "NoNewPrivs")))
-			c->no_new_privs = strtol(v, NULL, 10);
-		else if ((v = value_of(line, "CapBnd")))
-			c->bounding = strtoull(v, NULL, 16);
-	}
-	if (f) {
-		fclose(f);
-		return;
-	}
-	/* some filters refuse this call, so it is made without /proc only */
-	c->seccomp = prctl(PR_GET_SECCOMP) > 0 ? 2 : 0;
-	c->no_new_privs = prctl(PR_GET_NO_NEW_PRIVS, 0L, 0L, 0L, 0L) > 0;
-}
-
-/* Return whether a line of the file has the word. */
-static bool line_has(const char *path, const char *word)
-{
-	FILE *f = fopen(path, "re");
-	char *line = NULL;
-	size_t cap = 0;
-	bool found = false;
-
-	while (f && !found && getline(&line, &cap, f) > 0)
-		found = strstr(line, word);
-	free(line);
-	if (f)
-		fclose(f);
-	return found;
-}
-
 bool confine_virtual(void)
 {
 	static const struct {
@@ -77,18 +36,41 @@ bool confine_virtual(void)
 		{ "/proc/sysinfo", "VM00" },				/* s390x */
 	};
 
-	for (size_t i = 0; i < sizeof(signs) / sizeof(*signs); i++)
-		if (line_has(signs[i].path, signs[i].word))
-			return true;
-	return false;
+	bool found = false;
+
+	for (size_t i = 0; !found && i < sizeof(signs) / sizeof(*signs); i++) {
+		struct lines l = lines_of(signs[i].path);
+
+		while (!found && lines_next(&l))
+			found = strstr(l.text, signs[i].word);
+		lines_end(&l);
+	}
+	return found;
 }
 
 void confinement_read(struct confinement *c)
 {
 	static const char *const signs[] = { "/run/.containerenv", "/.dockerenv" };
+	struct lines l = lines_of("/proc/self/status");
+	bool known = l.file;
+	const char *v;
 
 	*c = (struct confinement){ .bounding = ~0ULL };
-	read_status(c);
+	while (lines_next(&l)) {
+		if ((v = value_of(l.text, "Seccomp")))
+			c->seccomp = (int)strtol(v, NULL, 10);
+		else if ((v = value_of(l.text, "Seccomp_filters")))
+			c->filters = (int)strtol(v, NULL, 10);
+		else if ((v = value_of(l.text, "NoNewPrivs")))
+			c->no_new_privs = strtol(v, NULL, 10);
+		else if ((v = value_of(l.text, "CapBnd")))
+			c->bounding = strtoull(v, NULL, 16);
+	}
+	if (!known) {
+		/* some filters refuse this call, so it is made without /proc only */
+		c->seccomp = prctl(PR_GET_SECCOMP) > 0 ? 2 : 0;
+		c->no_new_privs = prctl(PR_GET_NO_NEW_PRIVS, 0L, 0L, 0L, 0L) > 0;
+	}
 	for (size_t i = 0; i < sizeof(signs) / sizeof(*signs) && !c->container; i++)
 		if (!access(signs[i], F_OK))
 			c->container = signs[i];
@@ -118,28 +100,19 @@ long rights_sysctl(const char *name, long otherwise)
 	return sysfile_number(AT_FDCWD, path, &v) ? (long)v : otherwise;
 }
 
-/* Return the inode of the user namespace of this process from its pidfd, or 0. */
-static ino_t user_ns_of_pidfd(void)
+enum fact rights_user_ns_is_first(void)
 {
-	int pidfd = pidfd_open ? pidfd_open(getpid(), 0) : -1;
-	int ns = pidfd < 0 ? -1 : ioctl(pidfd, PIDFD_GET_USER_NAMESPACE, 0);
 	struct stat st;
-	bool known = ns >= 0 && !fstat(ns, &st);
+	bool known = !stat("/proc/self/ns/user", &st);
+	int pidfd = !known && pidfd_open ? pidfd_open(getpid(), 0) : -1;
+	int ns = pidfd < 0 ? -1 : ioctl(pidfd, PIDFD_GET_USER_NAMESPACE, 0);
 
+	known |= ns >= 0 && !fstat(ns, &st);
 	if (ns >= 0)
 		close(ns);
 	if (pidfd >= 0)
 		close(pidfd);
-	return known ? st.st_ino : 0;
-}
-
-enum fact rights_user_ns_is_first(void)
-{
-	struct stat st;
-
-	if (stat("/proc/self/ns/user", &st))
-		st.st_ino = user_ns_of_pidfd();
-	if (st.st_ino)
+	if (known)
 		return fact_of(st.st_ino == FIRST_USER_NS);
 	/* a kernel without user namespaces has others */
 	return stat("/proc/self/ns/mnt", &st) ? FACT_UNKNOWN : FACT_YES;

@@ -14,50 +14,31 @@
 #include "core/host/resolver_internal.h"
 #include "core/host/symtab.h"
 #include "core/lib/buf.h"
-#include "core/lib/child.h"
 #include "core/lib/clock.h"
 #include "core/lib/die.h"
 #include "core/lib/hash.h"
 #include "core/lib/late.h"
 #include "core/lib/map.h"
 #include "core/lib/maps.h"
+#include "core/lib/program.h"
+#include "core/lib/scan_text.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
-#ifdef HAVE_LIBDW
 enum { MAX_DEATHS = 8, MAX_KEPT = 1 << 16 };
-
-/* Limit of the time in which a failure may come from a helper that was exiting, being idle. */
-static const uint64_t retry_ns = 500000000;
-
-/* mapping.file of a file that cannot be read */
-static const uint64_t no_file = UINT64_MAX;
 
 /*
  * Symbols and source lines of addresses in mapped files, by a helper process: when a file
  * makes it crash or run too long, only the names of that file are lost.
  */
 struct resolver {
-	const char *proc;
-	int socket;		/* to the helper; -1: not running */
+	const char *proc;	/* where proc is mounted */
+	int socket;		/* to the helper; -1: it is started when it is next asked */
 	uint64_t started;	/* number of helpers */
 	unsigned int deaths;
 	struct map kept;	/* hash of file, offset and after_call to struct code */
 };
-
-/*
- * Create a resolver; it starts the helper when it is first asked.  proc is where proc
- * is mounted, and must outlive the resolver.
- */
-static struct resolver *resolver_new(const char *proc)
-{
-	struct resolver *r = xcalloc(1, sizeof(*r));
-
-	r->proc = proc;
-	r->socket = -1;
-	return r;
-}
 
 static void resolver_stop(struct resolver *r)
 {
@@ -66,14 +47,12 @@ static void resolver_stop(struct resolver *r)
 	r->socket = -1;
 }
 
-static void resolver_free(struct resolver *r)
-{
-	if (!r)
-		return;
-	resolver_stop(r);
-	map_free_values(&r->kept);
-	free(r);
-}
+#ifdef HAVE_LIBDW
+/* Limit of the time in which a failure may come from a helper that was exiting, being idle. */
+static const uint64_t retry_ns = 500000000;
+
+/* mapping.file of a file that cannot be read */
+static const uint64_t no_file = UINT64_MAX;
 
 /*
  * Start the helper as a grandchild: a tracer, which waits for any child, never sees it.  It
@@ -157,17 +136,6 @@ static uint64_t resolver_key(uint64_t file, uint64_t offset, bool after_call)
 	return hash_word(hash_word(hash_word(HASH_START, file), offset), after_call);
 }
 
-static const struct code *resolver_keep(struct resolver *r, uint64_t key, const struct code *c)
-{
-	struct code *copy = xmalloc(code_size(c));
-
-	memcpy(copy, c, code_size(c));
-	if (r->kept.len >= MAX_KEPT)
-		map_free_values(&r->kept);
-	free(map_set(&r->kept, key, copy));
-	return copy;
-}
-
 /*
  * Return what is at byte offset of the file that process pid has mapped as m, or NULL
  * if the file cannot be read or libdw is not built in.  after_call: see
@@ -180,7 +148,7 @@ static const struct code *resolver_find(struct resolver *r, pid_t pid, struct ma
 		.pid = pid, .after_call = after_call, .file = m->file,
 		.start = m->start, .end = m->end, .offset = offset,
 	};
-	const struct code *c;
+	struct code *c;
 	struct resolver_answer a;
 	size_t len = strlen(m->path);
 
@@ -195,20 +163,14 @@ static const struct code *resolver_find(struct resolver *r, pid_t pid, struct ma
 		return NULL;
 	}
 	m->file = a.file;
-	return resolver_keep(r, resolver_key(a.file, offset, after_call), &a.code);
+	c = xmalloc(code_size(&a.code));
+	memcpy(c, &a.code, code_size(&a.code));
+	if (r->kept.len >= MAX_KEPT)
+		map_free_values(&r->kept);
+	free(map_set(&r->kept, resolver_key(a.file, offset, after_call), c));
+	return c;
 }
 #else
-static struct resolver *resolver_new(const char *proc)
-{
-	(void)proc;
-	return NULL;
-}
-
-static void resolver_free(struct resolver *r)
-{
-	(void)r;
-}
-
 static const struct code *resolver_find(struct resolver *r, pid_t pid, struct mapping *m,
 				 uint64_t offset, bool after_call)
 {
@@ -276,7 +238,7 @@ struct symbols {
 	bool kernel_known;
 	struct symtab kernel;
 	struct map spaces;	/* pid to struct space */
-	struct resolver *resolver;
+	struct resolver resolver;
 	uint64_t clock;		/* counts uses, to find the oldest */
 	struct buf text;
 };
@@ -286,7 +248,8 @@ struct symbols *symbols_new(const char *proc)
 	struct symbols *y = xcalloc(1, sizeof(*y));
 
 	y->proc = proc ? proc : "/proc";
-	y->resolver = resolver_new(y->proc);
+	y->resolver.proc = y->proc;
+	y->resolver.socket = -1;
 	return y;
 }
 
@@ -308,7 +271,8 @@ void symbols_free(struct symbols *y)
 	while ((slot = map_next(&y->spaces, &at)))
 		space_free(slot->value);
 	map_free(&y->spaces);
-	resolver_free(y->resolver);
+	resolver_stop(&y->resolver);
+	map_free_values(&y->resolver.kept);
 	symtab_free(&y->kernel);
 	buf_free(&y->text);
 	free(y);
@@ -319,31 +283,20 @@ void symbols_forget(struct symbols *y, pid_t pid)
 	space_free(map_del(&y->spaces, (uint64_t)pid));
 }
 
-static void symbols_forget_oldest(struct symbols *y)
-{
-	struct map_slot *slot;
-	uint64_t oldest = UINT64_MAX;
-	pid_t pid = -1;
-	size_t at = 0;
-
-	while ((slot = map_next(&y->spaces, &at))) {
-		const struct space *space = slot->value;
-
-		if (space->used >= oldest)
-			continue;
-		oldest = space->used;
-		pid = (pid_t)slot->key;
-	}
-	symbols_forget(y, pid);
-}
-
+/* Return the address space of a process; the one used longest ago goes if there are too many. */
 static struct space *symbols_space(struct symbols *y, pid_t pid)
 {
 	struct space *space = map_get(&y->spaces, (uint64_t)pid);
+	const struct map_slot *slot, *oldest = NULL;
+	size_t at = 0;
 
 	if (!space) {
-		if (y->spaces.len >= MAX_SPACES)
-			symbols_forget_oldest(y);
+		while (y->spaces.len >= MAX_SPACES && (slot = map_next(&y->spaces, &at)))
+			if (!oldest || ((struct space *)slot->value)->used <
+				       ((struct space *)oldest->value)->used)
+				oldest = slot;
+		if (oldest)
+			symbols_forget(y, (pid_t)oldest->key);
 		space = xcalloc(1, sizeof(*space));
 		map_set(&y->spaces, (uint64_t)pid, space);
 	}
@@ -427,9 +380,7 @@ static void symbols_put_word(struct buf *b, const char *word)
 
 static const char *symbols_base_name(const char *path)
 {
-	const char *slash = path[0] == '/' ? strrchr(path, '/') : NULL;
-
-	return slash ? slash + 1 : path;
+	return path[0] == '/' ? scan_base_name(path) : path;
 }
 
 static void symbols_add_symbol(struct buf *b, const char *symbol, uint64_t offset,
@@ -439,34 +390,6 @@ static void symbols_add_symbol(struct buf *b, const char *symbol, uint64_t offse
 	buf_addf(b, "+0x%" PRIx64 " (", offset);
 	symbols_put_word(b, module);
 	buf_addc(b, ')');
-}
-
-static void symbols_add_line(struct buf *b, const struct code_line *line)
-{
-	const char *slash = strrchr(line->file, '/');
-
-	symbols_put_word(b, slash ? slash + 1 : line->file);
-	buf_addf(b, ":%" PRIu32, line->line);
-}
-
-/* " foo.c:12 (inner inlined at foo.c:42)" */
-static void symbols_add_lines(struct buf *b, const struct code *c)
-{
-	struct code_line list[CODE_LINES];
-	size_t n = code_get_lines(c, list);
-
-	if (!n)
-		return;
-	buf_addc(b, ' ');
-	symbols_add_line(b, &list[0]);
-	for (size_t i = 0; i + 1 < n; i++) {
-		buf_adds(b, i ? ", " : " (");
-		symbols_put_word(b, list[i].function);
-		buf_adds(b, " inlined at ");
-		symbols_add_line(b, &list[i + 1]);
-	}
-	if (n > 1)
-		buf_addc(b, ')');
 }
 
 static const char *symbols_name_kernel(struct symbols *y, uint64_t ip, bool after_call)
@@ -495,22 +418,37 @@ static const char *symbols_name_kernel(struct symbols *y, uint64_t ip, bool afte
 static const char *symbols_name_user(struct symbols *y, pid_t pid, uint64_t ip, bool after_call)
 {
 	struct mapping *m = symbols_mapping(y, pid, ip);
-	uint64_t offset;
+	struct code_line list[CODE_LINES];
+	struct buf *b = &y->text;
 	const struct code *c;
+	uint64_t offset;
+	size_t n = 0;
 
 	if (!m || !m->path[0])
 		return NULL;
 	offset = ip - m->start + m->pgoff;
-	c = resolver_find(y->resolver, pid, m, offset, after_call);
+	c = resolver_find(&y->resolver, pid, m, offset, after_call);
 	if (c && code_symbol(c)) {
-		symbols_add_symbol(&y->text, code_symbol(c), c->offset, symbols_base_name(m->path));
+		symbols_add_symbol(b, code_symbol(c), c->offset, symbols_base_name(m->path));
 	} else {
-		symbols_put_word(&y->text, symbols_base_name(m->path));
-		buf_addf(&y->text, "+0x%" PRIx64, offset);
+		symbols_put_word(b, symbols_base_name(m->path));
+		buf_addf(b, "+0x%" PRIx64, offset);
 	}
+	/* " foo.c:12 (inner inlined at foo.c:42)" */
 	if (c)
-		symbols_add_lines(&y->text, c);
-	return buf_str(&y->text);
+		n = code_get_lines(c, list);
+	for (size_t i = 0; i < n; i++) {
+		buf_adds(b, i > 1 ? ", " : i ? " (" : " ");
+		if (i) {
+			symbols_put_word(b, list[i - 1].function);
+			buf_adds(b, " inlined at ");
+		}
+		symbols_put_word(b, scan_base_name(list[i].file));
+		buf_addf(b, ":%" PRIu32, list[i].line);
+	}
+	if (n > 1)
+		buf_addc(b, ')');
+	return buf_str(b);
 }
 
 const char *symbols_name(struct symbols *y, pid_t pid, uint64_t ip, bool kernel,
@@ -526,7 +464,7 @@ const struct code *symbols_code(struct symbols *y, pid_t pid, uint64_t ip, bool 
 {
 	struct mapping *m = pid > 0 ? symbols_mapping(y, pid, ip) : NULL;
 
-	return m ? resolver_find(y->resolver, pid, m, ip - m->start + m->pgoff, after_call) :
+	return m ? resolver_find(&y->resolver, pid, m, ip - m->start + m->pgoff, after_call) :
 	       NULL;
 }
 

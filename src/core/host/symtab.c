@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/host/sysfile.h"
 #include "core/lib/die.h"
 
 static void code_add_text(struct code *c, const char *s)
@@ -43,11 +44,6 @@ bool code_add_line(struct code *c, const char *function, const char *file, uint3
 	return true;
 }
 
-size_t code_size(const struct code *c)
-{
-	return offsetof(struct code, text) + c->len;
-}
-
 bool code_valid(const struct code *c, size_t size)
 {
 	size_t texts = 0;
@@ -58,11 +54,6 @@ bool code_valid(const struct code *c, size_t size)
 	for (size_t i = 0; i < c->len; i++)
 		texts += !c->text[i];
 	return texts == 1 + 2 * (size_t)c->nlines && !c->text[c->len - 1];
-}
-
-const char *code_symbol(const struct code *c)
-{
-	return c->text[0] ? c->text : NULL;
 }
 
 size_t code_get_lines(const struct code *c, struct code_line list[CODE_LINES])
@@ -101,16 +92,6 @@ static uint32_t symtab_keep(struct symtab *t, const char *s, size_t max)
 	return at;
 }
 
-/* Return the offset of the module's name.  kallsyms lists the symbols of a module together. */
-static uint32_t symtab_keep_module(struct symtab *t, const char *module)
-{
-	if (!t->module_at || strcmp(t->module, module)) {
-		snprintf(t->module, sizeof(t->module), "%s", module);
-		t->module_at = symtab_keep(t, t->module, sizeof(t->module));
-	}
-	return t->module_at;
-}
-
 void symtab_add(struct symtab *t, uint64_t addr, uint64_t size, bool global,
 		const char *name, const char *module)
 {
@@ -128,7 +109,12 @@ void symtab_add(struct symtab *t, uint64_t addr, uint64_t size, bool global,
 		e->underscores++;
 	e->name = symtab_keep(t, name, MAX_NAME);
 	e->len = (uint16_t)(t->text.len - e->name - 1);
-	e->module = module ? symtab_keep_module(t, module) : 0;
+	/* kallsyms lists the symbols of a module together */
+	if (module && (!t->module_at || strcmp(t->module, module))) {
+		snprintf(t->module, sizeof(t->module), "%s", module);
+		t->module_at = symtab_keep(t, t->module, sizeof(t->module));
+	}
+	e->module = module ? t->module_at : 0;
 }
 
 /*
@@ -180,16 +166,6 @@ const struct symtab_entry *symtab_find(const struct symtab *t, uint64_t addr)
 	return NULL;
 }
 
-const char *symtab_name(const struct symtab *t, const struct symtab_entry *e)
-{
-	return t->text.data + e->name;
-}
-
-const char *symtab_module(const struct symtab *t, const struct symtab_entry *e)
-{
-	return e->module ? t->text.data + e->module : NULL;
-}
-
 void symtab_free(struct symtab *t)
 {
 	free(t->entries);
@@ -197,37 +173,24 @@ void symtab_free(struct symtab *t)
 	*t = (struct symtab){ 0 };
 }
 
-/* Add the symbol of a line like "ffffffffc0001000 t ext4_sync_fs	[ext4]", if it is code. */
-static bool symtab_add_line(struct symtab *t, char *line)
-{
-	char *name, *module, *end;
-	uint64_t addr = strtoull(line, &end, 16);
-
-	if (end == line || *end != ' ' || !end[1] || end[2] != ' ' || !addr ||
-	    !strchr("tTwW", end[1]))
-		return false;
-	name = end + 3;
-	name[strcspn(name, "\n")] = '\0';
-	module = strchr(name, '\t');
-	if (module) {
-		*module++ = '\0';
-		module += *module == '[';
-		module[strcspn(module, "]")] = '\0';
-	}
-	symtab_add(t, addr, 0, isupper((unsigned char)end[1]), name, module);
-	return true;
-}
-
 void symtab_read_kallsyms(struct symtab *t, const char *path)
 {
-	FILE *f = fopen(path, "re");
-	char *line = NULL;
-	size_t size = 0;
+	for (struct lines l = lines_of(path); lines_next(&l);) {
+		/* "ffffffffc0001000 t ext4_sync_fs	[ext4]" */
+		char *name, *module, *end;
+		uint64_t addr = strtoull(l.text, &end, 16);
 
-	while (f && getline(&line, &size, f) > 0)
-		symtab_add_line(t, line);
-	free(line);
-	if (f)
-		fclose(f);
+		if (end == l.text || *end != ' ' || !end[1] || end[2] != ' ' || !addr ||
+		    !strchr("tTwW", end[1])) /* no code */
+			continue;
+		name = end + 3;
+		module = strchr(name, '\t');
+		if (module) {
+			*module++ = '\0';
+			module += *module == '[';
+			module[strcspn(module, "]")] = '\0';
+		}
+		symtab_add(t, addr, 0, isupper((unsigned char)end[1]), name, module);
+	}
 	symtab_sort(t);
 }

@@ -41,13 +41,19 @@ void code_set_symbol(struct code *c, const char *name, uint64_t offset);
 bool code_add_line(struct code *c, const char *function, const char *file, uint32_t line);
 
 /* Return the number of bytes of c that are in use. */
-size_t code_size(const struct code *c);
+static inline size_t code_size(const struct code *c)
+{
+	return offsetof(struct code, text) + c->len;
+}
 
 /* Return whether size bytes received from another process are a struct code. */
 bool code_valid(const struct code *c, size_t size);
 
 /* Return the symbol's name, or NULL. */
-const char *code_symbol(const struct code *c);
+static inline const char *code_symbol(const struct code *c)
+{
+	return c->text[0] ? c->text : NULL;
+}
 
 /* Read the lines into list; return their number. */
 size_t code_get_lines(const struct code *c, struct code_line list[CODE_LINES]);
@@ -83,10 +89,16 @@ void symtab_sort(struct symtab *t);
 /* Return the symbol that covers addr, or NULL. */
 const struct symtab_entry *symtab_find(const struct symtab *t, uint64_t addr);
 
-const char *symtab_name(const struct symtab *t, const struct symtab_entry *e);
+static inline const char *symtab_name(const struct symtab *t, const struct symtab_entry *e)
+{
+	return t->text.data + e->name;
+}
 
 /* Return the name of the symbol's module, or NULL. */
-const char *symtab_module(const struct symtab *t, const struct symtab_entry *e);
+static inline const char *symtab_module(const struct symtab *t, const struct symtab_entry *e)
+{
+	return e->module ? t->text.data + e->module : NULL;
+}
 
 void symtab_free(struct symtab *t);
 

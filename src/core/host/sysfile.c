@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -53,6 +52,32 @@ bool sysfile_number(int dirfd, const char *name, int64_t *v)
 
 	return sysfile_read(dirfd, name, text, sizeof(text)) &&
 	       scan_signed(text, SCAN_DECIMAL, INT64_MIN, INT64_MAX, v);
+}
+
+struct lines lines_of(const char *path)
+{
+	return (struct lines){ .file = fopen(path, "re") };
+}
+
+bool lines_next(struct lines *l)
+{
+	ssize_t n = l->file ? getline(&l->text, &l->size, l->file) : -1;
+
+	if (n <= 0) {
+		lines_end(l);
+		return false;
+	}
+	if (l->text[n - 1] == '\n')
+		l->text[n - 1] = '\0';
+	return true;
+}
+
+void lines_end(struct lines *l)
+{
+	free(l->text);
+	if (l->file)
+		fclose(l->file);
+	*l = (struct lines){ 0 };
 }
 
 DIR *sysfile_dir(int dirfd, const char *name)

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 #include "core/lib/buf.h"
@@ -30,6 +31,25 @@ bool sysfile_hidden(const char *dir, unsigned long magic);
 
 /* Read a file that is one decimal number; return false where it is not. */
 bool sysfile_number(int dirfd, const char *name, int64_t *v);
+
+/*
+ * The lines of a text file:
+ *	for (struct lines l = lines_of(path); lines_next(&l);)
+ *		use(l.text);
+ */
+struct lines {
+	FILE *file;		/* NULL: it cannot be opened */
+	char *text;		/* the current line, without its newline */
+	size_t size;
+};
+
+struct lines lines_of(const char *path);
+
+/* Read the next line; at the end, lines_end() and return false. */
+bool lines_next(struct lines *l);
+
+/* Close the file, before its end or after. */
+void lines_end(struct lines *l);
 
 /* Open a directory below dirfd for reading its entries; return NULL on failure. */
 DIR *sysfile_dir(int dirfd, const char *name);

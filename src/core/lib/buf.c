@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "core/lib/buf.h"
 
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/lib/die.h"
-
-const char *buf_str(const struct buf *b)
-{
-	return b->data ? b->data : "";
-}
 
 bool buf_reserve(struct buf *b, size_t extra)
 {
@@ -46,26 +40,6 @@ void buf_add(struct buf *b, const void *data, size_t len)
 	memcpy(b->data + b->len, data, len);
 	b->len += len;
 	b->data[b->len] = '\0';
-}
-
-void buf_add_u32(struct buf *b, uint32_t v)
-{
-	buf_add(b, &v, sizeof(v));
-}
-
-void buf_add_u64(struct buf *b, uint64_t v)
-{
-	buf_add(b, &v, sizeof(v));
-}
-
-void buf_addc(struct buf *b, char c)
-{
-	buf_add(b, &c, 1);
-}
-
-void buf_adds(struct buf *b, const char *s)
-{
-	buf_add(b, s, strlen(s));
 }
 
 void buf_pad(struct buf *b, size_t n)

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /*
  * Zero-initialised is empty and valid.  data is NULL until the first byte is
@@ -19,7 +20,10 @@ struct buf {
 };
 
 /* The text so far; "" when nothing was added.  Valid until the next change. */
-const char *buf_str(const struct buf *b);
+static inline const char *buf_str(const struct buf *b)
+{
+	return b->data ? b->data : "";
+}
 
 /*
  * Reserve space for extra more bytes and a NUL.  If memory is exhausted, die; in libpevtrace, set
@@ -28,16 +32,31 @@ const char *buf_str(const struct buf *b);
 bool buf_reserve(struct buf *b, size_t extra);
 
 void buf_add(struct buf *b, const void *data, size_t len);
-void buf_addc(struct buf *b, char c);
-void buf_adds(struct buf *b, const char *s);
 void buf_pad(struct buf *b, size_t n); /* append n blanks */
 void buf_addf(struct buf *b, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 void buf_vaddf(struct buf *b, const char *fmt, va_list ap);
 
+static inline void buf_addc(struct buf *b, char c)
+{
+	buf_add(b, &c, 1);
+}
+
+static inline void buf_adds(struct buf *b, const char *s)
+{
+	buf_add(b, s, strlen(s));
+}
+
 /* Append the bytes of an integer, in the byte order of this machine. */
-void buf_add_u32(struct buf *b, uint32_t v);
-void buf_add_u64(struct buf *b, uint64_t v);
+static inline void buf_add_u32(struct buf *b, uint32_t v)
+{
+	buf_add(b, &v, sizeof(v));
+}
+
+static inline void buf_add_u64(struct buf *b, uint64_t v)
+{
+	buf_add(b, &v, sizeof(v));
+}
 
 /* Append the number in decimal or 0x hexadecimal; faster than printf(3). */
 void buf_addu(struct buf *b, unsigned long long v);

@@ -9,18 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/lib/utf8.h"
-
-/* Return the size of a character that is safe for a terminal; 0: it is not. */
-static size_t harmless(const char *p, size_t len)
-{
-	size_t n = utf8_at(p, len);
-	unsigned char first = (unsigned char)p[0];
-	bool control = n == 1 ? first < ' ' || first == 0x7f :
-		       n == 2 && first == 0xc2 && (unsigned char)p[1] < 0xa0;
-
-	return control ? 0 : n;
-}
+#include "core/lib/scan_text.h"
 
 /* Use one write, so that the line is not interleaved with the tracee's output. */
 static void vwarn(const char *fmt, va_list ap)
@@ -31,10 +20,18 @@ static void vwarn(const char *fmt, va_list ap)
 	vsnprintf(text, sizeof(text), fmt, ap);
 	len = strlen(text);
 	n += (size_t)sprintf(line, "pevtrace: ");
-	for (size_t i = 0; i < len; i += step ? step : 1) {
-		step = harmless(text + i, len - i);
-		if (!step)
-			n += (size_t)sprintf(line + n, "\\%03o", (unsigned char)text[i]);
+	for (size_t i = 0; i < len; i += step) {
+		const unsigned char *p = (const unsigned char *)text + i;
+		bool control;
+
+		step = utf8_at(text + i, len - i);
+		control = step == 1 ? *p < ' ' || *p == 0x7f :
+			  step == 2 && *p == 0xc2 && p[1] < 0xa0;
+		if (!step || control) {
+			n += (size_t)sprintf(line + n, "\\%03o", *p);
+			step = 1;
+			continue;
+		}
 		memcpy(line + n, text + i, step);
 		n += step;
 	}
@@ -64,14 +61,8 @@ void die(const char *fmt, ...)
 
 const char *error_advice(int error)
 {
-	switch (error) {
-	case EMFILE:
-		return "; raise the limit of open files (ulimit -n)";
-	case ENFILE:
-		return "; the system limit fs.file-max of open files is reached";
-	case EAGAIN:
-		return "; raise the limit of processes (ulimit -u, pids.max of the cgroup)";
-	default:
-		return "";
-	}
+	return error == EMFILE ? "; raise the limit of open files (ulimit -n)" :
+	       error == ENFILE ? "; the system limit fs.file-max of open files is reached" :
+	       error == EAGAIN ? "; raise the limit of processes (ulimit -u, pids.max of the cgroup)" :
+	       "";
 }

@@ -56,31 +56,24 @@ static size_t most_ids(const struct kernel_types *t)
 	return t->types_len / sizeof(struct btf_type) + 2;
 }
 
-/* Learn where the next type is; return false at the end, or if it is of an unknown kind. */
-static bool index_next(struct kernel_types *t)
-{
-	const struct btf_type *type = (const struct btf_type *)(t->types + t->end);
-	uint32_t kind;
-
-	if (t->end + sizeof(*type) > t->types_len)
-		return false;
-	kind = BTF_INFO_KIND(type->info);
-	if (kind >= sizeof(type_extra) / sizeof(*type_extra) || !type_extra[kind].known) {
-		t->end = UNKNOWN_KIND;
-		return false;
-	}
-	t->at[++t->n] = (uint32_t)t->end;
-	t->end += sizeof(*type) + type_extra[kind].once +
-		  (size_t)type_extra[kind].each * BTF_INFO_VLEN(type->info);
-	return true;
-}
-
-/* Return the type with that id, or NULL. */
+/* Return the type with that id, or NULL: there is none, or one before it is of an unknown kind. */
 static const struct btf_type *btf_find(struct kernel_types *t, uint32_t id)
 {
-	while (id > t->n)
-		if (!index_next(t))
+	while (id > t->n) {
+		const struct btf_type *type = (const struct btf_type *)(t->types + t->end);
+		uint32_t kind;
+
+		if (t->end + sizeof(*type) > t->types_len)
 			return NULL;
+		kind = BTF_INFO_KIND(type->info);
+		if (kind >= sizeof(type_extra) / sizeof(*type_extra) || !type_extra[kind].known) {
+			t->end = UNKNOWN_KIND;
+			return NULL;
+		}
+		t->at[++t->n] = (uint32_t)t->end;
+		t->end += sizeof(*type) + type_extra[kind].once +
+			  (size_t)type_extra[kind].each * BTF_INFO_VLEN(type->info);
+	}
 	return id ? (const struct btf_type *)(t->types + t->at[id]) : NULL;
 }
 
@@ -285,20 +278,10 @@ static uint32_t subset_members(struct subset *s, const struct btf_type *t, int d
 	return id;
 }
 
-static uint32_t subset_array(struct subset *s, const struct btf_type *t, int depth)
-{
-	const struct btf_array *a = (const struct btf_array *)(t + 1);
-	const struct btf_array out = {
-		.type = subset_type(s, a->type, depth + 1),
-		.index_type = subset_type(s, a->index_type, depth + 1), .nelems = a->nelems,
-	};
-
-	return subset_add(s, 0, t->info, t->size, &out, sizeof(out));
-}
-
 static uint32_t subset_new(struct subset *s, const struct btf_type *t, int depth)
 {
 	uint32_t kind = BTF_INFO_KIND(t->info);
+	struct btf_array a;
 
 	switch (kind) {
 	case BTF_KIND_STRUCT:
@@ -307,7 +290,10 @@ static uint32_t subset_new(struct subset *s, const struct btf_type *t, int depth
 			return subset_members(s, t, depth);
 		break;
 	case BTF_KIND_ARRAY:
-		return subset_array(s, t, depth);
+		a = *(const struct btf_array *)(t + 1);
+		a.type = subset_type(s, a.type, depth + 1);
+		a.index_type = subset_type(s, a.index_type, depth + 1);
+		return subset_add(s, 0, t->info, t->size, &a, sizeof(a));
 	case BTF_KIND_PTR:
 		if (!s->pointer)
 			s->pointer = subset_add(s, 0, t->info, 0, NULL, 0);
@@ -330,48 +316,34 @@ static uint32_t subset_type(struct subset *s, uint32_t id, int depth)
 	return s->ids[id];
 }
 
-static bool subset_write(const struct subset *s, int fd)
-{
-	const struct btf_header h = {
-		.magic = BTF_MAGIC, .version = BTF_VERSION, .hdr_len = sizeof(h),
-		.type_len = (uint32_t)s->types.len, .str_off = (uint32_t)s->types.len,
-		.str_len = (uint32_t)s->strings.len,
-	};
-
-	return write(fd, &h, sizeof(h)) == sizeof(h) &&
-	       write(fd, s->types.data, s->types.len) == (ssize_t)s->types.len &&
-	       write(fd, s->strings.data, s->strings.len) == (ssize_t)s->strings.len;
-}
-
-/* Add the first structure of each name; the kernel's types end some ten times further. */
-static void subset_add_named(struct subset *s)
-{
-	bool *found = xcalloc(s->nnames, sizeof(*found));
-	size_t left = s->nnames;
-	const struct btf_type *t;
-
-	for (uint32_t id = 1; left && (t = btf_find(s->from, id)); id++) {
-		const char **name = BTF_INFO_KIND(t->info) == BTF_KIND_STRUCT ? subset_find(s, t) : NULL;
-
-		if (!name || found[name - s->names])
-			continue;
-		found[name - s->names] = true;
-		left--;
-		subset_type(s, id, 0);
-	}
-	free(found);
-}
-
 bool kernel_types_subset(struct kernel_types *t, const char **names, size_t n, int fd)
 {
 	struct subset s = { .from = t, .names = names, .nnames = n };
-	bool written;
+	struct btf_header h = { .magic = BTF_MAGIC, .version = BTF_VERSION, .hdr_len = sizeof(h) };
+	bool *found = xcalloc(n, sizeof(*found)), written;
+	const struct btf_type *type;
+	size_t left = n;
 
 	qsort(names, n, sizeof(*names), subset_order);
 	s.ids = xcalloc(most_ids(t), sizeof(*s.ids));
 	buf_addc(&s.strings, '\0');
-	subset_add_named(&s);
-	written = t->end != UNKNOWN_KIND && subset_write(&s, fd);
+	/* the first structure of each name; the kernel's types end some ten times further */
+	for (uint32_t id = 1; left && (type = btf_find(t, id)); id++) {
+		const char **name = BTF_INFO_KIND(type->info) == BTF_KIND_STRUCT ?
+				    subset_find(&s, type) : NULL;
+
+		if (!name || found[name - names])
+			continue;
+		found[name - names] = true;
+		left--;
+		subset_type(&s, id, 0);
+	}
+	free(found);
+	h.type_len = h.str_off = (uint32_t)s.types.len;
+	h.str_len = (uint32_t)s.strings.len;
+	written = t->end != UNKNOWN_KIND && write(fd, &h, sizeof(h)) == sizeof(h) &&
+		  write(fd, s.types.data, s.types.len) == (ssize_t)s.types.len &&
+		  write(fd, s.strings.data, s.strings.len) == (ssize_t)s.strings.len;
 	buf_free(&s.types);
 	buf_free(&s.strings);
 	free(s.ids);

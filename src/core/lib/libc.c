@@ -1,7 +1,32 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "core/lib/libc.h"
 
-#ifndef HAVE_ON_EXIT
+#include <errno.h>
+#include <stddef.h>
+
+#include "xlat/libc_names.inc"
+
+#ifndef HAVE_STRERRORNAME_NP
+const char *strerrorname_np(int error)
+{
+	for (size_t i = 0; i < sizeof(errors) / sizeof(*errors); i++)
+		if (errors[i].number == error)
+			return errors[i].name;
+	return NULL;
+}
+#endif
+
+#ifndef HAVE_SIGABBREV_NP
+const char *sigabbrev_np(int sig)
+{
+	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
+		if (signals[i].number == sig)
+			return signals[i].name;
+	return NULL;
+}
+#endif
+
+#if !defined HAVE_ON_EXIT && !defined LIBPEVTRACE
 /* atexit() passes no argument: keep them here. */
 static struct {
 	void (*f)(int status, void *arg);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "core/lib/map.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 
 #include "core/lib/die.h"
@@ -23,21 +22,6 @@ static struct map_slot *map_find(const struct map *m, uint64_t key)
 	return &m->slots[i];
 }
 
-static bool map_grow(struct map *m)
-{
-	struct map bigger = { .cap = m->cap ? m->cap * 2 : 16, .len = m->len };
-
-	bigger.slots = xcalloc(bigger.cap, sizeof(*bigger.slots));
-	if (!bigger.slots)
-		return false;
-	for (size_t i = 0; i < m->cap; i++)
-		if (m->slots[i].value)
-			*map_find(&bigger, m->slots[i].key) = m->slots[i];
-	free(m->slots);
-	*m = bigger;
-	return true;
-}
-
 void *map_get(const struct map *m, uint64_t key)
 {
 	return m->cap ? map_find(m, key)->value : NULL;
@@ -45,11 +29,20 @@ void *map_get(const struct map *m, uint64_t key)
 
 void *map_set(struct map *m, uint64_t key, void *value)
 {
+	struct map bigger = { .cap = m->cap ? m->cap * 2 : 16, .len = m->len };
 	struct map_slot *slot;
 	void *before;
 
-	if (4 * (m->len + 1) > 3 * m->cap && !map_grow(m))
-		return value;
+	if (4 * (m->len + 1) > 3 * m->cap) {
+		bigger.slots = xcalloc(bigger.cap, sizeof(*bigger.slots));
+		if (!bigger.slots)
+			return value;
+		for (size_t i = 0; i < m->cap; i++)
+			if (m->slots[i].value)
+				*map_find(&bigger, m->slots[i].key) = m->slots[i];
+		free(m->slots);
+		*m = bigger;
+	}
 	slot = map_find(m, key);
 	before = slot->value;
 	if (!before)

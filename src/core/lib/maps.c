@@ -53,11 +53,20 @@ static void cut_front(struct mapping *m, uint64_t start)
 	m->start = start;
 }
 
-/* Remove what is between start and end; return the index for a mapping there. */
-static size_t clear(struct maps *m, uint64_t start, uint64_t end)
+void maps_add(struct maps *m, uint64_t start, uint64_t end, uint64_t pgoff,
+	      const char *path)
 {
+	struct mapping mapping = { start, end, pgoff, 0, NULL };
+	const struct mapping *known;
 	size_t at = position(m, start), n = 0;
 
+	if (start >= end || m->n >= MAX_MAPPINGS)
+		return;
+	known = maps_find(m, start);
+	if (known && known->start == start && known->end == end && known->pgoff == pgoff &&
+	    !strcmp(known->path, path))
+		return;
+	mapping.path = xstrdup(path);
 	if (at < m->n && m->list[at].start < start) {
 		if (m->list[at].end > end) {
 			struct mapping behind = m->list[at];
@@ -73,24 +82,6 @@ static size_t clear(struct maps *m, uint64_t start, uint64_t end)
 	drop(m, at, n);
 	if (at < m->n && m->list[at].start < end)
 		cut_front(&m->list[at], end);
-	return at;
-}
-
-void maps_add(struct maps *m, uint64_t start, uint64_t end, uint64_t pgoff,
-	      const char *path)
-{
-	struct mapping mapping = { start, end, pgoff, 0, NULL };
-	const struct mapping *known;
-	size_t at;
-
-	if (start >= end || m->n >= MAX_MAPPINGS)
-		return;
-	known = maps_find(m, start);
-	if (known && known->start == start && known->end == end && known->pgoff == pgoff &&
-	    !strcmp(known->path, path))
-		return;
-	mapping.path = xstrdup(path);
-	at = clear(m, start, end);
 	insert(m, at, mapping);
 }
 

@@ -80,17 +80,11 @@ void nearest_start_words(struct nearest *n, struct buf *words)
 	nearest_start_list(n, append_word, words);
 }
 
-/* Return whether a candidate of the same distance is better: PERF_SAMPLE_IP for PERF_SAMPLE_IPP. */
-static bool nearest_has_case(const struct nearest *n, const char *candidate)
-{
-	return *n->best && *candidate == *n->word && *n->best != *n->word &&
-	       plain(*n->best) == plain(*n->word);
-}
-
 void nearest_try(struct nearest *n, const char *candidate)
 {
 	size_t len = strlen(candidate), word = strlen(n->word);
 	unsigned int d;
+	bool better;
 
 	if (n->list) {
 		n->list(n->ctx, candidate);
@@ -100,9 +94,11 @@ void nearest_try(struct nearest *n, const char *candidate)
 	    word > len + n->distance)
 		return;
 	d = nearest_distance(n->word, word, candidate, len);
+	/* of one distance, that with the same case is better: PERF_SAMPLE_IP for PERF_SAMPLE_IPP */
+	better = *n->best && *candidate == *n->word && *n->best != *n->word &&
+		 plain(*n->best) == plain(*n->word);
 	/* a candidate that shares no letters is another word */
-	if (d > n->distance || (d == n->distance && !nearest_has_case(n, candidate)) ||
-	    (d >= word && !n->any))
+	if (d > n->distance || (d == n->distance && !better) || (d >= word && !n->any))
 		return;
 	n->distance = d;
 	memcpy(n->best, candidate, len + 1);

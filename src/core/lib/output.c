@@ -9,15 +9,120 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "core/lib/buf.h"
-#include "core/lib/child.h"
-#include "core/lib/create.h"
 #include "core/lib/die.h"
 #include "core/lib/map.h"
 #include "core/lib/pager.h"
+#include "core/lib/program.h"
+
+const char *create_error(int error)
+{
+	return error == EPERM ? "the file exists, belongs to another user, and is "
+				"in a directory that others may write to" : strerror(error);
+}
+
+static bool create_same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/*
+ * Return whether the file belongs to the caller or, if regular, to the directory's owner.
+ * A regular file with several links may be another name for somebody else's file.
+ * Only root can create a device such as /dev/null, whatever its owner in this user namespace.
+ */
+static bool is_own(const struct stat *s, const struct stat *in)
+{
+	if (S_ISCHR(s->st_mode))
+		return true;
+	return (s->st_uid == geteuid() || (S_ISREG(s->st_mode) && s->st_uid == in->st_uid)) &&
+	       (!S_ISREG(s->st_mode) || s->st_nlink == 1);
+}
+
+/*
+ * Return whether users other than the caller and root may create files there.  /dev belongs
+ * to root, even where a user namespace has no uid for its owner.
+ */
+static bool create_is_shared(const struct stat *dir)
+{
+	struct stat dev;
+
+	if (dir->st_mode & (S_IWOTH | S_IWGRP))
+		return true;
+	return dir->st_uid && dir->st_uid != geteuid() &&
+	       (stat("/dev", &dev) || !create_same_file(dir, &dev));
+}
+
+/* Check the opened file again, as the directory may have changed meanwhile. */
+static int open_own(int dir, const struct stat *in, const char *name, int flags, mode_t mode)
+{
+	struct stat seen, got;
+	int fd;
+
+	if (fstatat(dir, name, &seen, AT_SYMLINK_NOFOLLOW))
+		return -1;
+	if (!is_own(&seen, in)) {
+		errno = EPERM;
+		return -1;
+	}
+	/* follow the caller's own symbolic links */
+	if (S_ISLNK(seen.st_mode))
+		return openat(dir, name, O_WRONLY | O_CREAT | O_CLOEXEC | flags, mode);
+	fd = openat(dir, name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC | (flags & (O_APPEND | O_NONBLOCK)));
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &got) || !create_same_file(&seen, &got)) {
+		close(fd);
+		errno = EPERM;
+		return -1;
+	}
+	if (flags & O_TRUNC && S_ISREG(got.st_mode) && ftruncate(fd, 0)) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static int create_at(const char *path, int flags, mode_t mode)
+{
+	char *copy = xstrdup(path), *base = xstrdup(path), *name = basename(base);
+	int fd = -1, dir = open(dirname(copy), O_PATH | O_DIRECTORY | O_CLOEXEC), error;
+	int create = O_WRONLY | O_CREAT | O_CLOEXEC | flags;
+	struct stat s;
+
+	if (dir >= 0 && !fstat(dir, &s)) {
+		if (!create_is_shared(&s))
+			fd = open(path, create, mode);
+		else if ((fd = openat(dir, name, create | O_EXCL, mode)) < 0 && errno == EEXIST)
+			fd = open_own(dir, &s, name, flags, mode);
+	}
+	error = errno;
+	if (dir >= 0)
+		close(dir);
+	free(copy);
+	free(base);
+	errno = error;
+	return fd;
+}
+
+int create_file(const char *path, int flags, mode_t mode)
+{
+	int fd = create_at(path, flags | O_NONBLOCK, mode);
+	struct stat s;
+
+	if (fd >= 0) {
+		fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+		return fd;
+	}
+	if (errno != ENXIO || stat(path, &s) || !S_ISFIFO(s.st_mode))
+		return -1;
+	warn("waiting for a reader of the pipe '%s'", path);
+	return create_at(path, flags, mode);
+}
 
 enum {
 	ROOM = 64 << 10,
@@ -42,41 +147,6 @@ struct output {
 	struct map begun;	/* separate: tids whose file pevtrace has created */
 };
 
-static int open_file(const char *path, int flags, mode_t mode)
-{
-	int fd = create_file(path, flags, mode);
-
-	if (fd < 0)
-		warn("cannot write '%s': %s; name another file", path,
-		     create_error(errno));
-	return fd;
-}
-
-/* Check, before the target runs, that files can be created in the directory; else warn. */
-static bool can_create_files(const char *path)
-{
-	char *copy = xstrdup(path);
-	bool ok = !access(dirname(copy), W_OK | X_OK);
-
-	if (!ok)
-		warn("cannot write '%s.PID': %s; name another file", path,
-		     strerror(errno));
-	free(copy);
-	return ok;
-}
-
-/*
- * Run a command for the shell with in as its standard input.  At ^C the target may go on, and so
- * does the command: it would lose the rest of the trace.
- */
-static _Noreturn void run_command(const char *command, int in)
-{
-	signal(SIGINT, SIG_IGN);
-	dup2(in, STDIN_FILENO);
-	execl("/bin/sh", "sh", "-c", command, NULL);
-	_exit(127);
-}
-
 /*
  * Start a command that reads the output; return the descriptor to write to, or -1.  It is a
  * grandchild, as the engine waits for every child.
@@ -96,8 +166,13 @@ static int open_command(struct output *o, const char *command)
 	child = fork();
 	if (!child) {
 		pid = fork();
-		if (!pid)
-			run_command(command, in[0]);
+		if (!pid) {
+			/* at ^C the target may go on: its trace would be lost without the command */
+			signal(SIGINT, SIG_IGN);
+			dup2(in[0], STDIN_FILENO);
+			execl("/bin/sh", "sh", "-c", command, NULL);
+			_exit(127);
+		}
 		_exit(write(ids[1], &pid, sizeof(pid)) != (ssize_t)sizeof(pid));
 	}
 	close(ids[1]);
@@ -115,28 +190,20 @@ static int open_command(struct output *o, const char *command)
 
 static int open_path(struct output *o, const char *path, int flags)
 {
-	int fd;
+	bool command = output_is_command(path);
+	int fd = command ? open_command(o, path + 1) : create_file(path, flags, o->mode);
 
-	if (!output_is_command(path))
-		return open_file(path, flags, o->mode);
-	fd = open_command(o, path + 1);
-	if (fd < 0)
+	if (fd < 0 && command)
 		warn("cannot run '%s': %s%s", path + 1, strerror(errno), error_advice(errno));
+	else if (fd < 0)
+		warn("cannot write '%s': %s; name another file", path, create_error(errno));
 	return fd;
-}
-
-/* Let the command see the end of its input, and wait for its end. */
-static void end_command(struct output *o)
-{
-	while (poll(&(struct pollfd){ .fd = o->command, .events = POLLIN }, 1, -1) < 0 &&
-	       errno == EINTR)
-		;
-	close(o->command);
 }
 
 struct output *output_open(const char *path, int standard, enum output_kind kind, mode_t mode)
 {
 	struct output *o = xcalloc(1, sizeof(*o));
+	char *copy;
 
 	if (path && !strcmp(path, "-")) {
 		path = NULL;
@@ -147,11 +214,17 @@ struct output *output_open(const char *path, int standard, enum output_kind kind
 	o->separate = path && kind == OUTPUT_SEPARATE;
 	o->command = -1;
 	o->buffered = path || standard == STDOUT_FILENO;
-	if (o->separate)
-		o->failed = !can_create_files(path);
-	else
+	if (o->separate) {
+		/* before the target runs */
+		copy = xstrdup(path);
+		o->failed = access(dirname(copy), W_OK | X_OK);
+		if (o->failed)
+			warn("cannot write '%s.PID': %s; name another file", path, strerror(errno));
+		free(copy);
+	} else {
 		o->one.fd = path ? open_path(o, path, kind == OUTPUT_APPEND ? O_APPEND : O_TRUNC) :
 				   standard;
+	}
 	if (!o->failed && o->one.fd >= 0)
 		return o;
 	free(o);
@@ -168,29 +241,17 @@ static void fail(struct output *o)
 	o->failed = true;
 }
 
-/*
- * Let a pending stop signal stop pevtrace.  engine/ptrace/signal_forward.c blocks these signals until
- * the program stops, but the program waits for pevtrace, and pevtrace for a reader that may
- * itself have been stopped by the same signal.
- */
-static void take_stop_signals(void)
+/* Write what is pending, and drop what cannot be written.  Timer signals interrupt writes. */
+static void drain(struct output *o, struct stream *s)
 {
 	sigset_t stops, before;
+	size_t done = 0;
+	int waits = 0;
 
 	sigemptyset(&stops);
 	sigaddset(&stops, SIGTSTP);
 	sigaddset(&stops, SIGTTIN);
 	sigaddset(&stops, SIGTTOU);
-	sigprocmask(SIG_UNBLOCK, &stops, &before);
-	sigprocmask(SIG_SETMASK, &before, NULL);
-}
-
-/* Write what is pending, and drop what cannot be written.  Timer signals interrupt writes. */
-static void drain(struct output *o, struct stream *s)
-{
-	size_t done = 0;
-	int waits = 0;
-
 	while (done < s->pending.len) {
 		ssize_t n = write(s->fd, s->pending.data + done, s->pending.len - done);
 
@@ -203,8 +264,15 @@ static void drain(struct output *o, struct stream *s)
 			poll(&(struct pollfd){ .fd = s->fd, .events = POLLOUT }, 1, -1);
 		else if (errno != EINTR)
 			break;
-		if (++waits >= PULSES)
-			take_stop_signals();
+		if (++waits < PULSES)
+			continue;
+		/*
+		 * Let a pending stop signal stop pevtrace.  engine/ptrace/signal_forward.c blocks
+		 * these until the program stops, but the program waits for pevtrace, and pevtrace
+		 * for a reader that may itself have been stopped by the same signal.
+		 */
+		sigprocmask(SIG_UNBLOCK, &stops, &before);
+		sigprocmask(SIG_SETMASK, &before, NULL);
 	}
 	if (done < s->pending.len)
 		fail(o);
@@ -318,8 +386,13 @@ bool output_close(struct output *o)
 	/* leave the standard streams open */
 	if (o->path && !o->separate && close(o->one.fd))
 		fail(o);
-	if (o->command >= 0)
-		end_command(o);
+	if (o->command >= 0) {
+		/* it has seen the end of its input */
+		while (poll(&(struct pollfd){ .fd = o->command, .events = POLLIN }, 1, -1) < 0 &&
+		       errno == EINTR)
+			;
+		close(o->command);
+	}
 	ok = !o->failed;
 	free(o);
 	return ok;

@@ -1,10 +1,26 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Where a trace is written: standard error, a file, or a file for each task. */
+/* Creating files, and where a trace is written: standard error, a file, or one for each task. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
+
+/* The modes of files: CREATE_PRIVATE where they may have what tasks have in memory. */
+enum { CREATE_PUBLIC = 0666, CREATE_PRIVATE = 0600 };
+
+/*
+ * Open a file for writing with O_TRUNC or O_APPEND; create it with that mode if it does not exist.
+ * In a directory that other users may write to, such as /tmp or another user's, do not
+ * follow their symbolic links or write to their files, except to a regular file of
+ * the directory's owner, whatever fs.protected_symlinks and fs.protected_regular are.
+ * Print a line before waiting for the reader of a pipe.
+ * Return a descriptor, or -1 with errno; EPERM: the file belongs to another user.
+ */
+int create_file(const char *path, int flags, mode_t mode);
+
+/* Return the reason of a failure with a remedy; for most errors strerror(). */
+const char *create_error(int error);
 
 struct output;
 
@@ -17,8 +33,8 @@ enum output_kind {
 /*
  * Open path, or standard (STDOUT_FILENO or STDERR_FILENO, the latter unbuffered) where
  * path is NULL.  A path of |COMMAND or !COMMAND is a command for the shell that reads the
- * output.  mode: of files that are created (core/lib/create.h).  Return NULL after a warn() if the file
- * cannot be created.
+ * output.  mode: of files that are created.  Return NULL after a warn() if the file cannot be
+ * created.
  */
 struct output *output_open(const char *path, int standard, enum output_kind kind, mode_t mode);
 

@@ -4,13 +4,88 @@
 #include <errno.h>
 #include <grp.h>
 #include <pwd.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/lib/buf.h"
 #include "core/lib/die.h"
 #include "core/lib/scan_text.h"
+
+int child_wait(pid_t pid)
+{
+	int status = -1;
+
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return status;
+}
+
+int child_run(void (*body)(const void *ctx, void *out), const void *ctx, void *out, size_t size)
+{
+	void *shared = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int status;
+	pid_t pid;
+
+	memset(out, 0, size);
+	if (shared == MAP_FAILED)
+		return -1;
+	pid = fork();
+	if (!pid) {
+		body(ctx, shared);
+		_exit(0);
+	}
+	status = child_wait(pid);
+	memcpy(out, shared, size);
+	munmap(shared, size);
+	return status;
+}
+
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
+
+/*
+ * Bytes of data: above what the debug information of the largest programs requires, but
+ * below the shadow memory of the sanitizers.
+ */
+#ifdef SANITIZED
+static const rlim_t max_memory = RLIM_INFINITY;
+#else
+static const rlim_t max_memory = (rlim_t)3 << 30;
+#endif
+
+void helper_seclude(const char *name, int socket)
+{
+	sigset_t all;
+
+	setsid();
+	prctl(PR_SET_NAME, name);
+	prctl(PR_SET_DUMPABLE, 0);
+	signal(SIGALRM, SIG_DFL);
+	signal(SIGPROF, SIG_DFL);
+	sigfillset(&all);
+	sigdelset(&all, SIGALRM);
+	sigdelset(&all, SIGPROF);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	setrlimit(RLIMIT_DATA, &(struct rlimit){ max_memory, max_memory });
+	if (dup2(socket, HELPER_SOCKET) < 0 || dup2(HELPER_SOCKET, HELPER_FILE) < 0)
+		_exit(1);
+	syscall(SYS_close_range, HELPER_DESCRIPTORS, ~0U, 0);
+}
+
+void helper_limit(time_t cpu, time_t all)
+{
+	setitimer(ITIMER_PROF, &(struct itimerval){ .it_value.tv_sec = cpu }, NULL);
+	setitimer(ITIMER_REAL, &(struct itimerval){ .it_value.tv_sec = all }, NULL);
+}
 
 void program_env(struct program *p, const char *change)
 {
@@ -20,32 +95,22 @@ void program_env(struct program *p, const char *change)
 	p->env[p->nenv++] = change;
 }
 
-/* Read UID:GID. */
-static bool read_ids(struct program *p, const char *text)
-{
-	uint64_t uid, gid;
-
-	if (!scan_number(&text, NULL, SCAN_DECIMAL, &uid) || *text != ':')
-		return false;
-	text++;
-	if (!scan_number(&text, NULL, SCAN_DECIMAL, &gid) || *text || uid >= UINT32_MAX ||
-	    gid >= UINT32_MAX)
-		return false;
-	p->uid = (uid_t)uid;
-	p->gid = (gid_t)gid;
-	return true;
-}
-
 void program_user(struct program *p, const char *user)
 {
 	char *end;
-	unsigned long uid = strtoul(user, &end, 10);
-	struct passwd *pw = *user && !*end ? getpwuid((uid_t)uid) : getpwnam(user);
+	unsigned long number = strtoul(user, &end, 10);
+	struct passwd *pw = *user && !*end ? getpwuid((uid_t)number) : getpwnam(user);
+	const char *at = user;
+	uint64_t uid, gid;
 
 	if (geteuid())
 		die("-u requires root; run pevtrace as that user instead");
-	if (read_ids(p, user)) {
+	if (scan_number(&at, NULL, SCAN_DECIMAL, &uid) && *at++ == ':' &&
+	    scan_number(&at, NULL, SCAN_DECIMAL, &gid) && !*at && uid < UINT32_MAX &&
+	    gid < UINT32_MAX) {
 		p->user = xstrdup("");
+		p->uid = (uid_t)uid;
+		p->gid = (gid_t)gid;
 		return;
 	}
 	if (!pw)
@@ -72,41 +137,30 @@ static void change_env(char **env, const char *change)
 		env[i] = env[i + 1];
 }
 
-static char **new_env(const struct program *p)
+/* Return a copy of a list that NULL ends, with room for so many more. */
+static char **copy_words(char *const *list, size_t more)
 {
-	char **env;
+	char **copy;
 	size_t n = 0;
 
-	while (environ[n])
+	while (list[n])
 		n++;
-	env = xcalloc(n + p->nenv + 1, sizeof(*env));
-	memcpy(env, environ, n * sizeof(*env));
-	for (size_t i = 0; i < p->nenv; i++)
-		change_env(env, p->env[i]);
-	return env;
-}
-
-static bool become(const struct program *p)
-{
-	if (!p->user)
-		return true;
-	return !(*p->user ? initgroups(p->user, p->gid) : setgroups(0, NULL)) &&
-	       !setresgid(p->gid, p->gid, p->gid) && !setresuid(p->uid, p->uid, p->uid);
+	copy = xcalloc(n + more + 1, sizeof(*copy));
+	memcpy(copy, list, n * sizeof(*copy));
+	return copy;
 }
 
 int program_exec(const struct program *p, char *const *argv)
 {
-	char **env = environ, **words;
-	size_t n = 0;
+	char **env, **words;
 
-	if (!become(p))
+	if (p->user && ((*p->user ? initgroups(p->user, p->gid) : setgroups(0, NULL)) ||
+			setresgid(p->gid, p->gid, p->gid) || setresuid(p->uid, p->uid, p->uid)))
 		return errno;
-	if (p->nenv)
-		env = new_env(p);
-	while (argv[n])
-		n++;
-	words = xcalloc(n + 1, sizeof(*words));
-	memcpy(words, argv, n * sizeof(*words));
+	env = copy_words(environ, p->nenv);
+	for (size_t i = 0; i < p->nenv; i++)
+		change_env(env, p->env[i]);
+	words = copy_words(argv, 0);
 	if (p->argv0)
 		words[0] = (char *)p->argv0;
 	execvpe(argv[0], words, env);
@@ -119,13 +173,16 @@ void program_free(struct program *p)
 	free((char *)p->user);
 }
 
-static int find_in_path(const char *file)
+int program_find(const char *file)
 {
 	const char *path = getenv("PATH");
-	char *dirs = xstrdup(path ? path : "/bin:/usr/bin"), *rest = dirs, *dir;
+	char *dirs, *rest, *dir;
 	struct buf name = { 0 };
 	int err = ENOENT;
 
+	if (strchr(file, '/'))
+		return access(file, F_OK) && (errno == ENOENT || errno == EACCES) ? errno : 0;
+	dirs = rest = xstrdup(path ? path : "/bin:/usr/bin");
 	while (err && (dir = strsep(&rest, ":"))) {
 		buf_reset(&name);
 		buf_addf(&name, "%s%s%s", dir, *dir ? "/" : "", file);
@@ -138,36 +195,18 @@ static int find_in_path(const char *file)
 	return err;
 }
 
-int program_find(const char *file)
-{
-	if (!strchr(file, '/'))
-		return find_in_path(file);
-	return access(file, F_OK) && (errno == ENOENT || errno == EACCES) ? errno : 0;
-}
-
-/* Return what to do where the file cannot be executed. */
-static const char *exec_advice(const char *file, int err)
-{
-	switch (err) {
-	case ENOENT:
-		if (!access(file, F_OK))
-			return "; install the interpreter or loader that the file names";
-		return "; check the path";
-	case EACCES:
-		return "; check that it is an executable file that you may run";
-	case ENOEXEC:
-		return "; use a program for this machine";
-	case E2BIG:
-		return "; shorten the arguments or the environment";
-	}
-	return "";
-}
-
 int program_warn(const char *file, int err)
 {
+	const char *advice =
+		err == ENOENT && access(file, F_OK) ? "; check the path" :
+		err == ENOENT ? "; install the interpreter or loader that the file names" :
+		err == EACCES ? "; check that it is an executable file that you may run" :
+		err == ENOEXEC ? "; use a program for this machine" :
+		err == E2BIG ? "; shorten the arguments or the environment" : "";
+
 	if (err == ENOENT && !strchr(file, '/'))
 		warn("cannot run '%s': not found in PATH", file);
 	else
-		warn("cannot run '%s': %s%s", file, strerror(err), exec_advice(file, err));
+		warn("cannot run '%s': %s%s", file, strerror(err), advice);
 	return err;
 }

@@ -1,10 +1,25 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Numbers, words and ranges at the front of a text. */
+/* Characters of UTF-8, numbers, words and ranges at the front of a text. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/*
+ * Return the size of the character at p, of len (at least 1) bytes; 0: it is truncated,
+ * overlong, a surrogate or beyond U+10FFFF.
+ */
+size_t utf8_at(const char *p, size_t len);
+
+/* Return the code point of the character at p, whose size utf8_at() returned. */
+uint32_t utf8_code(const char *p, size_t size);
+
+/*
+ * Return whether a terminal may obey the character, or not show it: control characters and
+ * those of Unicode's categories Cf (of direction, of no width, tags), Zl and Zp.
+ */
+bool utf8_obeyed(uint32_t code);
 
 /* Bases of numbers.  SCAN_C: as in C, decimal, 0x1f or 017. */
 enum { SCAN_C = 0, SCAN_DECIMAL = 10, SCAN_HEX = 16 };
@@ -51,3 +66,6 @@ size_t scan_word(const char *at, const char *end);
 
 /* Skip blanks; return the first other character, or end. */
 const char *scan_blanks(const char *at, const char *end);
+
+/* Return what follows the last slash of a path, or all of it. */
+const char *scan_base_name(const char *path);

@@ -14,16 +14,14 @@
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
-/* Return the event's name, "cpu-clock:u cpu0"; the second of that name ends with " #2". */
-static char *open_name_event(struct model *m, const struct event *e,
-			     const uint8_t *attr, size_t len)
+/* Set the event's name, "cpu-clock:u cpu0"; the second of that name ends with " #2". */
+static void open_name_event(struct model *m, struct event *e)
 {
 	struct buf name = { 0 };
 	uint64_t key;
 	uintptr_t count;
-	char *exact;
 
-	event_name_probed(attr, len, m->names, e->probed, &name);
+	event_name_probed(e->attr, e->attr_len, m->names, e->probed, &name);
 	if (e->cpu >= 0)
 		buf_addf(&name, " cpu%d", e->cpu);
 	key = hash_text(HASH_START, buf_str(&name));
@@ -31,27 +29,9 @@ static char *open_name_event(struct model *m, const struct event *e,
 	map_set(&m->name_counts, key, (void *)count);
 	if (count > 1)
 		buf_addf(&name, " #%zu", (size_t)count);
-	exact = xstrdup(buf_str(&name));
+	free(e->name);
+	e->name = xstrdup(buf_str(&name));
 	buf_free(&name);
-	return exact;
-}
-
-/* Set task.measured of the task that the event counts. */
-static void mark_measured(struct model *m, const struct call *c, const struct event *e)
-{
-	struct task *target;
-
-	if (e->flags & PERF_FLAG_PID_CGROUP || e->pid < 0)
-		return;
-	target = model_task(m, e->pid ? e->pid : c->tid);
-	if (target)
-		target->measured = true;
-}
-
-/* Return the captured bytes of the attr, at most EVENT_ATTR_MAX. */
-static const uint8_t *passed_attr(const struct call *c, size_t *len)
-{
-	return call_bytes(c, AT_SYSCALL_ENTER, call_word(c, 0), EVENT_ATTR_MAX, len);
 }
 
 /* Return a copy of the path or function that the attr points to, if it is one of a probe. */
@@ -68,13 +48,17 @@ static char *probed_of(const struct model *m, const struct call *c, const uint8_
 		return NULL;
 	/* both members are config1 */
 	text = call_string(c, AT_SYSCALL_ENTER, layout_get(l, ATTR_UPROBE_PATH, attr, len), &n, &cut);
-	if (!text)
-		return NULL;
-	return xstrndup(text, n);
+	return text ? xstrndup(text, n) : NULL;
 }
 
-static void set_start(struct event *e)
+/* Set what follows from the attr, and task.measured of the task that the event counts, or NULL. */
+static void take_attr(struct event *e, struct task *target)
 {
+	if (target)
+		target->measured = true;
+	e->unread = !event_name_knows(e->attr_len);
+	e->read_format = event_attr(e, ATTR_READ_FORMAT);
+	e->format_known = !e->unread;
 	if (e->unread) {
 		e->start = START_UNKNOWN;
 		return;
@@ -86,70 +70,47 @@ static void set_start(struct event *e)
 	e->enabled = !event_attr(e, ATTR_DISABLED);
 }
 
-/* Update e->enabled and e->start from the leader: a member counts only while its leader does. */
-static void follow_leader(struct event *e)
-{
-	if (e->leader && e->start == START_OPEN && e->leader->start != START_OPEN) {
-		e->start = START_LEADER;
-		e->enabled = e->leader->enabled;
-	}
-}
-
-/* Join the group of group_fd, or with FD_OUTPUT write to its ring buffer. */
-static void open_join(struct event *e, const struct task *t, const struct call *c)
-{
-	struct event *other = fdtab_event(t->files, call_int(c, 3));
-
-	if (!other)
-		return;
-	if (e->flags & PERF_FLAG_FD_OUTPUT)
-		event_redirect(e, other);
-	if (!(e->flags & PERF_FLAG_FD_NO_GROUP))
-		event_lead(e, other->leader ? other->leader : other);
-}
-
 void model_after_open(struct model *m, struct task *t, const struct call *c)
 {
 	size_t len;
-	const uint8_t *attr = passed_attr(c, &len);
-	struct event *e = event_new(m, attr, len);
+	const uint8_t *attr = call_bytes(c, AT_SYSCALL_ENTER, call_word(c, 0), EVENT_ATTR_MAX, &len);
+	struct event *e = event_new(m, attr, len), *other = fdtab_event(t->files, call_int(c, 3));
 
-	e->unread = !event_name_knows(e->attr_len);
-	e->read_format = event_attr(e, ATTR_READ_FORMAT);
-	e->format_known = !e->unread;
 	e->pid = call_target(c);
 	e->cpu = call_int(c, 2);
 	e->flags = c->args[4];
 	e->opener = c->tid;
 	e->fd = (int)c->ret;
 	e->probed = probed_of(m, c, e->attr, e->attr_len);
-	e->name = open_name_event(m, e, e->attr, e->attr_len);
-	set_start(e);
-	open_join(e, t, c);
-	follow_leader(e);
+	open_name_event(m, e);
+	take_attr(e, e->flags & PERF_FLAG_PID_CGROUP || e->pid < 0 ? NULL :
+		     model_task(m, e->pid ? e->pid : c->tid));
+	if (other && e->flags & PERF_FLAG_FD_OUTPUT)
+		event_redirect(e, other);
+	if (other && !(e->flags & PERF_FLAG_FD_NO_GROUP))
+		event_lead(e, other->leader ? other->leader : other);
+	/* a member counts only while its leader does */
+	if (e->leader && e->start == START_OPEN && e->leader->start != START_OPEN) {
+		e->start = START_LEADER;
+		e->enabled = e->leader->enabled;
+	}
 	fdtab_set(t->files, e->fd, file_new(e), e->flags & PERF_FLAG_FD_CLOEXEC);
-	mark_measured(m, c, e);
 	if (t->info)
 		t->info->opens++;
 }
 
 void model_describe(struct model *m, struct event *e, const struct activity_described *f)
 {
-	struct task *target;
-
 	if (event_known(e))
 		return;
 	e->described = true;
 	attr_forget(m, e->attr);
 	e->attr_len = f->attr_len < EVENT_ATTR_MAX ? f->attr_len : EVENT_ATTR_MAX;
 	e->attr = attr_keep(m, f->attr, e->attr_len);
-	e->unread = !event_name_knows(e->attr_len);
-	e->read_format = event_attr(e, ATTR_READ_FORMAT);
-	e->format_known = !e->unread;
 	e->pid = f->cgroup ? -1 : f->pid;
 	e->cpu = f->cpu;
 	e->flags = f->cgroup ? PERF_FLAG_PID_CGROUP : 0;
-	set_start(e);
+	take_attr(e, e->pid > 0 ? model_task(m, e->pid) : NULL);
 	if (f->enabled && e->start == START_NEVER)
 		e->start = START_UNKNOWN; /* by which call */
 	e->enabled = f->enabled;
@@ -157,11 +118,7 @@ void model_describe(struct model *m, struct event *e, const struct activity_desc
 		event_lead(e, f->leader);
 	if (f->output && f->output != e)
 		event_redirect(e, f->output);
-	free(e->name);
-	e->name = open_name_event(m, e, e->attr, e->attr_len);
-	target = e->pid > 0 ? model_task(m, e->pid) : NULL;
-	if (target)
-		target->measured = true;
+	open_name_event(m, e);
 }
 
 /* Return the task that an event measures: pid 0 means its opener; -1: a CPU or a cgroup. */

@@ -82,81 +82,62 @@ static void note_polled(struct task *t, struct ring *r)
 	t->info->polled[t->info->npolled++] = ring_ref(r);
 }
 
-/* Count a wait for an event as a wait for the ring buffer of its records. */
-static void read_polls(void *ctx, struct task *t, int fd)
+struct event *waited_next(const struct task *t, const struct call *c, unsigned int set, size_t *at)
 {
-	struct event *e = fdtab_event(t->files, fd);
-
-	(void)ctx;
-	if (!e)
-		return;
-	if (e->output)
-		e = e->output;
-	for (size_t i = 0; i < t->space->nrings; i++)
-		if (t->space->rings[i]->event == e && !t->space->rings[i]->aux)
-			note_polled(t, ring_first(t->space->rings[i]));
-}
-
-/* Call hook for each descriptor that the call waits for. */
-static void each_waited(struct task *t, const struct call *c,
-			void (*hook)(void *ctx, struct task *t, int fd), void *ctx)
-{
+	struct event *e = NULL;
 	struct file *ep;
 	struct map_slot *slot;
 	const uint8_t *p;
-	size_t len, at = 0;
+	size_t len;
 
 	switch (c->desc->id) {
 	case CALL_POLL:
 	case CALL_PPOLL:
 	case CALL_PPOLL_TIME64:
 		p = call_bytes(c, AT_SYSCALL_ENTER, call_word(c, 0), SIZE_MAX, &len);
-		for (; p && len >= 8; p += 8, len -= 8)
-			hook(ctx, t, (int)layout_get(&layout_pollfd, POLLFD_FD, p, 8));
-		break;
+		for (; !e && p && len / 8 > *at; ++*at)
+			e = fdtab_event(t->files, (int)layout_get(&layout_pollfd, POLLFD_FD,
+								  p + 8 * *at, 8));
+		return e;
 	case CALL_EPOLL_WAIT:
 	case CALL_EPOLL_PWAIT:
 	case CALL_EPOLL_PWAIT2:
 		ep = fdtab_file(t->files, call_int(c, 0));
-		while (ep && (slot = map_next(&ep->watched, &at)))
-			hook(ctx, t, (int)slot->key);
-		break;
+		while (!e && ep && (slot = map_next(&ep->watched, at)))
+			e = fdtab_event(t->files, (int)slot->key);
+		return e;
 	default:
-		p = call_bytes(c, AT_SYSCALL_ENTER, call_word(c, 1), SIZE_MAX, &len);
-		for (size_t fd = 0; p && fd < 8 * len; fd++)
-			if (call_set_has(c, p, len, fd))
-				hook(ctx, t, (int)fd);
+		p = call_bytes(c, AT_SYSCALL_ENTER, call_word(c, set), SIZE_MAX, &len);
+		for (; !e && p && *at < 8 * len; ++*at)
+			if (call_set_has(c, p, len, *at))
+				e = fdtab_event(t->files, (int)*at);
+		return e;
 	}
 }
 
 void model_wait_begins(struct task *t, const struct call *c)
 {
+	struct event *e;
+
 	if (t->info)
 		t->info->polls++;
-	each_waited(t, c, read_polls, NULL);
-}
-
-/* What to call for each event that a call waits for. */
-struct waited {
-	void (*hook)(void *ctx, struct event *e);
-	void *ctx;
-};
-
-static void call_waited_on(void *ctx, struct task *t, int fd)
-{
-	const struct waited *w = ctx;
-	struct event *e = fdtab_event(t->files, fd);
-
-	if (e)
-		w->hook(w->ctx, e);
+	for (size_t at = 0; (e = waited_next(t, c, READ_SET, &at));) {
+		if (e->output)
+			e = e->output;
+		for (size_t i = 0; i < t->space->nrings; i++)
+			if (t->space->rings[i]->event == e && !t->space->rings[i]->aux)
+				note_polled(t, ring_first(t->space->rings[i]));
+	}
 }
 
 void model_each_waited(const struct model *m, const struct call *c,
 		       void (*hook)(void *ctx, struct event *e), void *ctx)
 {
 	struct task *t = model_task(m, c->tid);
-	struct waited w = { hook, ctx };
+	struct event *e;
 
-	if (t && c->desc->class == CLASS_POLL && c->desc->id != CALL_EPOLL_CTL)
-		each_waited(t, c, call_waited_on, &w);
+	if (!t || c->desc->class != CLASS_POLL || c->desc->id == CALL_EPOLL_CTL)
+		return;
+	for (size_t at = 0; (e = waited_next(t, c, READ_SET, &at));)
+		hook(ctx, e);
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The effect of each call on the model. */
+#include "core/model/calls.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +9,6 @@
 #include "core/abi/ioctl.h"
 #include "core/abi/layout.h"
 #include "core/lib/die.h"
-#include "core/model/calls.h"
 #include "xlat/constants.h"
 #include "xlat/tables.h"
 
@@ -21,19 +22,6 @@ static void duplicate(struct task *t, const struct call *c, bool cloexec)
 		fdtab_set(t->files, (int)c->ret, f, cloexec);
 	else
 		fdtab_close(t->files, (int)c->ret); /* no longer a descriptor of an event */
-}
-
-static void after_fcntl(struct task *t, const struct call *c)
-{
-	switch (call_int(c, 1)) {
-	case ABI_F_DUPFD:
-	case ABI_F_DUPFD_CLOEXEC:
-		duplicate(t, c, call_int(c, 1) == ABI_F_DUPFD_CLOEXEC);
-		break;
-	case ABI_F_SETFD:
-		fdtab_set_cloexec(t->files, call_int(c, 0), c->args[2] & ABI_FD_CLOEXEC);
-		break;
-	}
 }
 
 static void enable(struct event *e, bool on, enum event_start how)
@@ -60,17 +48,6 @@ static void event_control(struct model *m, struct event *e, const struct call *c
 	}
 }
 
-static void set_filter(struct event *e, const struct call *c)
-{
-	size_t len;
-	const uint8_t *text = call_bytes(c, AT_SYSCALL_ENTER, call_word(c, 2), SIZE_MAX, &len);
-
-	if (!text || !memchr(text, '\0', len))
-		return;
-	free(e->filter);
-	e->filter = xstrdup((const char *)text);
-}
-
 static void set_program(struct model *m, struct event *e, const struct call *c, int fd,
 			enum event_bpf how)
 {
@@ -80,12 +57,20 @@ static void set_program(struct model *m, struct event *e, const struct call *c, 
 	e->program = p ? *p : (struct bpf_program){ 0 };
 }
 
-static void perf_ioctl(struct model *m, struct task *t, struct event *e,
-		       const struct ioctl_desc *d, const struct call *c)
+static void after_ioctl(struct model *m, struct task *t, const struct call *c)
 {
+	const struct ioctl_desc *d = ioctl_of(c);
+	struct event *e = fdtab_event(t->files, call_int(c, 0));
+	uint32_t request = (uint32_t)c->args[1];
+	const uint8_t *bytes;
 	size_t len;
-	const uint8_t *id;
 
+	if (request == ABI_FIOCLEX || request == ABI_FIONCLEX) {
+		fdtab_set_cloexec(t->files, call_int(c, 0), request == ABI_FIOCLEX);
+		return;
+	}
+	if (!d || !e)
+		return;
 	switch (d->request) {
 	case PERF_EVENT_IOC_ENABLE:
 	case PERF_EVENT_IOC_REFRESH:
@@ -101,47 +86,42 @@ static void perf_ioctl(struct model *m, struct task *t, struct event *e,
 		event_redirect(e, fdtab_event(t->files, call_int(c, 2)));
 		break;
 	case PERF_EVENT_IOC_SET_FILTER:
-		set_filter(e, c);
+		bytes = call_bytes(c, AT_SYSCALL_ENTER, call_word(c, 2), SIZE_MAX, &len);
+		if (bytes && memchr(bytes, '\0', len)) {
+			free(e->filter);
+			e->filter = xstrdup((const char *)bytes);
+		}
 		break;
 	case PERF_EVENT_IOC_SET_BPF:
 		set_program(m, e, c, call_int(c, 2), BPF_SET);
 		break;
 	case PERF_EVENT_IOC_ID:
-		id = call_bytes(c, AT_SYSCALL_EXIT, call_word(c, 2), 8, &len);
-		if (id && len == 8)
-			model_set_id(m, e, load_uint(id, 8));
+		bytes = call_bytes(c, AT_SYSCALL_EXIT, call_word(c, 2), 8, &len);
+		if (bytes && len == 8)
+			model_set_id(m, e, load_uint(bytes, 8));
 		break;
 	}
-}
-
-static void after_ioctl(struct model *m, struct task *t, const struct call *c)
-{
-	const struct ioctl_desc *d = ioctl_of(c);
-	struct event *e = fdtab_event(t->files, call_int(c, 0));
-	uint32_t request = (uint32_t)c->args[1];
-
-	if (request == ABI_FIOCLEX || request == ABI_FIONCLEX)
-		fdtab_set_cloexec(t->files, call_int(c, 0), request == ABI_FIOCLEX);
-	else if (d && e)
-		perf_ioctl(m, t, e, d, c);
 }
 
 /* Follow a link: closing it detaches the program, unless it was pinned. */
 static void after_bpf(struct model *m, struct task *t, const struct call *c)
 {
 	struct bpf_command b;
-	struct file *link;
+	struct file *f;
 	struct event *e;
 
 	if (!bpf_command(c, &b))
 		return;
-	e = fdtab_event(t->files, b.fd);
-	link = fdtab_file(t->files, b.fd);
+	f = fdtab_file(t->files, b.fd);
+	e = f ? f->event : NULL;
 	if (b.cmd == ABI_BPF_LINK_CREATE && e) {
 		set_program(m, e, c, b.program, BPF_LINKED);
-		fdtab_set(t->files, (int)c->ret, file_new_link(e), true);
-	} else if (b.cmd == ABI_BPF_OBJ_PIN && link) {
-		link->pinned = true;
+		f = file_new(NULL);
+		f->link = event_ref(e);
+		event_linked(e, 1);
+		fdtab_set(t->files, (int)c->ret, f, true);
+	} else if (b.cmd == ABI_BPF_OBJ_PIN && f) {
+		f->pinned = true;
 	}
 }
 
@@ -160,18 +140,6 @@ static void after_prctl(struct model *m, const struct call *c)
 		e->prctl_offs += !on && e->enabled;
 		enable(e, on, START_PRCTL);
 	}
-}
-
-static void after_close_range(struct task *t, const struct call *c)
-{
-	uint32_t first = (uint32_t)c->args[0], last = (uint32_t)c->args[1];
-
-	if (c->args[2] & ABI_CLOSE_RANGE_UNSHARE)
-		task_own_files(t);
-	if (c->args[2] & ABI_CLOSE_RANGE_CLOEXEC)
-		fdtab_cloexec_range(t->files, first, last);
-	else
-		fdtab_close_range(t->files, first, last);
 }
 
 static void after_epoll_ctl(struct task *t, const struct call *c)
@@ -230,47 +198,22 @@ static void mapped(struct model *m, struct task *t, struct event *e,
 	space_add(t->space, r);
 }
 
-static void after_mremap(const struct model *m, struct task *t, const struct call *c)
-{
-	uint64_t start = call_word(c, 0), onto, end;
-	struct ring *r = space_find(t->space, start, start + call_word(c, 1));
-
-	if (model_covers(c, 1, &onto, &end))
-		space_remove(t->space, onto, end);
-	if (!r)
-		return;
-	r->start = (uint64_t)c->ret;
-	r->end = r->start + whole_pages(m, call_word(c, 2));
-}
-
 static void after_memory(struct model *m, struct task *t, const struct call *c)
 {
-	uint64_t start, end;
-	struct event *e;
+	bool moves = c->desc->id == CALL_MREMAP;
+	uint64_t from = call_word(c, 0), start, end;
+	struct ring *r = moves ? space_find(t->space, from, from + call_word(c, 1)) : NULL;
+	struct event *e = c->desc->id == CALL_MMAP || c->desc->id == CALL_MMAP2 ?
+			  fdtab_event(t->files, call_int(c, 4)) : NULL;
 
-	if (c->desc->id == CALL_MREMAP) {
-		after_mremap(m, t, c);
-		return;
-	}
-	if (model_covers(c, 0, &start, &end))
+	if (model_covers(c, moves, &start, &end))
 		space_remove(t->space, start, end);
-	e = c->desc->id == CALL_MMAP || c->desc->id == CALL_MMAP2 ?
-		fdtab_event(t->files, call_int(c, 4)) : NULL;
+	if (r) {
+		r->start = (uint64_t)c->ret;
+		r->end = r->start + whole_pages(m, call_word(c, 2));
+	}
 	if (e)
 		mapped(m, t, e, c);
-}
-
-/*
- * Remove a descriptor when its close begins: another thread may open an event with the
- * same number before the return of the close is seen.
- */
-static void enter_close(struct task *t, const struct call *c)
-{
-	const struct event *e = fdtab_event(t->files, call_int(c, 0));
-
-	/* another thread's open has returned the same number meanwhile */
-	if (!e || e->opened_ns <= c->enter_ns)
-		fdtab_close(t->files, call_int(c, 0));
 }
 
 static void mark_leaving(struct task *t, const struct call *c, bool leaving)
@@ -284,20 +227,25 @@ static void mark_leaving(struct task *t, const struct call *c, bool leaving)
 void model_enter(struct model *m, const struct call *c)
 {
 	struct task *t = model_task(m, c->tid);
+	const struct event *e;
 
 	m->now_ns = c->enter_ns;
 	/* the kernel does not execute an injected call */
 	if (!t || c->inject.injected)
 		return;
-	if (c->desc->id == CALL_CLOSE)
-		enter_close(t, c);
-	else if (c->desc->class == CLASS_MEMORY)
+	if (c->desc->id == CALL_CLOSE) {
+		/* now, as another thread may open an event with the same number before it returns */
+		e = fdtab_event(t->files, call_int(c, 0));
+		if (!e || e->opened_ns <= c->enter_ns) /* else that has happened already */
+			fdtab_close(t->files, call_int(c, 0));
+	} else if (c->desc->class == CLASS_MEMORY) {
 		mark_leaving(t, c, true);
-	else if (c->desc->id == CALL_SENDMSG)
+	} else if (c->desc->id == CALL_SENDMSG) {
 		model_sent(m, t, c); /* it may be received before this call returns */
-	else if (c->desc->class == CLASS_POLL && c->desc->id != CALL_EPOLL_CTL &&
-		 model_concerns(m, c))
+	} else if (c->desc->class == CLASS_POLL && c->desc->id != CALL_EPOLL_CTL &&
+		   model_concerns(m, c)) {
 		model_wait_begins(t, c);
+	}
 }
 
 static void after_desc(struct task *t, const struct call *c)
@@ -312,10 +260,16 @@ static void after_desc(struct task *t, const struct call *c)
 		break;
 	case CALL_FCNTL:
 	case CALL_FCNTL64:
-		after_fcntl(t, c);
+		if (call_int(c, 1) == ABI_F_SETFD)
+			fdtab_set_cloexec(t->files, call_int(c, 0), c->args[2] & ABI_FD_CLOEXEC);
+		else if (call_int(c, 1) == ABI_F_DUPFD || call_int(c, 1) == ABI_F_DUPFD_CLOEXEC)
+			duplicate(t, c, call_int(c, 1) == ABI_F_DUPFD_CLOEXEC);
 		break;
 	case CALL_CLOSE_RANGE:
-		after_close_range(t, c);
+		if (c->args[2] & ABI_CLOSE_RANGE_UNSHARE)
+			task_own_files(t);
+		fdtab_change(t->files, (uint32_t)c->args[0], (uint32_t)c->args[1],
+			     c->args[2] & ABI_CLOSE_RANGE_CLOEXEC ? SET_CLOEXEC : CLOSE_ALL);
 		break;
 	default:
 		break;

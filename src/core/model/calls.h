@@ -8,13 +8,21 @@
 void model_after_open(struct model *m, struct task *t, const struct call *c);
 void model_open_failed(struct model *m, struct task *t, const struct call *c);
 
-/* Reading and waiting; a wait counts from its start, as it may never return (call_read.c). */
+/*
+ * Reading and waiting (call_read.c).  A wait counts from its start, as it may never return, and
+ * as one for the ring buffer of the event's records.
+ */
 void model_after_read(struct model *m, struct task *t, const struct call *c);
 void model_wait_begins(struct task *t, const struct call *c);
 
-/* Descriptors in transit through sockets (call_pass.c). */
-void model_sent(struct model *m, struct task *t, const struct call *c);
-void model_received(struct model *m, struct task *t, const struct call *c);
+/* The first argument of select(2) that is a set, and the last one. */
+enum { READ_SET = 1, EXCEPT_SET = 3 };
+
+/*
+ * Iterate over the events that a poll, epoll_wait, or one set of a select waits for: start with
+ * *at = 0; NULL at the end.
+ */
+struct event *waited_next(const struct task *t, const struct call *c, unsigned int set, size_t *at);
 
 /* Return the leader's index in the list of all events: its group is there and later. */
 static inline size_t group_begins(const struct event *leader)

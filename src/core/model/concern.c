@@ -6,7 +6,7 @@
 #include "core/abi/call_decode.h"
 #include "core/abi/ioctl.h"
 #include "core/abi/layout.h"
-#include "core/model/state.h"
+#include "core/model/calls.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
@@ -18,34 +18,6 @@ static bool unreadable_list(const struct task *t, const struct call *c, unsigned
 
 	return call_word(c, i) && !call_bytes(c, AT_SYSCALL_ENTER, call_word(c, i), 1, &len) &&
 	       fdtab_event_in_range(t->files, 0, UINT_MAX);
-}
-
-static bool polls_event(const struct task *t, const struct call *c)
-{
-	size_t len;
-	const uint8_t *p = call_bytes(c, AT_SYSCALL_ENTER, call_word(c, 0), SIZE_MAX, &len);
-
-	for (; p && len >= 8; p += 8, len -= 8)
-		if (fdtab_event(t->files,
-				(int)layout_get(&layout_pollfd, POLLFD_FD, p, 8)))
-			return true;
-	return call_int(c, 1) && unreadable_list(t, c, 0);
-}
-
-static bool selects_event(const struct task *t, const struct call *c)
-{
-	for (unsigned int set = 1; set <= 3; set++) {
-		size_t len;
-		const uint8_t *p = call_bytes(c, AT_SYSCALL_ENTER, call_word(c, set),
-					      SIZE_MAX, &len);
-
-		for (size_t fd = 0; p && fd < 8 * len; fd++)
-			if (call_set_has(c, p, len, fd) && fdtab_event(t->files, (int)fd))
-				return true;
-		if (call_int(c, 0) > 0 && unreadable_list(t, c, set))
-			return true;
-	}
-	return false;
 }
 
 static bool concerns_event(const struct task *t, const struct call *c, unsigned int i)
@@ -83,16 +55,6 @@ bool model_covers(const struct call *c, unsigned int i, uint64_t *start, uint64_
 	return covers && i == 0;
 }
 
-static bool touches_ring(const struct task *t, const struct call *c)
-{
-	uint64_t start, end;
-
-	for (unsigned int i = 0; model_covers(c, i, &start, &end); i++)
-		if (space_find(t->space, start, end))
-			return true;
-	return false;
-}
-
 static bool concerns_desc(const struct task *t, const struct call *c)
 {
 	switch (c->desc->id) {
@@ -110,11 +72,13 @@ static bool concerns_desc(const struct task *t, const struct call *c)
 
 static bool concerns_poll(const struct task *t, const struct call *c)
 {
+	size_t at = 0;
+
 	switch (c->desc->id) {
 	case CALL_POLL:
 	case CALL_PPOLL:
 	case CALL_PPOLL_TIME64:
-		return polls_event(t, c);
+		return waited_next(t, c, 0, &at) || (call_int(c, 1) && unreadable_list(t, c, 0));
 	case CALL_EPOLL_CREATE:
 	case CALL_EPOLL_CREATE1:
 		return false;
@@ -123,16 +87,24 @@ static bool concerns_poll(const struct task *t, const struct call *c)
 	case CALL_EPOLL_WAIT:
 	case CALL_EPOLL_PWAIT:
 	case CALL_EPOLL_PWAIT2:
-		return fdtab_watches_event(t->files, call_int(c, 0));
+		return waited_next(t, c, 0, &at);
 	default:
-		return selects_event(t, c);
+		for (unsigned int set = READ_SET; set <= EXCEPT_SET; set++, at = 0)
+			if (waited_next(t, c, set, &at) ||
+			    (call_int(c, 0) > 0 && unreadable_list(t, c, set)))
+				return true;
+		return false;
 	}
 }
 
 static bool concerns_memory(const struct task *t, const struct call *c)
 {
-	return touches_ring(t, c) ||
-	       ((c->desc->id == CALL_MMAP || c->desc->id == CALL_MMAP2) && concerns_event(t, c, 4));
+	uint64_t start, end;
+
+	for (unsigned int i = 0; model_covers(c, i, &start, &end); i++)
+		if (space_find(t->space, start, end))
+			return true;
+	return (c->desc->id == CALL_MMAP || c->desc->id == CALL_MMAP2) && concerns_event(t, c, 4);
 }
 
 /*
@@ -154,17 +126,12 @@ static bool passes_event(const struct model *m, const struct task *t,
 	return false;
 }
 
-static bool is_perf_prctl(const struct call *c)
-{
-	return call_int(c, 0) == ABI_PR_TASK_PERF_EVENTS_DISABLE ||
-	       call_int(c, 0) == ABI_PR_TASK_PERF_EVENTS_ENABLE;
-}
-
 static bool concerns_process(const struct model *m, const struct call *c)
 {
 	switch (c->desc->id) {
 	case CALL_PRCTL:
-		return is_perf_prctl(c);
+		return call_int(c, 0) == ABI_PR_TASK_PERF_EVENTS_DISABLE ||
+		       call_int(c, 0) == ABI_PR_TASK_PERF_EVENTS_ENABLE;
 	case CALL_PTRACE:
 		return false;
 	case CALL_UNSHARE: /* only the descriptor table matters */

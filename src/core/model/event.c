@@ -44,11 +44,6 @@ const uint8_t *attr_keep(struct model *m, const uint8_t *attr, size_t len)
 	return k->bytes;
 }
 
-size_t attr_holders(const uint8_t *kept)
-{
-	return kept_of(kept)->refs;
-}
-
 void attr_forget(struct model *m, const uint8_t *kept)
 {
 	struct attr_kept *k = kept_of(kept);
@@ -79,12 +74,6 @@ struct event *event_new(struct model *m, const uint8_t *attr, size_t len)
 	map_set(&m->event_numbers, e->number, e);
 	if (m->keep)
 		list_add(&m->events, event_ref(e));
-	return e;
-}
-
-struct event *event_ref(struct event *e)
-{
-	e->refs++;
 	return e;
 }
 
@@ -147,34 +136,9 @@ bool event_is_probe(const struct event *e)
 	       !e->output && !e->leader && !e->filter && !e->bpf && e->start != START_EXEC;
 }
 
-uint64_t event_records(const struct event *e, uint32_t type)
-{
-	return e->records ? e->records[type] : 0;
-}
-
-const struct event *event_writes_to(const struct event *e)
-{
-	return e->output ? e->output : e;
-}
-
 uint64_t event_attr(const struct event *e, unsigned int member)
 {
 	return layout_get(&layout_perf_event_attr, member, e->attr, e->attr_len);
-}
-
-bool event_known(const struct event *e)
-{
-	return !e->found || e->described;
-}
-
-bool event_attr_known(const struct event *e)
-{
-	return event_known(e) && !e->unread;
-}
-
-bool event_multiplexed(const struct event *e)
-{
-	return e->count.known && e->count.timed && e->count.running < e->count.enabled;
 }
 
 void event_unref(struct event *e)
@@ -198,23 +162,14 @@ void event_unref(struct event *e)
 	free(e);
 }
 
-/* Let go of a closed event that nothing but the list of all events holds on to. */
-static void event_forget(struct event *e)
-{
-	struct model *m = e->owner;
-	void **kept = m->few ? &m->events.items[e->number - 1] : NULL;
-
-	if (!kept || !*kept || e->leader || e->leads || e->lost_read || e->bpf != BPF_NONE ||
-	    (!e->maps && !event_is_probe(e) && attr_holders(e->attr) == 1))
-		return;
-	*kept = NULL;
-	event_unref(e);
-}
-
-/* End the event if nothing is left that keeps its file open. */
+/*
+ * End the event if nothing is left that keeps its file open, and release it if the model keeps
+ * few and nothing but the list of all events holds on to it.
+ */
 static void event_settle(struct event *e)
 {
 	bool closed = !e->handles && !e->mapped && !e->links;
+	void **listed = e->owner->few ? &e->owner->events.items[e->number - 1] : NULL;
 
 	if (closed && !e->closed) {
 		e->closed_ns = e->owner->now_ns;
@@ -229,7 +184,11 @@ static void event_settle(struct event *e)
 	/* a closed event writes nowhere, but the summary shows where it did */
 	if (e->output)
 		forget_source(e->output, e);
-	event_forget(e);
+	if (!listed || !*listed || e->leader || e->leads || e->lost_read || e->bpf != BPF_NONE ||
+	    (!e->maps && !event_is_probe(e) && kept_of(e->attr)->refs == 1))
+		return;
+	*listed = NULL;
+	event_unref(e);
 }
 
 void event_handles(struct event *e, int change)
@@ -262,12 +221,6 @@ struct ring *ring_new(struct model *m, struct event *e, struct ring *first)
 	map_set(&m->ring_numbers, r->number, r);
 	if (m->keep && !m->few && !first)
 		list_add(&m->rings, ring_ref(r));
-	return r;
-}
-
-struct ring *ring_ref(struct ring *r)
-{
-	r->refs++;
 	return r;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/abi/layout.h"
+#include "core/lib/scan_text.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
@@ -44,13 +45,6 @@ static void name_add_part(const struct xlat *x, uint64_t v, const char *sep,
 		buf_adds(out, name + strlen(x->prefix));
 	else
 		buf_addf(out, "0x%llx", (unsigned long long)v);
-}
-
-static void name_add_cache(uint64_t config, struct buf *out)
-{
-	name_add_part(&xlat_perf_hw_cache_id, config & 0xff, "", out);
-	name_add_part(&xlat_perf_hw_cache_op_id, config >> 8 & 0xff, ":", out);
-	name_add_part(&xlat_perf_hw_cache_op_result_id, config >> 16 & 0xff, ":", out);
 }
 
 /* with_len: "mem:0x601040/8:rw" */
@@ -93,16 +87,6 @@ static void add_dynamic(uint32_t type, const uint8_t *attr, size_t len,
 		buf_addf(out, "pmu%u/0x%llx/", type, (unsigned long long)configs[0]);
 }
 
-static void name_add_tracepoint(uint64_t id, const struct names *n, struct buf *out)
-{
-	const char *name = n && n->tracepoint ? n->tracepoint(n, id) : NULL;
-
-	if (name)
-		buf_adds(out, name);
-	else
-		buf_addf(out, "tracepoint:%llu", (unsigned long long)id);
-}
-
 /* Append perf's modifiers: the modes that are not excluded. */
 static void add_modifiers(const uint8_t *attr, size_t len, struct buf *out)
 {
@@ -130,34 +114,25 @@ bool event_name_knows(size_t len)
 	return len >= size->offset + size->width;
 }
 
-/* Append "uprobe:bash+0x4245c0"; return false if the PMU is none of probes. */
-static bool name_add_probe(const uint8_t *attr, size_t len, const struct names *n,
-			   const char *probed, struct buf *out)
+void event_name_probed(const uint8_t *attr, size_t len, const struct names *n,
+		       const char *probed, struct buf *out)
 {
 	uint32_t type = (uint32_t)name_get(attr, len, ATTR_TYPE);
 	const char *pmu = probed && type >= PERF_TYPE_MAX && n && n->pmu ? n->pmu(n, type) : NULL;
 	bool user = pmu && !strcmp(pmu, "uprobe");
 	uint64_t offset = name_get(attr, len, ATTR_PROBE_OFFSET);
 
-	if (!user && !(pmu && !strcmp(pmu, "kprobe")))
-		return false;
-	if (user && strrchr(probed, '/'))
-		probed = strrchr(probed, '/') + 1;
+	if (!user && !(pmu && !strcmp(pmu, "kprobe"))) {
+		event_name(attr, len, n, out);
+		return;
+	}
 	/* bit 0 of config: at the return of the function (format/retprobe) */
 	buf_addf(out, "%s%sprobe:%s", user ? "u" : "k",
-		 name_get(attr, len, ATTR_CONFIG) & 1 ? "ret" : "", probed);
+		 name_get(attr, len, ATTR_CONFIG) & 1 ? "ret" : "",
+		 user ? scan_base_name(probed) : probed);
 	if (user || offset)
 		buf_addf(out, "+0x%llx", (unsigned long long)offset);
-	return true;
-}
-
-void event_name_probed(const uint8_t *attr, size_t len, const struct names *n,
-		       const char *probed, struct buf *out)
-{
-	if (name_add_probe(attr, len, n, probed, out))
-		add_modifiers(attr, len, out);
-	else
-		event_name(attr, len, n, out);
+	add_modifiers(attr, len, out);
 }
 
 /* Append the name without modifiers. */
@@ -165,20 +140,26 @@ static void name_add_base(const uint8_t *attr, size_t len, const struct names *n
 {
 	uint32_t type = (uint32_t)name_get(attr, len, ATTR_TYPE);
 	uint64_t config = name_get(attr, len, ATTR_CONFIG);
+	const char *name;
 
 	switch (type) {
 	case PERF_TYPE_HARDWARE:
-		add_generic(&xlat_perf_hw_id, config & PERF_HW_EVENT_MASK,
-			    "hardware", out);
+		add_generic(&xlat_perf_hw_id, config & PERF_HW_EVENT_MASK, "hardware", out);
 		break;
 	case PERF_TYPE_SOFTWARE:
 		add_generic(&xlat_perf_sw_ids, config, "software", out);
 		break;
 	case PERF_TYPE_TRACEPOINT:
-		name_add_tracepoint(config, n, out);
+		name = n && n->tracepoint ? n->tracepoint(n, config) : NULL;
+		if (name)
+			buf_adds(out, name);
+		else
+			buf_addf(out, "tracepoint:%llu", (unsigned long long)config);
 		break;
 	case PERF_TYPE_HW_CACHE:
-		name_add_cache(config, out);
+		name_add_part(&xlat_perf_hw_cache_id, config & 0xff, "", out);
+		name_add_part(&xlat_perf_hw_cache_op_id, config >> 8 & 0xff, ":", out);
+		name_add_part(&xlat_perf_hw_cache_op_result_id, config >> 16 & 0xff, ":", out);
 		break;
 	case PERF_TYPE_BREAKPOINT:
 		name_add_breakpoint(attr, len, true, out);
@@ -241,11 +222,7 @@ static bool perf_add_base(uint32_t type, const uint8_t *attr, size_t len, struct
 	}
 }
 
-/*
- * Append what is measured: k, u and h unless all or none are, and G if only guests are.  That
- * guests are excluded is the default of perf record and not in the names that it stores.
- */
-static void perf_add_modifiers(const uint8_t *attr, size_t len, struct buf *out)
+void event_name_perf(const uint8_t *attr, size_t len, const struct names *n, struct buf *out)
 {
 	static const struct {
 		unsigned int member;
@@ -254,11 +231,21 @@ static void perf_add_modifiers(const uint8_t *attr, size_t len, struct buf *out)
 		      { ATTR_EXCLUDE_HV, 'h' } };
 	uint64_t precise = name_get(attr, len, ATTR_PRECISE_IP);
 	const char *sep = ":";
-	size_t n = 0;
+	size_t measured = 0;
 
+	if (!event_name_knows(len)) {
+		event_name(attr, len, n, out);
+		return;
+	}
+	if (!perf_add_base((uint32_t)name_get(attr, len, ATTR_TYPE), attr, len, out))
+		name_add_base(attr, len, n, out);
+	/*
+	 * What is measured: k, u and h unless all or none are, and G if only guests are.  That
+	 * guests are excluded is the default of perf record and not in the names that it stores.
+	 */
 	for (size_t i = 0; i < 3; i++)
-		n += !name_get(attr, len, modes[i].member);
-	for (size_t i = 0; i < 3 && n < 3; i++)
+		measured += !name_get(attr, len, modes[i].member);
+	for (size_t i = 0; i < 3 && measured < 3; i++)
 		if (!name_get(attr, len, modes[i].member)) {
 			buf_addf(out, "%s%c", sep, modes[i].letter);
 			sep = "";
@@ -267,15 +254,4 @@ static void perf_add_modifiers(const uint8_t *attr, size_t len, struct buf *out)
 		buf_addf(out, "%sp", sep);
 	if (name_get(attr, len, ATTR_EXCLUDE_HOST) && !name_get(attr, len, ATTR_EXCLUDE_GUEST))
 		buf_addf(out, "%sG", sep);
-}
-
-void event_name_perf(const uint8_t *attr, size_t len, const struct names *n, struct buf *out)
-{
-	if (!event_name_knows(len)) {
-		event_name(attr, len, n, out);
-		return;
-	}
-	if (!perf_add_base((uint32_t)name_get(attr, len, ATTR_TYPE), attr, len, out))
-		name_add_base(attr, len, n, out);
-	perf_add_modifiers(attr, len, out);
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "core/model/fdtab.h"
-
 #include <stdlib.h>
 
+#include "core/abi/call_decode.h"
 #include "core/lib/die.h"
 #include "core/model/state.h"
+#include "xlat/constants.h"
 
 struct fd_slot {
 	struct file *file;
@@ -16,21 +16,6 @@ struct file *file_new(struct event *e)
 	struct file *f = xcalloc(1, sizeof(*f));
 
 	f->event = e ? event_ref(e) : NULL;
-	return f;
-}
-
-struct file *file_new_link(struct event *e)
-{
-	struct file *f = file_new(NULL);
-
-	f->link = event_ref(e);
-	event_linked(e, 1);
-	return f;
-}
-
-struct file *file_ref(struct file *f)
-{
-	f->refs++;
 	return f;
 }
 
@@ -51,12 +36,6 @@ struct fdtab *fdtab_new(void)
 	struct fdtab *t = xcalloc(1, sizeof(*t));
 
 	t->refs = 1;
-	return t;
-}
-
-struct fdtab *fdtab_ref(struct fdtab *t)
-{
-	t->refs++;
 	return t;
 }
 
@@ -104,7 +83,7 @@ void fdtab_set(struct fdtab *t, int fd, struct file *f, bool cloexec)
 {
 	struct fd_slot *s;
 
-	file_ref(f);
+	f->refs++;
 	if (fd < 0) {
 		file_unref(f);
 		return;
@@ -139,52 +118,25 @@ void fdtab_close(struct fdtab *t, int fd)
 	free(s);
 }
 
-/*
- * Call op for every descriptor in a range.  It returns true if it removed the descriptor:
- * another one may have moved into its slot.
- */
-static void each_in_range(struct fdtab *t, unsigned int first, unsigned int last,
-			  bool (*op)(struct fdtab *t, int fd, struct fd_slot *s))
+void fdtab_change(struct fdtab *t, unsigned int first, unsigned int last, enum fdtab_change change)
 {
 	struct map_slot *slot;
 	size_t at = 0;
 
 	while ((slot = map_next(&t->fds, &at))) {
-		if (slot->key < first || slot->key > last)
+		struct fd_slot *s = slot->value;
+
+		if (slot->key < first || slot->key > last ||
+		    (change == CLOSE_EVENTS && !s->file->event) ||
+		    (change == CLOSE_ON_EXEC && !s->cloexec))
 			continue;
-		if (op(t, (int)slot->key, slot->value))
-			at = (size_t)(slot - t->fds.slots);
+		if (change == SET_CLOEXEC) {
+			s->cloexec = true;
+			continue;
+		}
+		fdtab_close(t, (int)slot->key);
+		at = (size_t)(slot - t->fds.slots); /* another one may have moved there */
 	}
-}
-
-static bool op_close(struct fdtab *t, int fd, struct fd_slot *s)
-{
-	(void)s;
-	fdtab_close(t, fd);
-	return true;
-}
-
-static bool op_close_event(struct fdtab *t, int fd, struct fd_slot *s)
-{
-	return s->file->event && op_close(t, fd, s);
-}
-
-static bool op_close_cloexec(struct fdtab *t, int fd, struct fd_slot *s)
-{
-	return s->cloexec && op_close(t, fd, s);
-}
-
-static bool op_set_cloexec(struct fdtab *t, int fd, struct fd_slot *s)
-{
-	(void)t;
-	(void)fd;
-	s->cloexec = true;
-	return false;
-}
-
-void fdtab_close_range(struct fdtab *t, unsigned int first, unsigned int last)
-{
-	each_in_range(t, first, last, op_close);
 }
 
 void fdtab_unref(struct fdtab *t)
@@ -192,20 +144,10 @@ void fdtab_unref(struct fdtab *t)
 	if (--t->refs)
 		return;
 	/* events first: the end of a link then detaches nothing that goes on */
-	each_in_range(t, 0, ~0U, op_close_event);
-	fdtab_close_range(t, 0, ~0U);
+	fdtab_change(t, 0, ~0U, CLOSE_EVENTS);
+	fdtab_change(t, 0, ~0U, CLOSE_ALL);
 	map_free(&t->fds);
 	free(t);
-}
-
-void fdtab_cloexec_range(struct fdtab *t, unsigned int first, unsigned int last)
-{
-	each_in_range(t, first, last, op_set_cloexec);
-}
-
-void fdtab_close_on_exec(struct fdtab *t)
-{
-	each_in_range(t, 0, ~0U, op_close_cloexec);
 }
 
 bool fdtab_event_in_range(const struct fdtab *t, unsigned int first, unsigned int last)
@@ -216,18 +158,6 @@ bool fdtab_event_in_range(const struct fdtab *t, unsigned int first, unsigned in
 	while ((slot = map_next(&t->fds, &at)))
 		if (slot->key >= first && slot->key <= last &&
 		    is_followed(((struct fd_slot *)slot->value)->file))
-			return true;
-	return false;
-}
-
-bool fdtab_watches_event(const struct fdtab *t, int epfd)
-{
-	const struct file *f = fdtab_file(t, epfd);
-	struct map_slot *slot;
-	size_t at = 0;
-
-	while (f && (slot = map_next(&f->watched, &at)))
-		if (fdtab_event(t, (int)slot->key))
 			return true;
 	return false;
 }
@@ -243,17 +173,115 @@ int fdtab_find(const struct fdtab *t, const struct event *e)
 	return -1;
 }
 
-void fdtab_each_event(const struct fdtab *t,
-		      void (*hook)(void *ctx, int fd, bool cloexec, struct event *e),
-		      void *ctx)
+struct event *fdtab_next_event(const struct fdtab *t, size_t *at, int *fd, bool *cloexec)
 {
 	struct map_slot *slot;
-	size_t at = 0;
 
-	while ((slot = map_next(&t->fds, &at))) {
+	while ((slot = map_next(&t->fds, at))) {
 		const struct fd_slot *s = slot->value;
 
+		*fd = (int)slot->key;
+		*cloexec = s->cloexec;
 		if (s->file->event)
-			hook(ctx, (int)slot->key, s->cloexec, s->file->event);
+			return s->file->event;
 	}
+	return NULL;
+}
+
+/* Descriptors in transit through sockets ------------------------------------- */
+
+/* What is sent and not received soon was received unseen, or never will be. */
+#define TRANSIT_NS (10 * 1000000000ULL)
+enum { TRANSIT_MESSAGES = 1024 };
+
+/* Remove the message at *at from those in transit. */
+static void message_drop(struct model *m, struct message **at)
+{
+	struct message *msg = *at;
+
+	*at = msg->next;
+	m->npassing--;
+	for (size_t i = 0; i < msg->n; i++)
+		if (msg->files[i])
+			file_unref(msg->files[i]);
+	free(msg->files);
+	free(msg);
+}
+
+void model_forget_messages(struct model *m, uint64_t now)
+{
+	while (m->passing && now > TRANSIT_NS && m->passing->sent_ns < now - TRANSIT_NS)
+		message_drop(m, &m->passing);
+}
+
+void model_sent(struct model *m, struct task *t, const struct call *c)
+{
+	struct message *msg, **last = &m->passing;
+	int fds[CALL_MAX_PASSED];
+	size_t n = call_passed_fds(c, AT_SYSCALL_ENTER, fds), events = 0;
+
+	for (size_t i = 0; i < n; i++)
+		events += fdtab_event(t->files, fds[i]) != NULL;
+	if (!events)
+		return;
+	if (m->npassing == TRANSIT_MESSAGES)
+		message_drop(m, &m->passing);
+	msg = xcalloc(1, sizeof(*msg));
+	msg->sent_ns = c->enter_ns;
+	msg->n = n;
+	msg->files = xcalloc(n, sizeof(struct file *));
+	for (size_t i = 0; i < n; i++)
+		if (fdtab_event(t->files, fds[i]))
+			(msg->files[i] = fdtab_file(t->files, fds[i]))->refs++;
+	while (*last)
+		last = &(*last)->next;
+	*last = msg;
+	m->npassing++;
+}
+
+/*
+ * Return whether the message is the one received in fds.  The descriptors of events with a
+ * known id were identified (model_found()) before; others are matched by order.
+ */
+static bool is_received(const struct message *msg, const struct task *t, const int *fds, size_t n)
+{
+	bool known = false, same = false;
+
+	if (n > msg->n)
+		return false; /* with fewer, the receiver's buffer was too short */
+	for (size_t i = 0; i < msg->n; i++) {
+		const struct event *e = msg->files[i] ? msg->files[i]->event : NULL;
+
+		if (!e || !e->id)
+			continue;
+		known = true;
+		if (i < n && fdtab_event(t->files, fds[i]) != e)
+			return false;
+		same |= i < n;
+	}
+	return known ? same : n == msg->n;
+}
+
+void model_received(struct model *m, struct task *t, const struct call *c)
+{
+	struct message **at = &m->passing, *msg;
+	int fds[CALL_MAX_PASSED];
+	size_t n = call_passed_fds(c, AT_SYSCALL_EXIT, fds);
+
+	/* none is an event: forget what these numbers were, if their close was not seen */
+	for (size_t i = 0; c->no_event && i < n; i++)
+		fdtab_close(t->files, fds[i]);
+	if (c->no_event)
+		return;
+	model_forget_messages(m, c->exit_ns);
+	while (n && *at && !is_received(*at, t, fds, n))
+		at = &(*at)->next;
+	msg = *at;
+	if (!n || !msg)
+		return;
+	for (size_t i = 0; i < msg->n && i < n; i++)
+		if (msg->files[i] && !fdtab_event(t->files, fds[i]))
+			fdtab_set(t->files, fds[i], msg->files[i],
+				  c->args[2] & ABI_MSG_CMSG_CLOEXEC);
+	message_drop(m, at);
 }

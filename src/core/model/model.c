@@ -39,14 +39,6 @@ static void model_task_free(struct task *t)
 	free(t);
 }
 
-static void info_free(struct task_info *info)
-{
-	for (size_t i = 0; i < info->npolled; i++)
-		ring_unref(info->polled[i]);
-	free(info->polled);
-	free(info);
-}
-
 void model_free(struct model *m)
 {
 	struct map_slot *slot;
@@ -59,8 +51,14 @@ void model_free(struct model *m)
 	for (size_t i = 0; i < m->detached.n; i++)
 		model_task_free(m->detached.items[i]);
 	free(m->detached.items);
-	for (size_t i = 0; i < m->tasks_seen.n; i++)
-		info_free(m->tasks_seen.items[i]);
+	for (size_t i = 0; i < m->tasks_seen.n; i++) {
+		struct task_info *info = m->tasks_seen.items[i];
+
+		for (size_t k = 0; k < info->npolled; k++)
+			ring_unref(info->polled[k]);
+		free(info->polled);
+		free(info);
+	}
 	for (size_t i = 0; i < m->rings.n; i++)
 		ring_unref(m->rings.items[i]);
 	model_forget_messages(m, UINT64_MAX);
@@ -88,47 +86,35 @@ void model_free(struct model *m)
 
 /* Tasks ---------------------------------------------------------------- */
 
-static struct task_info *info_new(struct model *m, pid_t tid, pid_t pid,
-				  const struct task *from)
-{
-	struct task_info *info;
-
-	if (!m->keep)
-		return NULL;
-	info = xcalloc(1, sizeof(*info));
-	info->tid = tid;
-	info->pid = pid;
-	if (from && from->info)
-		memcpy(info->comm, from->info->comm, sizeof(info->comm));
-	list_add(&m->tasks_seen, info);
-	return info;
-}
-
-static void task_start(struct model *m, struct task *t, const struct activity_task *b,
-		       const struct task *from)
-{
-	t->tid = b->tid;
-	t->pid = b->pid;
-	t->info = info_new(m, b->tid, b->pid, from);
-	if (!from) {
-		t->files = fdtab_new();
-		t->space = space_new();
-		return;
-	}
-	t->measured = from->measured;
-	t->files = b->shares_files ? fdtab_ref(from->files) : fdtab_copy(from->files);
-	/* rings are not inherited: the kernel maps them VM_DONTCOPY */
-	t->space = b->shares_memory ? from->space : space_new();
-	if (b->shares_memory)
-		t->space->refs++;
-}
-
 void model_born(struct model *m, const struct activity_task *b)
 {
 	struct task *t = xcalloc(1, sizeof(*t)), *from = model_task(m, b->parent);
 	struct task *stale = map_set(&m->tasks, (uint64_t)b->tid, t);
 
-	task_start(m, t, b, from);
+	t->tid = b->tid;
+	t->pid = b->pid;
+	if (m->keep) {
+		t->info = xcalloc(1, sizeof(*t->info));
+		t->info->tid = b->tid;
+		t->info->pid = b->pid;
+		if (from && from->info)
+			memcpy(t->info->comm, from->info->comm, sizeof(t->info->comm));
+		list_add(&m->tasks_seen, t->info);
+	}
+	t->measured = from && from->measured;
+	if (from && b->shares_files) {
+		t->files = from->files;
+		t->files->refs++;
+	} else {
+		t->files = from ? fdtab_copy(from->files) : fdtab_new();
+	}
+	/* rings are not inherited: the kernel maps them VM_DONTCOPY */
+	if (from && b->shares_memory) {
+		t->space = from->space;
+		t->space->refs++;
+	} else {
+		t->space = space_new();
+	}
 	if (stale) /* its exit was missed; a damaged dump may name it as its own parent */
 		model_task_free(stale);
 }
@@ -151,17 +137,6 @@ void model_gone(struct model *m, pid_t tid, bool detached)
 		model_task_free(t);
 }
 
-/* Enable the events with enable_on_exec of a task that execs. */
-static void start_on_exec(struct model *m, pid_t tid)
-{
-	for (size_t i = 0; i < m->events.n; i++) {
-		struct event *e = m->events.items[i];
-
-		if (e && e->start == START_EXEC && e->pid == tid)
-			e->enabled = true;
-	}
-}
-
 void model_execed(struct model *m, pid_t tid, pid_t former)
 {
 	struct task *t = model_task(m, former);
@@ -177,9 +152,15 @@ void model_execed(struct model *m, pid_t tid, pid_t former)
 		if (leader)
 			model_task_free(leader);
 	}
-	start_on_exec(m, tid);
+	/* enable_on_exec */
+	for (size_t i = 0; i < m->events.n; i++) {
+		struct event *e = m->events.items[i];
+
+		if (e && e->start == START_EXEC && e->pid == tid)
+			e->enabled = true;
+	}
 	task_own_files(t);
-	fdtab_close_on_exec(t->files);
+	fdtab_change(t->files, 0, ~0U, CLOSE_ON_EXEC);
 	space_unref(t->space);
 	t->space = space_new();
 }
@@ -314,32 +295,22 @@ void model_each_holder(struct model *m,
 	}
 }
 
-struct unidentified {
-	void (*hook)(void *ctx, pid_t pid, pid_t tid, int fd, struct event *e);
-	void *ctx;
-	const struct task *task;
-};
-
-static void unidentified_fd(void *ctx, int fd, bool cloexec, struct event *e)
-{
-	const struct unidentified *u = ctx;
-
-	(void)cloexec;
-	if (!e->id)
-		u->hook(u->ctx, u->task->pid, u->task->tid, fd, e);
-}
-
 void model_each_unidentified(struct model *m,
 			     void (*hook)(void *ctx, pid_t pid, pid_t tid, int fd, struct event *e),
 			     void *ctx)
 {
-	struct unidentified u = { .hook = hook, .ctx = ctx };
 	struct map_slot *slot;
+	struct event *e;
 	size_t at = 0;
+	bool cloexec;
+	int fd;
 
 	while ((slot = map_next(&m->tasks, &at))) {
-		u.task = slot->value;
-		fdtab_each_event(u.task->files, unidentified_fd, &u);
+		const struct task *t = slot->value;
+
+		for (size_t i = 0; (e = fdtab_next_event(t->files, &i, &fd, &cloexec));)
+			if (!e->id)
+				hook(ctx, t->pid, t->tid, fd, e);
 	}
 }
 
@@ -348,18 +319,19 @@ void model_each_fd(struct model *m, pid_t tid,
 		   void *ctx)
 {
 	const struct task *t = model_task(m, tid);
+	struct event *e;
+	bool cloexec;
+	int fd;
 
-	if (t)
-		fdtab_each_event(t->files, hook, ctx);
+	for (size_t at = 0; t && (e = fdtab_next_event(t->files, &at, &fd, &cloexec));)
+		hook(ctx, fd, cloexec, e);
 }
 
-void model_each_mapping(struct model *m, pid_t tid,
-			void (*hook)(void *ctx, struct ring *r), void *ctx)
+struct ring *model_mapping(const struct model *m, pid_t tid, size_t i)
 {
 	const struct task *t = model_task(m, tid);
 
-	for (size_t i = 0; t && i < t->space->nrings; i++)
-		hook(ctx, t->space->rings[i]);
+	return t && i < t->space->nrings ? t->space->rings[i] : NULL;
 }
 
 void model_each_writer(struct model *m, const struct ring *r,
@@ -405,17 +377,18 @@ void model_recorded(struct ring *r, struct event *e, const uint8_t *bytes, size_
 		e->lost_reported += load_uint(bytes + 8, 8);
 }
 
-void model_looked(struct ring *r, uint64_t missed, bool torn)
+void model_looked(const struct activity_look *a)
 {
-	r->looks++;
-	r->missed += missed;
-	r->torn += torn;
-}
+	struct ring *r = a->ring;
 
-void model_blind(struct ring *r, int error)
-{
-	r->blind++;
-	r->blind_error = error;
+	if (a->error) {
+		r->blind++;
+		r->blind_error = a->error;
+		return;
+	}
+	r->looks++;
+	r->missed += a->missed;
+	r->torn += a->torn;
 }
 
 struct ring *model_ring(const struct model *m, unsigned int number)
@@ -568,29 +541,23 @@ static void adopt_epoll(void *ctx, int fd, const char *link)
 	proc_each_watched(a->tid, fd, adopt_watched, a);
 }
 
-static void take_first(void *ctx, int fd, bool cloexec, struct event *e)
-{
-	struct event **first = ctx;
-
-	(void)fd;
-	(void)cloexec;
-	if (e->found && (!*first || e->number < (*first)->number))
-		*first = e;
-}
-
-void model_found_ring(struct model *m, pid_t tid, uint64_t start, uint64_t end,
-		      struct event *e, bool aux)
+struct ring *model_found_ring(struct model *m, pid_t tid, uint64_t start, uint64_t end,
+			      struct event *e, bool aux)
 {
 	struct task *t = model_task(m, tid);
+	struct event *other;
 	struct ring *r;
+	bool cloexec;
+	int fd;
 
 	if (!e) {
-		if (t)
-			fdtab_each_event(t->files, take_first, &e);
 		aux = true; /* so it is not read */
+		for (size_t at = 0; t && (other = fdtab_next_event(t->files, &at, &fd, &cloexec));)
+			if (other->found && (!e || other->number < e->number))
+				e = other;
 	}
 	if (!t || !e)
-		return;
+		return NULL;
 	r = ring_new(m, e, event_known(e) ? e->buffer[aux] : NULL);
 	r->pid = t->pid;
 	r->start = start;
@@ -599,6 +566,7 @@ void model_found_ring(struct model *m, pid_t tid, uint64_t start, uint64_t end,
 	if (event_known(e) && !e->buffer[aux])
 		e->buffer[aux] = r;
 	space_add(t->space, r);
+	return r;
 }
 
 static void adopt_ring(void *ctx, uint64_t start, uint64_t end)

@@ -195,11 +195,12 @@ void model_describe(struct model *m, struct event *e, const struct activity_desc
 void model_closed(struct model *m, pid_t tid, int fd);
 
 /*
- * Add a ring buffer or AUX area that the task mapped before attach.  e: its event; if that is
- * not known, NULL: then it stands for the task's first event, and is not read.
+ * Add a ring buffer or AUX area that the task mapped before attach, and return it, or NULL if it
+ * can be of no event.  e: its event; if that is not known, NULL: then it stands for the task's
+ * first event, and is not read.
  */
-void model_found_ring(struct model *m, pid_t tid, uint64_t start, uint64_t end,
-		      struct event *e, bool aux);
+struct ring *model_found_ring(struct model *m, pid_t tid, uint64_t start, uint64_t end,
+			      struct event *e, bool aux);
 
 /* Set the name of a task (/proc/TID/comm). */
 void model_comm(struct model *m, pid_t tid, const char *comm);
@@ -262,19 +263,34 @@ bool event_has_all_tasks(const struct event *e);
 pid_t event_single_task(const struct event *e);
 
 /* Return the number of records of a type that were seen of the event; type 0: all other types. */
-uint64_t event_records(const struct event *e, uint32_t type);
+static inline uint64_t event_records(const struct event *e, uint32_t type)
+{
+	return e->records ? e->records[type] : 0;
+}
 
 /* Return whether its target and group are known: it is described, if it was found. */
-bool event_known(const struct event *e);
+static inline bool event_known(const struct event *e)
+{
+	return !e->found || e->described;
+}
 
 /* Return whether these and its attr are known. */
-bool event_attr_known(const struct event *e);
+static inline bool event_attr_known(const struct event *e)
+{
+	return event_known(e) && !e->unread;
+}
 
 /* Return whether its last count that is known has less time running than enabled. */
-bool event_multiplexed(const struct event *e);
+static inline bool event_multiplexed(const struct event *e)
+{
+	return e->count.known && e->count.timed && e->count.running < e->count.enabled;
+}
 
 /* Return the event to whose ring buffer its records go, or went before it was closed. */
-const struct event *event_writes_to(const struct event *e);
+static inline const struct event *event_writes_to(const struct event *e)
+{
+	return e->output ? e->output : e;
+}
 
 /* Return a member of the attr (ATTR_TYPE, ...), 0 if the attr lacks it or is not known. */
 uint64_t event_attr(const struct event *e, unsigned int member);
@@ -303,11 +319,8 @@ int model_fd_of(const struct model *m, pid_t tid, const struct event *e);
 /* Count a record of len bytes that the event wrote into the ring buffer. */
 void model_recorded(struct ring *r, struct event *e, const uint8_t *bytes, size_t len);
 
-/* Record that the ring buffer was read. */
-void model_looked(struct ring *r, uint64_t missed, bool torn);
-
-/* Record that reading the ring buffer failed with that errno. */
-void model_blind(struct ring *r, int error);
+/* Record that a ring buffer was read, or that this failed. */
+void model_looked(const struct activity_look *a);
 
 /* Return the ring buffer or event of that number, or NULL if it has ended and is not kept. */
 struct ring *model_ring(const struct model *m, unsigned int number);
@@ -341,9 +354,8 @@ void model_each_unidentified(struct model *m,
 			     void (*hook)(void *ctx, pid_t pid, pid_t tid, int fd, struct event *e),
 			     void *ctx);
 
-/* Call hook for each mapping of ring buffers and AUX areas that tid's process has. */
-void model_each_mapping(struct model *m, pid_t tid,
-			void (*hook)(void *ctx, struct ring *r), void *ctx);
+/* Return the i-th mapping of ring buffers and AUX areas that tid's process has, or NULL. */
+struct ring *model_mapping(const struct model *m, pid_t tid, size_t i);
 
 /* Call hook for each event that a poll, select or epoll_wait waits for. */
 void model_each_waited(const struct model *m, const struct call *c,

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "core/lib/map.h"
-#include "core/model/fdtab.h"
 #include "core/model/model.h"
 
 /* An address space, limited to ring buffers. */
@@ -55,6 +54,67 @@ struct model {
 	size_t nattempts;
 };
 
+/* Descriptor tables (fdtab.c) hold events, epoll instances that watch them, and BPF links to them. */
+
+/* An open file description, shared by descriptors duplicated by dup or fork. */
+struct file {
+	unsigned int refs;
+	struct event *event;	/* NULL: an epoll instance, or a link */
+	struct event *link;	/* a link of a BPF program to that event; NULL: none */
+	bool pinned;		/* the link remains when its last descriptor is closed */
+	struct map watched;	/* fds of events added to it; values unused */
+};
+
+struct fdtab {
+	unsigned int refs;	/* tasks that share it */
+	unsigned int events;	/* descriptors of events and links */
+	struct map fds;		/* fd to struct fd_slot */
+};
+
+/* Create a file without references, which fdtab_set() adds. */
+struct file *file_new(struct event *e);
+void file_unref(struct file *f);
+
+struct fdtab *fdtab_new(void);
+struct fdtab *fdtab_copy(const struct fdtab *t);
+void fdtab_unref(struct fdtab *t);
+
+/* Return the file of fd, or NULL if it is neither event nor epoll instance. */
+struct file *fdtab_file(const struct fdtab *t, int fd);
+struct event *fdtab_event(const struct fdtab *t, int fd);
+/* Return the event that the link at fd is of, or NULL. */
+struct event *fdtab_linked(const struct fdtab *t, int fd);
+
+/*
+ * Set fd to f, with a new reference, in place of its former file.  A negative fd, which
+ * hostile memory can name, is ignored; f is freed then if it has no other reference.
+ */
+void fdtab_set(struct fdtab *t, int fd, struct file *f, bool cloexec);
+void fdtab_set_cloexec(struct fdtab *t, int fd, bool cloexec);
+void fdtab_close(struct fdtab *t, int fd);
+
+enum fdtab_change { CLOSE_ALL, CLOSE_EVENTS, CLOSE_ON_EXEC, SET_CLOEXEC };
+
+/* Close the descriptors of that kind in a range, or mark them close-on-exec. */
+void fdtab_change(struct fdtab *t, unsigned int first, unsigned int last,
+		  enum fdtab_change change);
+
+/* Return whether a descriptor of an event or link is in that range. */
+bool fdtab_event_in_range(const struct fdtab *t, unsigned int first, unsigned int last);
+
+/*
+ * Iterate over the descriptors of events: start with *at = 0; NULL at the end.  The table must
+ * not change between the calls.
+ */
+struct event *fdtab_next_event(const struct fdtab *t, size_t *at, int *fd, bool *cloexec);
+
+/* Return a descriptor of the event, or -1. */
+int fdtab_find(const struct fdtab *t, const struct event *e);
+
+/* Keep the descriptors of events that a message passes; give the receiver its own. */
+void model_sent(struct model *m, struct task *t, const struct call *c);
+void model_received(struct model *m, struct task *t, const struct call *c);
+
 struct task *model_task(const struct model *m, pid_t tid);
 
 void list_add(struct list *l, void *item);
@@ -63,15 +123,19 @@ void list_add(struct list *l, void *item);
 const uint8_t *attr_keep(struct model *m, const uint8_t *attr, size_t len);
 void attr_forget(struct model *m, const uint8_t *kept);
 
-/* Return how many hold on to a kept attr. */
-size_t attr_holders(const uint8_t *kept);
-
 /* Unshare the task's descriptor table (exec, unshare). */
 void task_own_files(struct task *t);
 
-/* Create an event with one reference and a copy of attr; take a reference; release one. */
+/* Create an event without references and with a copy of attr. */
 struct event *event_new(struct model *m, const uint8_t *attr, size_t len);
-struct event *event_ref(struct event *e);
+
+static inline struct event *event_ref(struct event *e)
+{
+	e->refs++;
+	return e;
+}
+
+/* Release a reference; e may be NULL. */
 void event_unref(struct event *e);
 
 /* Make the event a member of the leader's group. */
@@ -92,7 +156,12 @@ static inline bool ring_overlaps(const struct ring *r, uint64_t start, uint64_t 
 	return r->start < end && start < r->end;
 }
 
-struct ring *ring_ref(struct ring *r);
+static inline struct ring *ring_ref(struct ring *r)
+{
+	r->refs++;
+	return r;
+}
+
 void ring_unref(struct ring *r);
 
 struct space *space_new(void);

@@ -28,18 +28,14 @@ struct inflight *inflight_get(const struct inflights *l, pid_t tid)
 	return map_get(&l->by_tid, (uint64_t)tid);
 }
 
-static void unlink_one(struct inflight *p)
-{
-	p->prev->next = p->next;
-	p->next->prev = p->prev;
-}
-
 struct inflight *inflight_take(struct inflights *l, pid_t tid)
 {
 	struct inflight *p = map_del(&l->by_tid, (uint64_t)tid);
 
-	if (p)
-		unlink_one(p);
+	if (p) {
+		p->prev->next = p->next;
+		p->next->prev = p->prev;
+	}
 	return p;
 }
 
@@ -52,10 +48,9 @@ struct inflight *inflight_rename(struct inflights *l, pid_t former, pid_t tid)
 	p = map_del(&l->by_tid, (uint64_t)former);
 	if (!p)
 		return NULL;
+	before = inflight_take(l, tid);
 	p->tid = tid;
-	before = map_set(&l->by_tid, (uint64_t)tid, p);
-	if (before)
-		unlink_one(before);
+	map_set(&l->by_tid, (uint64_t)tid, p);
 	return before;
 }
 

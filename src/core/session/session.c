@@ -8,6 +8,7 @@
 #include "core/host/rawdata.h"
 #include "core/lib/die.h"
 #include "core/lib/hash.h"
+#include "core/lib/scan_text.h"
 #include "core/session/session.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
@@ -35,10 +36,12 @@ static struct session *session_of(const struct names *n)
 	return (struct session *)((char *)n - offsetof(struct session, names));
 }
 
-/* Note that a name is reported to the views; return whether it is for the first time. */
-static bool session_is_new_name(struct session *s, enum name_kind kind, uint64_t key)
+/* Note the hash of a name; return whether it differs from the last one of that key. */
+static bool session_is_new(struct map *named, uint64_t key, uint64_t hash)
 {
-	return !map_set(&s->named, key << 3 | kind, s);
+	void *value = (void *)(uintptr_t)(hash | 1); /* never NULL */
+
+	return map_set(named, key, value) != value;
 }
 
 static const char *session_name_pmu(const struct names *n, uint32_t type)
@@ -46,7 +49,7 @@ static const char *session_name_pmu(const struct names *n, uint32_t type)
 	struct session *s = session_of(n);
 	const char *name = s->source->pmu ? s->source->pmu(s->source, type) : NULL;
 
-	if (session_is_new_name(s, NAME_PMU, type))
+	if (session_is_new(&s->named, (uint64_t)type << 3 | NAME_PMU, 0))
 		session_tell(s, &(struct activity){
 			ACTIVITY_NAME_PMU, .name_pmu = { name, type },
 		});
@@ -59,7 +62,7 @@ static const char *session_name_tracepoint(const struct names *n, uint64_t id)
 	const char *name = s->source->tracepoint ? s->source->tracepoint(s->source, id) : NULL;
 
 	/* a tracepoint that is not found now may be found later */
-	if (name && session_is_new_name(s, NAME_TRACEPOINT, id))
+	if (name && session_is_new(&s->named, id << 3 | NAME_TRACEPOINT, 0))
 		session_tell(s, &(struct activity){
 			ACTIVITY_NAME_TRACEPOINT, .name_tracepoint = { name, id },
 		});
@@ -77,20 +80,11 @@ static const char *session_name_terms(const struct names *n, uint32_t type,
 		name = s->source->terms(s->source, type, config, nconfigs);
 	for (size_t i = 0; i < nconfigs; i++)
 		key = hash_word(key, config[i]);
-	if (session_is_new_name(s, NAME_TERMS, key))
+	if (session_is_new(&s->named, key << 3 | NAME_TERMS, 0))
 		session_tell(s, &(struct activity){
 			ACTIVITY_NAME_TERMS, .name_terms = { name, type, config, nconfigs },
 		});
 	return name;
-}
-
-/* Return whether the name differs from the last one reported: descriptors are reused. */
-static bool session_is_new_fd(struct session *s, pid_t tid, int64_t fd, const char *name)
-{
-	uint64_t hash = hash_text(HASH_START, name ? name : "") | 1; /* never NULL */
-
-	return map_set(&s->fd_named, (uint64_t)tid << 32 | (uint32_t)fd,
-		       (void *)(uintptr_t)hash) != (void *)(uintptr_t)hash;
 }
 
 /* Return the event's name, or what the source calls another descriptor. */
@@ -105,28 +99,27 @@ static const char *session_name_fd(const struct names *n, const struct call *c, 
 	if (fd < 0 || !s->fd_names || !s->source->fd)
 		return NULL;
 	name = s->source->fd(s->source, c, fd);
-	if (session_is_new_fd(s, c->tid, fd, name))
+	if (session_is_new(&s->fd_named, (uint64_t)c->tid << 32 | (uint32_t)fd,
+			   hash_text(HASH_START, name ? name : "")))
 		session_tell(s, &(struct activity){
 			ACTIVITY_NAME_FD, .name_fd = { name, c->tid, fd },
 		});
 	return name;
 }
 
-/* Return the program, and report it if it is another one than before: descriptors are reused. */
 static const struct bpf_program *session_name_program(const struct names *n, const struct call *c,
 						       int64_t fd)
 {
 	struct session *s = session_of(n);
 	const struct bpf_program *p;
-	uint64_t hash = 1; /* never NULL */
+	uint64_t hash = 0;
 
 	if (fd < 0 || !s->source->program)
 		return NULL;
 	p = s->source->program(s->source, c, fd);
 	if (p)
-		hash |= hash_text(hash_word(hash_word(HASH_START, p->id), p->type), p->name);
-	if (map_set(&s->programs_named, (uint64_t)c->tid << 32 | (uint32_t)fd,
-		    (void *)(uintptr_t)hash) != (void *)(uintptr_t)hash)
+		hash = hash_text(hash_word(hash_word(HASH_START, p->id), p->type), p->name);
+	if (session_is_new(&s->programs_named, (uint64_t)c->tid << 32 | (uint32_t)fd, hash))
 		session_tell(s, &(struct activity){
 			ACTIVITY_NAME_PROGRAM, .name_program = {
 				p ? p->name : NULL, c->tid, fd, p ? p->id : 0, p ? p->type : 0,
@@ -163,7 +156,7 @@ static const char *session_name_format(const struct names *n, uint64_t id)
 	struct session *s = session_of(n);
 	const char *text = s->source->format ? s->source->format(s->source, id) : NULL;
 
-	if (text && session_is_new_name(s, NAME_FORMAT, id))
+	if (text && session_is_new(&s->named, id << 3 | NAME_FORMAT, 0))
 		session_tell(s, &(struct activity){
 			ACTIVITY_NAME_FORMAT, .name_format = { text, id },
 		});
@@ -219,39 +212,32 @@ static const char *session_name_event_of_id(void *ctx, uint64_t id)
 	return session_name_event(&((struct session *)ctx)->names, id);
 }
 
-static void session_names_init(struct session *s)
-{
-	const struct names *source = s->source;
-
-	s->names = (struct names){
-		.pmu = session_name_pmu, .tracepoint = session_name_tracepoint,
-		.terms = session_name_terms, .fd = session_name_fd,
-		.program = session_name_program, .link = session_name_link,
-		.read_format = session_read_format, .event = session_name_event,
-		.format = session_name_format,
-		.page_size = source->page_size,
-		.arch = s->arch,
-	};
-	s->hooks = (struct record_hooks){
-		.ctx = s, .event = session_name_event_of_id, .raw = session_emit_raw,
-		.swap_raw = session_swap_raw,
-		.symbol = s->symbols && source->symbol ? session_name_symbol : NULL,
-	};
-	s->rawdata = rawdata_new(session_name_format_of, s);
-}
-
 /* Start and end ----------------------------------------------------------- */
 
 void session_start(struct session *s, const struct session_setup *setup,
 		   const struct session_facts *facts)
 {
+	const struct names *source = setup->source;
+
 	*s = (struct session){
-		.source = setup->source, .selection = setup->selection,
-		.fd_names = setup->fd_names, .symbols = setup->symbols,
-		.stacks = setup->stacks, .arch = facts->arch,
+		.source = source, .selection = setup->selection,
+		.fd_names = setup->fd_names, .stacks = setup->stacks, .arch = facts->arch,
 		.program = facts->command ? facts->command[0] : NULL,
+		.names = {
+			.pmu = session_name_pmu, .tracepoint = session_name_tracepoint,
+			.terms = session_name_terms, .fd = session_name_fd,
+			.program = session_name_program, .link = session_name_link,
+			.read_format = session_read_format, .event = session_name_event,
+			.format = session_name_format, .page_size = source->page_size,
+			.arch = facts->arch,
+		},
+		.hooks = {
+			.ctx = s, .event = session_name_event_of_id, .raw = session_emit_raw,
+			.swap_raw = session_swap_raw,
+			.symbol = setup->symbols && source->symbol ? session_name_symbol : NULL,
+		},
 	};
-	session_names_init(s);
+	s->rawdata = rawdata_new(session_name_format_of, s);
 	s->model = model_new(&s->names, setup->keep);
 }
 
@@ -295,39 +281,20 @@ bool session_shows(const struct session *s, const struct call *c)
 
 /* Activities ---------------------------------------------------------------- */
 
-/* Return the name that exec of that path gives to a task. */
-static const char *session_comm_of(const char *path)
+/*
+ * Fill in the activity of a ring that was mapped before its task was followed; return false if
+ * there is none.
+ */
+static bool session_set_ring(struct activity_found_ring *a, struct ring *r)
 {
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
-/* Fill in the activity of a ring that was mapped before its task was followed. */
-static void session_set_ring(struct activity_found_ring *a, struct ring *r)
-{
+	if (!r)
+		return false;
 	a->ring = r;
 	a->start = r->start;
 	a->end = r->end;
 	a->event = event_known(r->event) ? r->event : NULL;
 	a->aux = r->aux;
-}
-
-static void session_take_last(void *ctx, struct ring *r)
-{
-	*(struct ring **)ctx = r;
-}
-
-/* Add the ring to the task, and fill in its activity; return false if it has none then. */
-static bool session_find_ring(struct session *s, struct activity_found_ring *a)
-{
-	struct ring *last = NULL;
-
-	model_found_ring(s->model, a->tid, a->start, a->end, a->event, a->aux);
-	model_each_mapping(s->model, a->tid, session_take_last, &last);
-	if (last)
-		session_set_ring(a, last);
-	return last;
+	return true;
 }
 
 static void session_describe(struct session *s, struct activity_described *a)
@@ -398,28 +365,17 @@ static bool session_shows_end(struct session *s, const struct activity_gone *a)
 	return shown;
 }
 
-static void session_take_record(struct session *s, struct activity_record *r)
-{
-	model_recorded(r->ring, r->event, r->bytes, r->len);
-	r->hooks = &s->hooks;
-	s->recording = r->event;
-}
-
-static void session_take_task(struct session *s, const struct activity_task *t)
-{
-	model_born(s->model, t);
-	if (s->program && !t->parent && !t->attached) /* its exec is not reported */
-		model_comm(s->model, t->tid, session_comm_of(s->program));
-}
-
 /* Let the model know what precedes the views; return false if there is nothing to report. */
 static bool session_learn(struct session *s, struct activity *a)
 {
+	const struct activity_found_ring *ring = &a->found_ring;
 	int signo;
 
 	switch (a->kind) {
 	case ACTIVITY_TASK:
-		session_take_task(s, &a->task);
+		model_born(s->model, &a->task);
+		if (s->program && !a->task.parent && !a->task.attached) /* its exec is not reported */
+			model_comm(s->model, a->task.tid, scan_base_name(s->program));
 		return true;
 	case ACTIVITY_COMM:
 		model_comm(s->model, a->comm.tid, a->comm.comm);
@@ -434,7 +390,9 @@ static bool session_learn(struct session *s, struct activity *a)
 					     a->found.event);
 		return a->found.event;
 	case ACTIVITY_FOUND_RING:
-		return session_find_ring(s, &a->found_ring);
+		return session_set_ring(&a->found_ring,
+					model_found_ring(s->model, ring->tid, ring->start,
+							 ring->end, ring->event, ring->aux));
 	case ACTIVITY_DESCRIBED:
 		session_describe(s, &a->described);
 		return true;
@@ -449,13 +407,12 @@ static bool session_learn(struct session *s, struct activity *a)
 		session_take_count(s, &a->count);
 		return true;
 	case ACTIVITY_RECORD:
-		session_take_record(s, &a->record);
+		model_recorded(a->record.ring, a->record.event, a->record.bytes, a->record.len);
+		a->record.hooks = &s->hooks;
+		s->recording = a->record.event;
 		return true;
 	case ACTIVITY_LOOK:
-		if (a->look.error)
-			model_blind(a->look.ring, a->look.error);
-		else
-			model_looked(a->look.ring, a->look.missed, a->look.torn);
+		model_looked(&a->look);
 		return true;
 	case ACTIVITY_SIGNAL:
 		signo = a->signal.info.si_signo;
@@ -484,7 +441,7 @@ void session_feed(struct session *s, struct activity *a)
 	} else if (a->kind == ACTIVITY_EXEC) {
 		model_execed(s->model, a->exec.tid, a->exec.former);
 		if (a->exec.exe)
-			model_comm(s->model, a->exec.tid, session_comm_of(a->exec.exe));
+			model_comm(s->model, a->exec.tid, scan_base_name(a->exec.exe));
 	} else if (a->kind == ACTIVITY_GONE) {
 		model_gone(s->model, a->gone.tid, a->gone.how == END_DETACHED);
 	}
@@ -503,16 +460,9 @@ void session_count(struct session *s, struct event *e)
 
 /* State from before attach ------------------------------------------------------- */
 
-struct adopted_fd {
-	int fd;
-	bool cloexec;
-	struct event *event;
-};
-
 struct adoption {
-	struct session *session;
 	pid_t tid;
-	struct adopted_fd *fds;
+	struct activity_found *fds;
 	size_t n;
 };
 
@@ -521,41 +471,28 @@ static void adoption_add(void *ctx, int fd, bool cloexec, struct event *e)
 	struct adoption *a = ctx;
 
 	a->fds = xrealloc(a->fds, (a->n + 1) * sizeof(*a->fds));
-	a->fds[a->n++] = (struct adopted_fd){ fd, cloexec, e };
+	a->fds[a->n++] = (struct activity_found){ a->tid, fd, cloexec, e };
 }
 
 static int adoption_compare(const void *a, const void *b)
 {
-	const struct adopted_fd *x = a, *y = b;
+	const struct activity_found *x = a, *y = b;
 
 	return x->event->number < y->event->number ? -1 :
 	       x->event->number > y->event->number ? 1 : x->fd - y->fd;
 }
 
-static void adoption_report_ring(void *ctx, struct ring *r)
-{
-	const struct adoption *a = ctx;
-	struct activity found = { ACTIVITY_FOUND_RING, .found_ring.tid = a->tid };
-
-	session_set_ring(&found.found_ring, r);
-	session_tell(a->session, &found);
-}
-
 /* Report events in the order of their numbers: the reader of a dump assigns them anew. */
 void session_adopt(struct session *s, pid_t tid, bool all, model_id_of *id_of)
 {
-	struct adoption a = { .session = s, .tid = tid };
+	struct adoption a = { .tid = tid };
 
 	model_adopt(s->model, tid, all, id_of);
 	model_each_fd(s->model, tid, adoption_add, &a);
 	if (a.n)
 		qsort(a.fds, a.n, sizeof(*a.fds), adoption_compare);
 	for (size_t i = 0; i < a.n; i++)
-		session_tell(s, &(struct activity){
-			ACTIVITY_FOUND, .found = {
-				tid, a.fds[i].fd, a.fds[i].cloexec, a.fds[i].event,
-			},
-		});
+		session_tell(s, &(struct activity){ ACTIVITY_FOUND, .found = a.fds[i] });
 	for (size_t i = 0; i < a.n; i++)
 		if (a.fds[i].event->id && (!i || a.fds[i].event != a.fds[i - 1].event))
 			session_tell(s, &(struct activity){
@@ -566,10 +503,14 @@ void session_adopt(struct session *s, pid_t tid, bool all, model_id_of *id_of)
 
 void session_adopt_rings(struct session *s, pid_t tid, model_ring_event *of, void *ctx)
 {
-	struct adoption a = { .session = s, .tid = tid };
+	struct activity found = { ACTIVITY_FOUND_RING, .found_ring.tid = tid };
+	struct ring *r;
 
 	model_adopt_rings(s->model, tid, of, ctx);
-	model_each_mapping(s->model, tid, adoption_report_ring, &a);
+	for (size_t i = 0; (r = model_mapping(s->model, tid, i)); i++) {
+		session_set_ring(&found.found_ring, r);
+		session_tell(s, &found);
+	}
 }
 
 /* Calls --------------------------------------------------------------------------- */

@@ -8,8 +8,27 @@
 #include "core/host/perf_features.h"
 #include "core/lib/map.h"
 #include "core/model/model.h"
-#include "core/session/selection.h"
 #include "core/session/view.h"
+
+/* Which calls, outcomes and signals the user wants to see (-e). */
+enum selected {
+	SELECT_NONE,	/* never shown */
+	SELECT_PERF,	/* shown where it concerns perf */
+	SELECT_ALL,	/* always shown */
+};
+
+struct selection {
+	enum selected calls[CALL_COUNT];
+	bool chosen;		/* -e trace= was given */
+	unsigned int status;	/* enum call_status */
+	char outcome;		/* z or Z, the last of these options; 0: neither */
+	uint64_t signals;	/* bit n-1 for signal n */
+};
+
+static inline bool selection_has_signal(const struct selection *s, int sig)
+{
+	return sig < 1 || sig > 64 || s->signals >> (sig - 1) & 1;
+}
 
 /* What was traced, and where.  Strings and arrays are owned by the caller. */
 struct session_facts {
@@ -42,7 +61,7 @@ struct session_setup {
 struct session {
 	const struct names *source;
 	const struct selection *selection;
-	bool fd_names, symbols, stacks;
+	bool fd_names, stacks;
 	struct names names;		/* for decoders: the source's and the model's */
 	struct record_hooks hooks;	/* the same for records */
 	struct rawdata *rawdata;

@@ -14,6 +14,7 @@
 #include "core/lib/clock.h"
 #include "core/lib/die.h"
 #include "core/lib/map.h"
+#include "core/lib/scan_text.h"
 #include "engine/bpf/bpf_programs.h"
 #include "engine/ptrace/proc.h"
 
@@ -446,9 +447,8 @@ struct bpf_engine *bpf_engine_new(const struct bpf_engine_setup *setup, struct b
 void bpf_engine_follow_child(struct bpf_engine *e, pid_t pid, const char *file)
 {
 	struct trace_birth b = { .tid = pid, .pid = pid };
-	const char *slash = strrchr(file, '/');
 
-	snprintf(b.comm, sizeof(b.comm), "%s", slash ? slash + 1 : file);
+	snprintf(b.comm, sizeof(b.comm), "%s", scan_base_name(file));
 	if (e->setup->everything)
 		return; /* tasks are born with their first call, named after the program that makes it */
 	e->child = pid;

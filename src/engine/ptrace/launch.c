@@ -13,7 +13,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/lib/child.h"
 #include "core/lib/die.h"
 #include "core/lib/program.h"
 #include "engine/ptrace/proc.h"

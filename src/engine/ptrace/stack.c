@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Stacks of tasks, by a process that walks them.  libunwind maps the ELF files of the tracee and
- * crashes or loops over malformed ones, so a helper (core/lib/child.h) calls it.
+ * crashes or loops over malformed ones, so a helper (core/lib/program.h) calls it.
  */
 #include "engine/ptrace/task.h"
 
@@ -18,12 +18,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "core/lib/child.h"
 #include "core/lib/clock.h"
 #include "core/lib/die.h"
 #include "core/lib/late.h"
 #include "core/lib/map.h"
 #include "core/lib/maps.h"
+#include "core/lib/program.h"
 
 enum {
 	WALK_REGISTERS = 128,	/* more than libunwind has on any processor */

@@ -6,7 +6,7 @@
 #include "core/abi/bpf.h"
 #include "core/abi/layout.h"
 #include "core/abi/swap.h"
-#include "core/host/build_id.h"
+#include "core/host/proc_image.h"
 #include "core/lib/die.h"
 #include "formats/dump/reader_internal.h"
 #include "xlat/tables.h"

@@ -4,7 +4,7 @@
 
 #include "core/abi/record.h"
 #include "core/lib/map.h"
-#include "core/lib/progress.h"
+#include "core/lib/pager.h"
 #include "formats/dump/dump_activity.h"
 #include "formats/dump/dump_read.h"
 #include "formats/dump/reader.h"

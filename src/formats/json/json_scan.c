@@ -10,7 +10,7 @@
 #include <sys/random.h>
 
 #include "core/lib/die.h"
-#include "core/lib/utf8.h"
+#include "core/lib/scan_text.h"
 
 struct json_scan {
 	struct json_value *values;

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/lib/utf8.h"
+#include "core/lib/scan_text.h"
 
 /* Integers up to here are exact as doubles, which many JSON readers use. */
 #define EXACT (1ULL << 53)

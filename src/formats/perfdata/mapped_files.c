@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "core/abi/layout.h"
-#include "core/host/build_id.h"
 #include "core/host/proc.h"
+#include "core/host/proc_image.h"
 #include "core/lib/die.h"
 #include "core/lib/hash.h"
 #include "formats/perfdata/measured.h"

@@ -638,15 +638,11 @@ void measured_call(struct measured *m, const struct call *c)
 			measured_all(m, m->spaces[i]);
 }
 
-static void measured_ring(void *ctx, struct ring *r)
-{
-	struct measured *m = ctx;
-
-	if (!r->aux)
-		model_each_writer(m->session->model, r, measured_event, m);
-}
-
 void measured_task(struct measured *m, pid_t tid)
 {
-	model_each_mapping(m->session->model, tid, measured_ring, m);
+	struct ring *r;
+
+	for (size_t i = 0; (r = model_mapping(m->session->model, tid, i)); i++)
+		if (!r->aux)
+			model_each_writer(m->session->model, r, measured_event, m);
 }

@@ -5,6 +5,7 @@
 
 #include "core/host/event_words.h"
 #include "core/lib/die.h"
+#include "core/lib/scan_text.h"
 #include "core/model/event_name.h"
 #include "formats/perfdata/perfout_internal.h"
 
@@ -82,9 +83,7 @@ static void words_split(struct perfout_view *v, pid_t tid, const char *list)
 
 bool perfout_names_perf(const char *exe)
 {
-	const char *slash = strrchr(exe, '/');
-
-	return !strncmp(slash ? slash + 1 : exe, "perf", 4);
+	return !strncmp(scan_base_name(exe), "perf", 4);
 }
 
 void perfout_note_command(struct perfout_view *v, pid_t tid, char *const *command)

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/host/build_id.h"
+#include "core/host/proc_image.h"
 #include "formats/perfdata/perfout_internal.h"
 
 #define NS 1000000000ULL

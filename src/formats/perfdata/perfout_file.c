@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/lib/create.h"
 #include "core/lib/die.h"
+#include "core/lib/output.h"
 #include "formats/perfdata/perfout_internal.h"
 
 enum {

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/host/build_id.h"
+#include "core/host/proc_image.h"
 #include "core/lib/die.h"
 #include "formats/perfdata/perfout_internal.h"
 

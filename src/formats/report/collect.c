@@ -10,6 +10,7 @@
 #include "core/judge/judge.h"
 #include "core/lib/die.h"
 #include "core/lib/hash.h"
+#include "core/lib/scan_text.h"
 #include "formats/report/html.h"
 #include "formats/report/report.h"
 #include "formats/text/text_view.h"
@@ -108,9 +109,7 @@ static void report_on_comm(struct view *v, const struct activity *a)
 /* The kernel names a task by the file name of its program. */
 static void name_task_by_path(struct report *r, pid_t tid, const char *path)
 {
-	const char *slash = strrchr(path, '/');
-
-	name_task(r, tid, slash ? slash + 1 : path);
+	name_task(r, tid, scan_base_name(path));
 }
 
 static void report_on_born(struct view *v, const struct activity *a)

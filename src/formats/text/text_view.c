@@ -14,6 +14,7 @@
 #include "core/abi/siginfo.h"
 #include "core/abi/strings.h"
 #include "core/lib/die.h"
+#include "core/lib/scan_text.h"
 #include "formats/text/text_fit.h"
 #include "formats/text/text_view_internal.h"
 #include "xlat/constants.h"
@@ -307,10 +308,8 @@ static void text_on_stack(struct view *view, pid_t tid, const struct view_frame 
 			buf_addf(&p->stack, "+0x%llx", (unsigned long long)f->offset);
 		buf_addf(&p->stack, ") [0x%llx]", (unsigned long long)f->ip);
 		if (f->file) {
-			const char *slash = strrchr(f->file, '/');
-
 			buf_addc(&p->stack, ' ');
-			text_escaped(&p->stack, slash ? slash + 1 : f->file);
+			text_escaped(&p->stack, scan_base_name(f->file));
 			buf_addf(&p->stack, ":%u", f->line);
 		}
 		buf_adds(&p->stack, f->inlined ? " (inlined)\n" : "\n");

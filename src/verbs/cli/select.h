@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/lib/nearest.h"
-#include "core/session/selection.h"
+#include "core/session/session.h"
 #include "verbs/cli/verb.h"
 
 #define SELECT_STATUSES "successful failed unfinished unavailable detached all none"

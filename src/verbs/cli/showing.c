@@ -5,8 +5,8 @@
 #include <fcntl.h>
 #include <string.h>
 
-#include "core/lib/create.h"
 #include "core/lib/die.h"
+#include "core/lib/output.h"
 #include "core/lib/pager.h"
 #include "formats/text/text_fit.h"
 

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "core/lib/progress.h"
+#include "core/lib/pager.h"
 #include "formats/json/json_text.h"
 #include "formats/text/text.h"
 #include "verbs/cli/options.h"

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "core/lib/clock.h"
-#include "core/lib/create.h"
 #include "core/lib/die.h"
+#include "core/lib/output.h"
 #include "core/lib/pager.h"
 #include "formats/dump/dump_view.h"
 #include "formats/perfdata/measured.h"

@@ -14,7 +14,7 @@
 #include "core/abi/rules.h"
 #include "core/abi/strings.h"
 #include "core/host/rights.h"
-#include "core/lib/child.h"
+#include "core/lib/program.h"
 #include "experiment/work.h"
 #include "formats/perfdata/perfdata.h"
 #include "formats/text/text.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/host/mounts.h"
+#include "core/host/proc.h"
 #include "core/lib/die.h"
 #include "core/lib/nearest.h"
 #include "verbs/learn/learn.h"

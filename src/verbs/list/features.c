@@ -12,7 +12,6 @@
 #include "core/abi/layout.h"
 #include "core/abi/strings.h"
 #include "core/host/host.h"
-#include "core/host/mounts.h"
 #include "core/host/pmu.h"
 #include "core/host/proc.h"
 #include "core/lib/die.h"

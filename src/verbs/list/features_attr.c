@@ -7,7 +7,7 @@
 
 #include "core/abi/arch.h"
 #include "core/abi/layout.h"
-#include "core/host/mounts.h"
+#include "core/host/proc.h"
 #include "experiment/work.h"
 #include "verbs/list/features.h"
 #include "xlat/constants.h"

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "core/abi/layout.h"
-#include "core/host/mounts.h"
+#include "core/host/proc.h"
 #include "core/host/symbols.h"
 #include "core/lib/clock.h"
 #include "core/lib/die.h"

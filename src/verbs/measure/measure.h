@@ -5,7 +5,7 @@
 #include <signal.h>
 
 #include "core/host/sysfile.h"
-#include "core/lib/progress.h"
+#include "core/lib/pager.h"
 #include "experiment/batch.h"
 #include "experiment/workload.h"
 #include "verbs/cli/views.h"

@@ -8,7 +8,7 @@
 
 #include "core/abi/layout.h"
 #include "core/host/facts.h"
-#include "core/host/mounts.h"
+#include "core/host/proc.h"
 #include "core/host/sysfile.h"
 #include "core/lib/clock.h"
 #include "core/lib/die.h"

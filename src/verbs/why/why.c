@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "core/abi/attr_member.h"
-#include "core/host/mounts.h"
 #include "core/host/proc.h"
 #include "core/lib/die.h"
 #include "core/lib/scan_text.h"
