@@ -10,6 +10,7 @@
 #include "core/abi/strings.h"
 #include "core/judge/flaws.h"
 #include "core/model/event_name.h"
+#include "core/model/model.h"
 #include "explain/attr_prose.h"
 #include "explain/story_internal.h"
 #include "xlat/constants.h"

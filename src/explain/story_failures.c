@@ -11,7 +11,7 @@
 #include "core/abi/siginfo.h"
 #include "core/abi/strings.h"
 #include "core/lib/die.h"
-#include "core/model/attempt.h"
+#include "core/model/model.h"
 #include "explain/attr_prose.h"
 #include "explain/story_internal.h"
 #include "xlat/constants.h"

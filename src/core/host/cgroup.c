@@ -135,41 +135,31 @@ int cgroup_open(const char *name, struct buf *why)
 	return -1;
 }
 
-/* Set path to the cgroup of a directory, from the mount on; that of the mount itself is "". */
-static bool path_within(int dir, char *path, size_t size)
-{
-	char link[32], whole[PATH_MAX] = "";
-	struct stat within, at;
-
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", dir);
-	if (readlink(link, whole, sizeof(whole) - 1) <= 0 || fstat(dir, &within))
-		return false;
-	/* the mount is the first directory that is of the same file system */
-	for (char *end = whole; *end++;) {
-		char c = *end;
-		bool found;
-
-		if (c && c != '/')
-			continue;
-		*end = '\0';
-		found = !stat(whole, &at) && at.st_dev == within.st_dev;
-		*end = c;
-		if (found)
-			return (size_t)snprintf(path, size, "%s", end) < size;
-	}
-	return false;
-}
-
 bool cgroup_has(int dir, pid_t pid)
 {
-	char name[32], path[PATH_MAX], text[2 * PATH_MAX];
+	char name[32], whole[PATH_MAX] = "", text[2 * PATH_MAX], *path = whole;
+	struct stat within, st;
+	bool found = false;
 	const char *at;
 	size_t len;
 
-	snprintf(name, sizeof(name), "/proc/%d/cgroup", (int)pid);
-	if (!path_within(dir, path, sizeof(path)) ||
-	    !sysfile_read(AT_FDCWD, name, text, sizeof(text)))
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", dir);
+	if (readlink(name, whole, sizeof(whole) - 1) <= 0 || fstat(dir, &within))
 		return false;
+	/* the mount is the first directory that is of the same file system */
+	while (!found && *path++) {
+		char c = *path;
+
+		if (c && c != '/')
+			continue;
+		*path = '\0';
+		found = !stat(whole, &st) && st.st_dev == within.st_dev;
+		*path = c;
+	}
+	snprintf(name, sizeof(name), "/proc/%d/cgroup", (int)pid);
+	if (!found || !sysfile_read(AT_FDCWD, name, text, sizeof(text)))
+		return false;
+	/* the cgroup of the directory, from the mount on; that of the mount itself is "" */
 	len = strlen(path);
 	at = strncmp(text, "0::", 3) ? strstr(text, "\n0::") : text;
 	if (!at)

@@ -219,51 +219,42 @@ static bool value_read_number(struct reading *r, const struct event_spec *e,
 		       (unsigned long long)*v);
 }
 
-/* Set a path or function name, in quotes or not. */
-static bool set_string(struct reading *r, struct event_spec *e, const struct field *f,
-		       const char *from, const char *end)
-{
-	struct text_cursor c = { 0 };
-	struct buf quoted = { 0 };
-	bool ok;
-
-	if (*from == '"') {
-		buf_add(&quoted, from, (size_t)(end - from));
-	} else {
-		buf_addc(&quoted, '"');
-		for (const char *p = from; p < end; p++)
-			buf_addf(&quoted, *p == '\\' ? "\\\\" : "%c", *p);
-		buf_addc(&quoted, '"');
-	}
-	ok = attr_member_set(&c, f->name, strlen(f->name), buf_str(&quoted), quoted.len,
-			     NULL, &e->attr);
-	buf_free(&quoted);
-	return ok || FAIL_AT(r, from, "%s", c.why);
-}
-
 bool syntax_set_member(struct reading *r, const struct field *f, const char *from,
 		       const char *end)
 {
 	unsigned int index = (unsigned int)(f - attr->fields);
 	bool number = from && from < end && (scan_is_digit(*from) || *from == '-');
+	bool string = f->kind == FIELD_STRING && from && from < end && !number, ok = true;
+	struct buf quoted = { 0 };
 
 	if (!from && f->nbits != 1)
 		return FAIL_AT(r, r->c.at, "%s requires a value: %s=...", f->name, f->name);
-	for (size_t i = r->first; i < r->list->n; i++) {
+	if (string && *from == '"') {
+		buf_add(&quoted, from, (size_t)(end - from));
+	} else if (string) {
+		buf_addc(&quoted, '"');
+		for (const char *p = from; p < end; p++)
+			buf_addf(&quoted, *p == '\\' ? "\\\\" : "%c", *p);
+		buf_addc(&quoted, '"');
+	}
+	for (size_t i = r->first; ok && i < r->list->n; i++) {
 		struct event_spec *e = &r->list->events[i];
+		struct text_cursor c = { 0 };
 		uint64_t v = 1;
 
-		if (f->kind == FIELD_STRING && from && from < end && !number) {
-			if (!set_string(r, e, f, from, end))
-				return false;
+		if (string) {
+			ok = attr_member_set(&c, f->name, strlen(f->name), buf_str(&quoted),
+					     quoted.len, NULL, &e->attr) ||
+			     FAIL_AT(r, from, "%s", c.why);
 		} else {
-			if (from && !value_read_number(r, e, f, from, end, &v))
-				return false;
-			event_set(e, index, v);
+			ok = !from || value_read_number(r, e, f, from, end, &v);
+			if (ok)
+				event_set(e, index, v);
 		}
-		e->given[index] = true;
+		e->given[index] |= ok;
 	}
-	return true;
+	buf_free(&quoted);
+	return ok;
 }
 
 bool syntax_member(struct reading *r, size_t len)

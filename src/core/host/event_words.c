@@ -123,8 +123,8 @@ bool event_word_cache(const char *word, size_t len, struct event_code *out)
 	return cache_parts(name, 0, &out->config);
 }
 
-static void each_cache(void (*hook)(void *ctx, const struct event_code *code, const char *name),
-		       void *ctx)
+void event_words_each(void (*hook)(void *ctx, const struct event_code *code, const char *name),
+		      void *ctx)
 {
 	char words[CACHE_PARTS][WORD_MAX], name[3 * WORD_MAX];
 	const struct xlat *const *x = (const struct xlat *const[]){
@@ -132,6 +132,18 @@ static void each_cache(void (*hook)(void *ctx, const struct event_code *code, co
 	};
 	size_t at[CACHE_PARTS], all = x[0]->n * x[1]->n * x[2]->n;
 
+	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++) {
+		const struct xlat *generic = tables[i].names;
+
+		for (size_t j = 0; j < generic->n; j++) {
+			const struct event_code code = { tables[i].type, generic->entries[j].value };
+
+			if (generic->entries[j].traits & XLAT_NONABI)
+				continue;
+			people_form(generic, &generic->entries[j], name);
+			hook(ctx, &code, name);
+		}
+	}
 	for (size_t i = 0; i < all; i++) {
 		struct event_code code = { .type = PERF_TYPE_HW_CACHE };
 		bool alias = false;
@@ -150,26 +162,6 @@ static void each_cache(void (*hook)(void *ctx, const struct event_code *code, co
 		if (!alias)
 			hook(ctx, &code, name);
 	}
-}
-
-void event_words_each(void (*hook)(void *ctx, const struct event_code *code, const char *name),
-		      void *ctx)
-{
-	char name[WORD_MAX];
-
-	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++) {
-		const struct xlat *x = tables[i].names;
-
-		for (size_t j = 0; j < x->n; j++) {
-			const struct event_code code = { tables[i].type, x->entries[j].value };
-
-			if (x->entries[j].traits & XLAT_NONABI)
-				continue;
-			people_form(x, &x->entries[j], name);
-			hook(ctx, &code, name);
-		}
-	}
-	each_cache(hook, ctx);
 }
 
 static void event_near(void *ctx, const struct event_code *code, const char *name)

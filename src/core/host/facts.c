@@ -169,22 +169,6 @@ struct rule_pmu *facts_add_pmu(struct facts *f, uint32_t type, const char *name)
 	return &more[at];
 }
 
-/* Store the configs of PMUs whose events/ lists all that the CPU has. */
-static bool add_configs(struct facts *f, const struct pmu *p, struct rule_pmu *to)
-{
-	if ((strcmp(p->name, "msr") && strncmp(p->name, "armv8_pmuv3", 11)) || !p->naliases ||
-	    p->partial || f->configs)
-		return true;
-	f->configs = xcalloc(p->naliases, sizeof(*f->configs));
-	if (!f->configs)
-		return false;
-	for (size_t i = 0; i < p->naliases; i++)
-		f->configs[i] = p->aliases[i].config[0];
-	to->configs = f->configs;
-	to->nconfigs = p->naliases;
-	return true;
-}
-
 static void find_pmus(struct facts *f)
 {
 	struct rule_machine *m = &f->rules.machine;
@@ -194,8 +178,19 @@ static void find_pmus(struct facts *f)
 
 	for (; p; p = p->next) {
 		struct rule_pmu *added = facts_add_pmu(f, p->type, p->name);
+		/* the events/ of these lists all that the CPU has */
+		bool complete = (!strcmp(p->name, "msr") || !strncmp(p->name, "armv8_pmuv3", 11)) &&
+				p->naliases && !p->partial;
 
-		good &= added && add_configs(f, p, added);
+		if (added && complete && !f->configs) {
+			f->configs = xcalloc(p->naliases, sizeof(*f->configs));
+			for (size_t i = 0; f->configs && i < p->naliases; i++)
+				f->configs[i] = p->aliases[i].config[0];
+			added->configs = f->configs;
+			added->nconfigs = f->configs ? p->naliases : 0;
+			good &= f->configs != NULL;
+		}
+		good &= added != NULL;
 		snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/caps/threshold_max", p->name);
 		errno = 0;
 		if (added)

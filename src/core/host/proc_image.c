@@ -213,38 +213,31 @@ pid_t proc_group_of(pid_t tid, pid_t *parent)
 	return pid;
 }
 
-static void proc_image_add_threads(struct proc_image *p, const struct pidns *ns)
-{
-	char path[40], comm[32];
-	const char *name;
-	DIR *dir;
-
-	if (proc_comm(p->here, comm, sizeof(comm)))
-		proc_image_add_thread(p, p->pid, comm)->here = p->here;
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)p->here);
-	dir = sysfile_dir(AT_FDCWD, path);
-	if (!dir)
-		return;
-	while (p->nthreads < THREADS_MAX && (name = sysfile_next(dir))) {
-		pid_t tid = (pid_t)atoi(name);
-
-		if (tid > 0 && tid != p->here && proc_comm(tid, comm, sizeof(comm)))
-			proc_image_add_thread(p, proc_pid_in(ns, tid), comm)->here = tid;
-	}
-	closedir(dir);
-}
-
 bool proc_image_read(pid_t pid, bool maps, const struct pidns *ns, struct proc_image *p)
 {
+	char path[40], comm[32];
 	struct lines l = { 0 };
+	const char *name;
 	pid_t parent;
+	DIR *dir;
 
 	*p = (struct proc_image){ .pid = proc_pid_in(ns, pid), .here = pid };
 	if (!p->pid)
 		return false;
 	proc_group_of(pid, &parent);
 	p->parent = parent ? proc_pid_in(ns, parent) : 0;
-	proc_image_add_threads(p, ns);
+	if (proc_comm(pid, comm, sizeof(comm)))
+		proc_image_add_thread(p, p->pid, comm)->here = pid;
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	dir = sysfile_dir(AT_FDCWD, path);
+	while (dir && p->nthreads < THREADS_MAX && (name = sysfile_next(dir))) {
+		pid_t tid = (pid_t)atoi(name);
+
+		if (tid > 0 && tid != pid && proc_comm(tid, comm, sizeof(comm)))
+			proc_image_add_thread(p, proc_pid_in(ns, tid), comm)->here = tid;
+	}
+	if (dir)
+		closedir(dir);
 	if (maps)
 		l = proc_lines(pid, "maps");
 	while (p->nmaps < PROC_IMAGE_MAPS && lines_next(&l))

@@ -186,18 +186,6 @@ static struct debug_info *debug_info_new(int fd, const char *path)
 
 /* Source lines ---------------------------------------------------------------------- */
 
-static const char *debug_info_name(Dwarf_Die *die)
-{
-	Dwarf_Attribute attr;
-	const char *name = NULL;
-
-	if (DW(dwarf_attr_integrate)(die, DW_AT_linkage_name, &attr))
-		name = DW(dwarf_formstring)(&attr);
-	if (!name)
-		name = DW(dwarf_diename)(die);
-	return name ? name : "?";
-}
-
 static Dwarf_Word debug_info_number(Dwarf_Die *die, unsigned int name)
 {
 	Dwarf_Attribute attr;
@@ -244,6 +232,8 @@ static void debug_info_add_scopes(Dwarf_Die *unit, Dwarf_Addr addr, const char *
 				  uint32_t line, struct code *c)
 {
 	Dwarf_Die scopes[MAX_SCOPES];
+	Dwarf_Attribute attr;
+	const char *name;
 	Dwarf_Files *files;
 	size_t n = debug_info_scopes(unit, addr, scopes, MAX_SCOPES);
 
@@ -256,9 +246,13 @@ static void debug_info_add_scopes(Dwarf_Die *unit, Dwarf_Addr addr, const char *
 	while (file && n-- && DW(dwarf_tag)(&scopes[n]) != DW_TAG_subprogram) {
 		if (DW(dwarf_tag)(&scopes[n]) != DW_TAG_inlined_subroutine)
 			continue;
+		name = DW(dwarf_attr_integrate)(&scopes[n], DW_AT_linkage_name, &attr) ?
+		       DW(dwarf_formstring)(&attr) : NULL;
+		if (!name)
+			name = DW(dwarf_diename)(&scopes[n]);
 		/* the last place is for the outermost function */
 		if (c->nlines < CODE_LINES - 1)
-			code_add_line(c, debug_info_name(&scopes[n]), file, line);
+			code_add_line(c, name ? name : "?", file, line);
 		file = DW(dwarf_filesrc)(files, debug_info_number(&scopes[n], DW_AT_call_file),
 				     NULL, NULL);
 		line = (uint32_t)debug_info_number(&scopes[n], DW_AT_call_line);

@@ -229,7 +229,7 @@ static const uint64_t second = 1000000000;
 /* The address space of one process. */
 struct space {
 	struct maps maps;
-	uint64_t read_s;	/* clock_ns() of symbols_read_maps(), in seconds; 0: never */
+	uint64_t read_s;	/* clock_ns() when they were read, in seconds; 0: never */
 	uint64_t used;
 };
 
@@ -304,31 +304,6 @@ static struct space *symbols_space(struct symbols *y, pid_t pid)
 	return space;
 }
 
-/*
- * Read /proc/PID/maps.  A mapping that is no longer there remains until another covers
- * it, because samples are decoded later than they are taken.
- */
-static void symbols_read_maps(struct symbols *y, struct space *space, pid_t pid)
-{
-	struct buf path = { 0 };
-	FILE *f;
-
-	space->read_s = clock_ns() / second;
-	buf_addf(&path, "%s/%d/maps", y->proc, (int)pid);
-	f = fopen(buf_str(&path), "re");
-	buf_free(&path);
-	if (!f)
-		return;
-	maps_read(&space->maps, f);
-	fclose(f);
-}
-
-void symbols_look(struct symbols *y, pid_t pid)
-{
-	if (pid > 0)
-		symbols_read_maps(y, symbols_space(y, pid), pid);
-}
-
 void symbols_map(struct symbols *y, pid_t pid, uint64_t start, uint64_t len,
 		 uint64_t pgoff, const char *path)
 {
@@ -354,10 +329,23 @@ static struct mapping *symbols_mapping(struct symbols *y, pid_t pid, uint64_t ip
 {
 	struct space *space = symbols_space(y, pid);
 	struct mapping *m = maps_find(&space->maps, ip);
+	struct buf path = { 0 };
+	FILE *f;
 
 	if (m || (space->read_s == clock_ns() / second))
 		return m;
-	symbols_read_maps(y, space, pid);
+	/*
+	 * A mapping that is no longer there remains until another covers it, because samples are
+	 * decoded later than they are taken.
+	 */
+	space->read_s = clock_ns() / second;
+	buf_addf(&path, "%s/%d/maps", y->proc, (int)pid);
+	f = fopen(buf_str(&path), "re");
+	buf_free(&path);
+	if (!f)
+		return NULL;
+	maps_read(&space->maps, f);
+	fclose(f);
 	return maps_find(&space->maps, ip);
 }
 

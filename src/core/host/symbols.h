@@ -46,9 +46,6 @@ const char *symbols_name(struct symbols *y, pid_t pid, uint64_t ip, bool kernel,
  */
 const struct code *symbols_code(struct symbols *y, pid_t pid, uint64_t ip, bool after_call);
 
-/* Read the mappings of a process now: it may have exited when its addresses come up. */
-void symbols_look(struct symbols *y, pid_t pid);
-
 /*
  * Add a mapping of code: len bytes at start, from byte pgoff of path on.  Replaces what
  * was mapped there.  A pid below 1 is ignored: records of the kernel's code have -1.

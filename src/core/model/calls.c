@@ -186,16 +186,11 @@ static void mapped(struct model *m, struct task *t, struct event *e,
 		space_remove(t->space, first->start, first->end);
 		first = owner->buffer[aux];
 	}
-	r = ring_new(m, e, first);
+	e->maps++;
+	r = ring_map(m, t, e, first, start, end, aux);
+	r->overwrite = !(c->args[2] & ABI_PROT_WRITE);
 	if (!first)
 		e->buffer[aux] = r;
-	r->pid = t->pid;
-	r->start = start;
-	r->end = end;
-	r->aux = aux;
-	r->overwrite = !(c->args[2] & ABI_PROT_WRITE);
-	e->maps++;
-	space_add(t->space, r);
 }
 
 static void after_memory(struct model *m, struct task *t, const struct call *c)

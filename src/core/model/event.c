@@ -211,16 +211,26 @@ void event_linked(struct event *e, int change)
 	event_settle(e);
 }
 
-struct ring *ring_new(struct model *m, struct event *e, struct ring *first)
+struct ring *ring_map(struct model *m, struct task *t, struct event *e, struct ring *first,
+		      uint64_t start, uint64_t end, bool aux)
 {
 	struct ring *r = xcalloc(1, sizeof(*r));
+	struct space *s = t->space;
 
 	r->number = ++m->nrings;
 	r->event = event_ref(e);
 	r->first = first ? ring_ref(first) : NULL;
+	r->pid = t->pid;
+	r->start = start;
+	r->end = end;
+	r->aux = aux;
 	map_set(&m->ring_numbers, r->number, r);
 	if (m->keep && !m->few && !first)
 		list_add(&m->rings, ring_ref(r));
+	s->rings = xrealloc(s->rings, (s->nrings + 1) * sizeof(struct ring *));
+	s->rings[s->nrings++] = ring_ref(r);
+	ring_first(r)->mappings++;
+	event_mapped(e, 1);
 	return r;
 }
 
@@ -262,14 +272,6 @@ void space_unref(struct space *s)
 		unmap(s->rings[i]);
 	free(s->rings);
 	free(s);
-}
-
-void space_add(struct space *s, struct ring *r)
-{
-	s->rings = xrealloc(s->rings, (s->nrings + 1) * sizeof(struct ring *));
-	s->rings[s->nrings++] = ring_ref(r);
-	ring_first(r)->mappings++;
-	event_mapped(r->event, 1);
 }
 
 struct ring *space_find(const struct space *s, uint64_t start, uint64_t end)

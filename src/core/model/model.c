@@ -558,14 +558,9 @@ struct ring *model_found_ring(struct model *m, pid_t tid, uint64_t start, uint64
 	}
 	if (!t || !e)
 		return NULL;
-	r = ring_new(m, e, event_known(e) ? e->buffer[aux] : NULL);
-	r->pid = t->pid;
-	r->start = start;
-	r->end = end;
-	r->aux = aux;
+	r = ring_map(m, t, e, event_known(e) ? e->buffer[aux] : NULL, start, end, aux);
 	if (event_known(e) && !e->buffer[aux])
 		e->buffer[aux] = r;
-	space_add(t->space, r);
 	return r;
 }
 

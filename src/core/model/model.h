@@ -14,6 +14,7 @@
 #include "core/abi/rules.h"
 #include "xlat/activities.h"
 
+struct buf;
 struct model;
 
 /* What enabled an event. */
@@ -389,3 +390,15 @@ bool model_takes_turns(const struct model *m, const struct event *e);
 size_t model_rings(const struct model *m, struct ring *const **list);
 size_t model_attempts(const struct model *m, const struct attempt **list);
 size_t model_tasks(const struct model *m, struct task_info *const **list);
+
+/*
+ * Return the first event that the task opened after the failure, with a similar attr and
+ * possibly the same target, or NULL.  Requires a model with keep.
+ */
+const struct event *attempt_instead(const struct model *m, const struct attempt *a);
+
+/* Return whether both have the same type and config. */
+bool attempt_same_event(const struct attempt *a, const struct event *e);
+
+/* Append the names of the members, and pid, in which the two differ. */
+void attempt_compare(const struct attempt *a, const struct event *e, struct buf *different);

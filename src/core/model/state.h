@@ -148,8 +148,9 @@ void event_redirect(struct event *e, struct event *output);
 void event_handles(struct event *e, int change);
 void event_linked(struct event *e, int change);
 
-/* first: an earlier mapping of the same buffer, or NULL. */
-struct ring *ring_new(struct model *m, struct event *e, struct ring *first);
+/* Add a mapping of the event's buffer to the task's space; first: an earlier one of it, or NULL. */
+struct ring *ring_map(struct model *m, struct task *t, struct event *e, struct ring *first,
+		      uint64_t start, uint64_t end, bool aux);
 
 static inline bool ring_overlaps(const struct ring *r, uint64_t start, uint64_t end)
 {
@@ -166,7 +167,6 @@ void ring_unref(struct ring *r);
 
 struct space *space_new(void);
 void space_unref(struct space *s);
-void space_add(struct space *s, struct ring *r);
 void space_remove(struct space *s, uint64_t start, uint64_t end);
 /* Mark the mappings in that range: a call that ends or moves them begins or has returned. */
 void space_leave(struct space *s, uint64_t start, uint64_t end, bool leaving);

@@ -369,7 +369,6 @@ static bool session_shows_end(struct session *s, const struct activity_gone *a)
 static bool session_learn(struct session *s, struct activity *a)
 {
 	const struct activity_found_ring *ring = &a->found_ring;
-	int signo;
 
 	switch (a->kind) {
 	case ACTIVITY_TASK:
@@ -415,9 +414,9 @@ static bool session_learn(struct session *s, struct activity *a)
 		model_looked(&a->look);
 		return true;
 	case ACTIVITY_SIGNAL:
-		signo = a->signal.info.si_signo;
 		a->signal.shown = model_involved(s->model, a->signal.tid) &&
-				  (!s->selection || selection_has_signal(s->selection, signo));
+				  (!s->selection ||
+				   selection_has_signal(s->selection, a->signal.info.si_signo));
 		return true;
 	case ACTIVITY_EXEC:
 		a->exec.shown = session_shows_exec(s, &a->exec);

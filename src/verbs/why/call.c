@@ -11,7 +11,7 @@
 #include "core/abi/layout.h"
 #include "core/abi/strings.h"
 #include "core/lib/die.h"
-#include "core/model/attempt.h"
+#include "core/model/model.h"
 #include "formats/dump/reader.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
