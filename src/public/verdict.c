@@ -6,13 +6,11 @@
 
 #include "core/abi/as_kernel.h"
 #include "core/abi/siginfo.h"
-#include "core/abi/strings.h"
 #include "config.h"
 #include "core/host/rights.h"
 #include "core/judge/judge.h"
 #include "formats/text/text.h"
 #include "public/machine.h"
-#include "xlat/layouts.h"
 #include "xlat/tables.h"
 
 const char *pevtrace_version(void)

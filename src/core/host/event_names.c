@@ -270,30 +270,6 @@ static bool breakpoint(struct reading *r)
 
 /* Tracepoints ------------------------------------------------------------------------ */
 
-struct glob {
-	struct { uint64_t id; const char *name; } *found;
-	size_t n;
-	char pattern[256];
-	struct nearest *near;
-	size_t system;		/* bytes of the word that suggestions begin with */
-};
-
-static void match_tracepoint(void *ctx, uint64_t id, const char *name)
-{
-	struct glob *g = ctx;
-
-	if (g->near) {
-		if (!strncmp(name, g->near->word, g->system))
-			nearest_try(g->near, name);
-		return;
-	}
-	if (fnmatch(g->pattern, name, 0))
-		return;
-	g->found = xrealloc(g->found, (g->n + 1) * sizeof(*g->found));
-	g->found[g->n].id = id;
-	g->found[g->n++].name = name;
-}
-
 static int by_id(const void *a, const void *b)
 {
 	const uint64_t *x = a, *y = b; /* the first member */
@@ -314,7 +290,8 @@ static bool syntax_add_tracepoint(struct reading *r, uint64_t id, const char *na
 static bool no_tracepoint(struct reading *r, const char *at, const char *name, int error)
 {
 	struct nearest n;
-	struct glob g = { .near = &n };
+	const char *other;
+	uint64_t id;
 
 	if (error == -EACCES || error == -EPERM)
 		return FAIL_AT(r, at, "'%s' may be a tracepoint, but tracefs is not readable: "
@@ -326,11 +303,13 @@ static bool no_tracepoint(struct reading *r, const char *at, const char *name, i
 			       "tracefs is not mounted; as root run 'mount -t tracefs tracefs "
 			       "/sys/kernel/tracing'");
 	nearest_start(&n, name, strlen(name));
-	host_each_tracepoint(r->host, match_tracepoint, &g);
+	for (size_t i = 0; (other = host_next_tracepoint(r->host, &i, &id));)
+		nearest_try(&n, other);
 	if (!*n.best) { /* try all names of the same system */
-		g.system = strcspn(n.word, ":") + 1;
 		nearest_start_any(&n, name, strlen(name));
-		host_each_tracepoint(r->host, match_tracepoint, &g);
+		for (size_t i = 0; (other = host_next_tracepoint(r->host, &i, &id));)
+			if (!strncmp(other, n.word, strcspn(n.word, ":") + 1))
+				nearest_try(&n, other);
 	}
 	return syntax_unknown(r, at, "unknown event or tracepoint", &n,
 		       "available_events in tracefs lists the tracepoints");
@@ -364,31 +343,40 @@ static bool tracepoint(struct reading *r, size_t len)
 {
 	const char *from = r->c.at;
 	size_t whole = len + 1 + syntax_reach(from + len + 1, r->c.end, ":,}/"), first = r->list->n;
-	struct glob g = { 0 };
+	struct { uint64_t id; const char *name; } *found = NULL;
+	char pattern[256] = "";
+	const char *name;
+	size_t n = 0;
 	bool ok = true;
 	uint64_t id;
 	int error;
 
 	if (whole == len + 1) /* libpfm4 parses "pmu::event" */
 		whole = syntax_item_reach(r, from);
-	if (whole >= sizeof(g.pattern))
+	if (whole >= sizeof(pattern))
 		return FAIL_AT(r, from, "the name is too long for a tracepoint");
-	memcpy(g.pattern, from, whole);
-	if (strpbrk(g.pattern, "*?[")) {
-		host_each_tracepoint(r->host, match_tracepoint, &g);
-		if (!g.n) /* no tracepoint has the name of a pattern: this finds what else is wrong */
-			return no_tracepoint(r, from, g.pattern,
-					     host_tracepoint_id(r->host, g.pattern, &id));
-		qsort(g.found, g.n, sizeof(*g.found), by_id);
-		for (size_t i = 0; ok && i < g.n; i++)
-			ok = syntax_add_tracepoint(r, g.found[i].id, g.found[i].name);
-		free(g.found);
+	memcpy(pattern, from, whole);
+	if (strpbrk(pattern, "*?[")) {
+		for (size_t at = 0; (name = host_next_tracepoint(r->host, &at, &id));) {
+			if (fnmatch(pattern, name, 0))
+				continue;
+			found = xrealloc(found, (n + 1) * sizeof(*found));
+			found[n].id = id;
+			found[n++].name = name;
+		}
+		if (!n) /* no tracepoint has the name of a pattern: this finds what else is wrong */
+			return no_tracepoint(r, from, pattern,
+					     host_tracepoint_id(r->host, pattern, &id));
+		qsort(found, n, sizeof(*found), by_id);
+		for (size_t i = 0; ok && i < n; i++)
+			ok = syntax_add_tracepoint(r, found[i].id, found[i].name);
+		free(found);
 	} else {
-		error = host_tracepoint_id(r->host, g.pattern, &id);
+		error = host_tracepoint_id(r->host, pattern, &id);
 		if (error)
 			return pfm_event(r, from, syntax_item_reach(r, from)) ||
-			       no_tracepoint(r, from, g.pattern, error);
-		ok = syntax_add_tracepoint(r, id, g.pattern);
+			       no_tracepoint(r, from, pattern, error);
+		ok = syntax_add_tracepoint(r, id, pattern);
 	}
 	if (!ok)
 		return false;
@@ -414,21 +402,11 @@ static bool raw(const char *word, size_t len, struct event_code *out)
 	return end - at <= 16 && scan_number(&at, end, SCAN_HEX, &out->config) && at == end;
 }
 
-static void near_tracepoint_name(void *ctx, uint64_t id, const char *name)
-{
-	struct nearest *n = ctx;
-	const char *colon = strchr(name, ':');
-
-	(void)id;
-	if (colon && !strcmp(colon + 1, n->word)) {
-		n->distance = 0;
-		snprintf(n->best, sizeof(n->best), "%s", name);
-	}
-}
-
 static bool unknown_event(struct reading *r, const char *word, size_t len)
 {
 	struct nearest n;
+	const char *name, *colon;
+	uint64_t id;
 
 	if (pmu_find(host_pmus(r->host), word, len))
 		return FAIL_AT(r, word, "%.*s is a PMU; write its terms after a slash, as in "
@@ -445,7 +423,13 @@ static bool unknown_event(struct reading *r, const char *word, size_t len)
 	for (const struct pmu *p = host_pmus(r->host); p; p = p->next)
 		for (size_t i = 0; i < p->naliases; i++)
 			nearest_try(&n, p->aliases[i].name);
-	host_each_tracepoint(r->host, near_tracepoint_name, &n);
+	for (size_t at = 0; (name = host_next_tracepoint(r->host, &at, &id));) {
+		colon = strchr(name, ':');
+		if (!colon || strcmp(colon + 1, n.word))
+			continue;
+		n.distance = 0;
+		snprintf(n.best, sizeof(n.best), "%s", name);
+	}
 	if (*word == 'r' && !*n.best)
 		return FAIL_AT(r, word, "unknown event '%s'; a raw event is r and up to "
 			       "16 hexadecimal digits, as in r1a8", n.word);

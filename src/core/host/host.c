@@ -227,16 +227,17 @@ int host_tracepoint_id(struct host *h, const char *name, uint64_t *id)
 	return scan_whole(text, SCAN_DECIMAL, 0, UINT64_MAX, id) ? 0 : -EIO;
 }
 
-void host_each_tracepoint(struct host *h,
-			  void (*hook)(void *ctx, uint64_t id, const char *name),
-			  void *ctx)
+const char *host_next_tracepoint(struct host *h, size_t *at, uint64_t *id)
 {
 	const struct map_slot *slot;
-	size_t at = 0;
 
-	read_tracepoints(h);
-	while ((slot = map_next(&h->tracepoints, &at)))
-		hook(ctx, slot->key, slot->value);
+	if (!*at)
+		read_tracepoints(h);
+	slot = map_next(&h->tracepoints, at);
+	if (!slot)
+		return NULL;
+	*id = slot->key;
+	return slot->value;
 }
 
 const char *host_format(struct host *h, uint64_t id)

@@ -47,10 +47,11 @@ int64_t host_pmu_type(struct host *h, const char *name);
  */
 int host_tracepoint_id(struct host *h, const char *name, uint64_t *id);
 
-/* Call hook for each tracepoint, in no order. */
-void host_each_tracepoint(struct host *h,
-			  void (*hook)(void *ctx, uint64_t id, const char *name),
-			  void *ctx);
+/*
+ * Iterate over the tracepoints, in no order: start with *at = 0.  Return the name and set *id; NULL
+ * at the end.
+ */
+const char *host_next_tracepoint(struct host *h, size_t *at, uint64_t *id);
 
 /* Return "system:name" of the tracepoint with that id, or NULL.  Owned by the host. */
 const char *host_tracepoint(struct host *h, uint64_t id);

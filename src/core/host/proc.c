@@ -128,16 +128,12 @@ void proc_each_fd(pid_t tid, void (*hook)(void *ctx, int fd, const char *link), 
 		closedir(d);
 }
 
-void proc_each_watched(pid_t tid, int epfd, void (*hook)(void *ctx, int fd),
-		       void *ctx)
+bool proc_next_watched(struct lines *fdinfo, int *fd)
 {
-	char name[64];
-	int fd;
-
-	snprintf(name, sizeof(name), "fdinfo/%d", epfd);
-	for (struct lines l = proc_lines(tid, name); lines_next(&l);)
-		if (sscanf(l.text, "tfd: %d", &fd) == 1)
-			hook(ctx, fd);
+	while (lines_next(fdinfo))
+		if (sscanf(fdinfo->text, "tfd: %d", fd) == 1)
+			return true;
+	return false;
 }
 
 bool proc_each_map(pid_t tid, const char *path,

@@ -31,9 +31,8 @@ void proc_each_fd(pid_t tid, void (*hook)(void *ctx, int fd, const char *link), 
 /* Return whether a descriptor of the task is closed by exec; false if that cannot be read. */
 bool proc_fd_cloexec(pid_t tid, int fd);
 
-/* Call hook for each perf event that an epoll instance of the task watches. */
-void proc_each_watched(pid_t tid, int epfd, void (*hook)(void *ctx, int fd),
-		       void *ctx);
+/* Set *fd to the next descriptor in the fdinfo of an epoll instance; return false at the end. */
+bool proc_next_watched(struct lines *fdinfo, int *fd);
 
 /*
  * Return whether /proc is mounted and shows the tasks of our own PID namespace, by the ids that

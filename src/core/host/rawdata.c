@@ -7,7 +7,6 @@
 
 #include "core/abi/layout.h"
 #include "core/abi/swap.h"
-#include "core/lib/buf.h"
 #include "core/lib/die.h"
 #include "core/lib/map.h"
 #include "core/lib/scan_text.h"

@@ -11,6 +11,7 @@
 
 #include "core/lib/scan_text.h"
 
+#ifndef LIBPEVTRACE
 /* Use one write, so that the line is not interleaved with the tracee's output. */
 static void vwarn(const char *fmt, va_list ap)
 {
@@ -65,4 +66,49 @@ const char *error_advice(int error)
 	       error == ENFILE ? "; the system limit fs.file-max of open files is reached" :
 	       error == EAGAIN ? "; raise the limit of processes (ulimit -u, pids.max of the cgroup)" :
 	       "";
+}
+#endif
+
+/* Allocation ------------------------------------------------------------------------ */
+
+/* In libpevtrace, which must not end the process, return NULL. */
+static void *or_die(void *p, size_t size)
+{
+#ifndef LIBPEVTRACE
+	if (!p && size)
+		die("out of memory (%zu bytes)", size);
+#endif
+	(void)size;
+	return p;
+}
+
+void *xmalloc(size_t size)
+{
+	return or_die(malloc(size), size);
+}
+
+void *xcalloc(size_t n, size_t size)
+{
+	return or_die(calloc(n, size), n * size);
+}
+
+void *xrealloc(void *p, size_t size)
+{
+	return or_die(realloc(p, size), size);
+}
+
+char *xstrdup(const char *s)
+{
+	return or_die(strdup(s), strlen(s) + 1);
+}
+
+char *xstrndup(const char *s, size_t len)
+{
+	char *copy = xmalloc(len + 1);
+
+	if (!copy)
+		return NULL;
+	memcpy(copy, s, len);
+	copy[len] = '\0';
+	return copy;
 }

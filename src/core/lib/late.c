@@ -2,7 +2,6 @@
 #include "core/lib/late.h"
 
 #include <dlfcn.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 

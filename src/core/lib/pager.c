@@ -14,7 +14,6 @@
 #include "core/lib/buf.h"
 #include "core/lib/clock.h"
 #include "core/lib/die.h"
-#include "core/lib/libc.h"
 #include "core/lib/program.h"
 
 /* Tells pevtrace, and whatever it starts, that a pager shows its output; holds the columns. */

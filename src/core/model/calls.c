@@ -10,7 +10,6 @@
 #include "core/abi/layout.h"
 #include "core/lib/die.h"
 #include "xlat/constants.h"
-#include "xlat/tables.h"
 
 static void duplicate(struct task *t, const struct call *c, bool cloexec)
 {

@@ -5,11 +5,8 @@
 #include "core/abi/bpf.h"
 #include "core/abi/call_decode.h"
 #include "core/abi/ioctl.h"
-#include "core/abi/layout.h"
 #include "core/model/calls.h"
 #include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 /* Return whether the list cannot be read, which the kernel refuses, in a task with events. */
 static bool unreadable_list(const struct task *t, const struct call *c, unsigned int i)

@@ -471,7 +471,6 @@ struct adoption {
 	pid_t tid;
 	bool all;
 	bool epolls;		/* some were found */
-	int epfd;
 	model_id_of *id_of;
 	model_ring_event *of;
 	void *ctx;
@@ -522,23 +521,19 @@ static void adopt_fd(void *ctx, int fd, const char *link)
 	}
 }
 
-static void adopt_watched(void *ctx, int fd)
-{
-	struct adoption *a = ctx;
-	struct file *ep = fdtab_file(a->task->files, a->epfd);
-
-	if (fdtab_event(a->task->files, fd))
-		map_set(&ep->watched, (uint64_t)fd, ep);
-}
-
 static void adopt_epoll(void *ctx, int fd, const char *link)
 {
 	struct adoption *a = ctx;
+	struct file *ep = fdtab_file(a->task->files, fd);
+	char name[32];
+	int watched;
 
-	if (strcmp(link, PROC_EPOLL_LINK) || !fdtab_file(a->task->files, fd))
+	if (strcmp(link, PROC_EPOLL_LINK) || !ep)
 		return;
-	a->epfd = fd;
-	proc_each_watched(a->tid, fd, adopt_watched, a);
+	snprintf(name, sizeof(name), "fdinfo/%d", fd);
+	for (struct lines l = proc_lines(a->tid, name); proc_next_watched(&l, &watched);)
+		if (fdtab_event(a->task->files, watched))
+			map_set(&ep->watched, (uint64_t)watched, ep);
 }
 
 struct ring *model_found_ring(struct model *m, pid_t tid, uint64_t start, uint64_t end,

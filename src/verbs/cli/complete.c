@@ -123,12 +123,10 @@ struct systems {
  * Offer a tracepoint, or before the colon is typed its system, as there are thousands of
  * tracepoints.
  */
-static void complete_tracepoint(void *ctx, uint64_t id, const char *name)
+static void complete_tracepoint(struct systems *s, const char *name)
 {
-	struct systems *s = ctx;
 	struct buf system = { 0 };
 
-	(void)id;
 	if (strchr(s->c->typed, ':')) {
 		complete_with(s->c, name, NULL);
 		return;
@@ -172,12 +170,15 @@ static void complete_event(struct completion *c)
 			complete_joined(c, pmu->aliases[i].name, "/", NULL);
 	} else {
 		struct systems s = { .c = c };
+		const char *name;
+		uint64_t id;
 
 		event_words_near(&c->offers);
 		for (const struct pmu *pmu = host_pmus(m.host); pmu; pmu = pmu->next)
 			if (pmu->nterms || pmu->naliases)
 				complete_joined(c, pmu->name, "/", NULL);
-		host_each_tracepoint(m.host, complete_tracepoint, &s);
+		for (size_t at = 0; (name = host_next_tracepoint(m.host, &at, &id));)
+			complete_tracepoint(&s, name);
 		buf_free(&s.offered);
 		/* a member of a single bit requires no value */
 		for (f = attr->fields; p.after_event && f < attr->fields + attr->n; f++)

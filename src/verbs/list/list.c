@@ -121,12 +121,6 @@ static void on_word(void *ctx, const struct event_code *code, const char *name)
 	list_add_event(l, kind, name);
 }
 
-static void on_tracepoint(void *ctx, uint64_t id, const char *name)
-{
-	(void)id;
-	list_add_event(ctx, LIST_TRACEPOINT, name);
-}
-
 static void on_pfm(void *ctx, const char *name)
 {
 	list_add_event(ctx, LIST_PFM, name);
@@ -162,13 +156,17 @@ static int list_compare(const void *a, const void *b)
 
 static void list_collect(struct list *l)
 {
+	const char *name;
+	uint64_t id;
+
 	event_words_each(on_word, l);
 	for (const struct pmu *p = host_pmus(l->machine.host); p; p = p->next)
 		list_add_pmu(l, p);
 	event_words_pfm_each(on_pfm, l);
 	list_add_form(l, "rHEX", "r0", LIST_RAW);
 	list_add_form(l, "mem:ADDR[/LEN][:ACCESS]", "mem:0", LIST_BREAKPOINT);
-	host_each_tracepoint(l->machine.host, on_tracepoint, l);
+	for (size_t at = 0; (name = host_next_tracepoint(l->machine.host, &at, &id));)
+		list_add_event(l, LIST_TRACEPOINT, name);
 }
 
 /* Selecting ------------------------------------------------------------------------- */
