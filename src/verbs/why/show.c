@@ -426,12 +426,11 @@ static void text_grounds(const struct show *s)
 	if (r->judged.rules.rule)
 		show_rule_text(s, r->judged.rules.rule);
 	show_rules(s, NULL, "passed", is_passed);
-	show_line(s, "kernel");
-	if (r->asked)
+	if (r->asked) {
+		show_line(s, "kernel");
 		show_outcome(s, r->trial.error);
-	else
-		buf_addf(&s->out->line, "not asked (%s)", r->not_asked);
-	showing_end(s->out);
+		showing_end(s->out);
+	}
 }
 
 static void text_answer(const struct show *s)
@@ -454,6 +453,10 @@ static void text_answer(const struct show *s)
 		show_rules(s, "also", "also refused by", refuses_too);
 	}
 	show_seen(s);
+	if (!r->asked && !s->k->rules_only) {
+		buf_addf(show_line(s, "kernel"), "not asked (%s)", r->not_asked);
+		showing_end(s->out);
+	}
 	if (!s->k->quiet && s->out->text.sink.full)
 		text_grounds(s);
 }
