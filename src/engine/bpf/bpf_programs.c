@@ -38,12 +38,6 @@ struct bpf_programs {
 	struct calls_state *state;	/* mapped */
 };
 
-static int calls_print(enum libbpf_print_level level, const char *format, va_list args)
-{
-	(void)level, (void)format, (void)args;
-	return 0;
-}
-
 /* Which calls are reported, and with which memory ------------------------------------------ */
 
 static enum calls_watch watch_of(const struct trace_options *o, const struct call_desc *d,
@@ -440,7 +434,7 @@ struct bpf_programs *bpf_programs_new(const struct bpf_engine_setup *setup,
 	plan_calls(constants.plans, nr_table(nrs, arch_native()), setup->opts);
 	if (compat)
 		plan_calls(constants.plans + CALLS_NUMBERS, nr_table(nrs, compat), setup->opts);
-	BPF(libbpf_set_print)(calls_print);
+	BPF(libbpf_set_print)(NULL);
 	if (setup->hooks == BPF_HOOKS_FUNCTIONS ||
 	    (setup->hooks == BPF_HOOKS_ANY && setup->everything))
 		failed = programs_start_functions(p, setup, &constants, types, nrs, compat);

@@ -165,25 +165,6 @@ SHARED int calls_unmaps_ring(__u32 pid, __u32 watch, __u64 addr, __u64 len, __u6
 	return 1;
 }
 
-/* Learn where a ring buffer is. */
-static __always_inline void ring_mapped(struct calls_running *r, __u64 start, __u64 len)
-{
-	struct calls_holder *h = holder(r->pid);
-
-	if (!h)
-		return;
-	if (h->rings & CALLS_SHARED)
-		calls_state.rings_unknown = 1;
-	__sync_fetch_and_add(&h->writers, 1);
-	if (h->writers > 1)
-		h->rings |= CALLS_UNKNOWN;
-	if (!h->to || start < h->from)
-		h->from = start;
-	if (start + len > h->to)
-		h->to = start + len;
-	__sync_fetch_and_add(&h->writers, -1);
-}
-
 /* Return whether the call has to be reported when it begins. */
 static __always_inline bool reported_early(const struct calls_plan *plan, const __u64 *args,
 				     struct calls_running *r)
@@ -424,6 +405,7 @@ static __always_inline bool report_return(struct calls_message *m, const struct 
 					  struct calls_running *r)
 {
 	bool receives = plan->watch == CALLS_RECEIVE;
+	struct calls_holder *h;
 	__u64 control = 0;
 
 	m->ret = r->ret;
@@ -431,8 +413,22 @@ static __always_inline bool report_return(struct calls_message *m, const struct 
 		m->event = calls_event_at(r->ret);
 		calls_self_now_holds(r, CALLS_KNOWN);
 	}
-	if (plan->watch == CALLS_MAP_FD && r->event && (r->ret > 0 || r->ret < -4095))
-		ring_mapped(r, r->ret, m->args[1]);
+	h = plan->watch == CALLS_MAP_FD && r->event && (r->ret > 0 || r->ret < -4095) ?
+	    holder(r->pid) : 0;
+	if (h) { /* learn where its ring buffers are */
+		__u64 start = r->ret, end = start + m->args[1];
+
+		if (h->rings & CALLS_SHARED)
+			calls_state.rings_unknown = 1;
+		__sync_fetch_and_add(&h->writers, 1);
+		if (h->writers > 1)
+			h->rings |= CALLS_UNKNOWN;
+		if (!h->to || start < h->from)
+			h->from = start;
+		if (end > h->to)
+			h->to = end;
+		__sync_fetch_and_add(&h->writers, -1);
+	}
 	/* a message whose control data have a length of 0 brings no event */
 	if (receives && !self_holds(r) &&
 	    !bpf_probe_read_user(&control, word_size(m), (void *)(m->args[1] + 5 * word_size(m))) &&

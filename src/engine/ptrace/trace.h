@@ -107,7 +107,7 @@ struct trace_ops {
 	unsigned int (*tick)(void *ctx);
 };
 
-/* The place of a tracer that launches a program; a detached one is a grandchild of it. */
+/* How a tracer is related to the program that it starts: its parent, or with -D its grandchild. */
 enum trace_daemon { TRACE_PARENT, TRACE_GRANDCHILD, TRACE_OWN_GROUP, TRACE_OWN_SESSION };
 
 struct trace_options {

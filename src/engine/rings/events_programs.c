@@ -32,12 +32,6 @@ struct events_programs {
 	int own;	/* the event by which the programs know the files of events */
 };
 
-static int programs_print(enum libbpf_print_level level, const char *format, va_list args)
-{
-	(void)level, (void)format, (void)args;
-	return 0;
-}
-
 static struct bpf_program *programs_named(const struct bpf_object *o, const char *name)
 {
 	return BPF(bpf_object__find_program_by_name)(o, name);
@@ -90,7 +84,7 @@ struct events_programs *events_programs_load(struct buf *why)
 	sigset_t all, mask;
 	int error = 0;
 
-	BPF(libbpf_set_print)(programs_print);
+	BPF(libbpf_set_print)(NULL);
 	p->own = (int)syscall(SYS_perf_event_open, &a, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 	if (p->own < 0) {
 		buf_addf(why, "perf_event_open(2) fails: %s", strerror(errno));
