@@ -87,11 +87,6 @@ void live_learn_sent_ids(struct live *l, const struct call *c)
 	}
 }
 
-static bool is_event_fd(pid_t tid, int fd)
-{
-	return proc_fd_is(tid, fd, PROC_EVENT_LINK) > 0;
-}
-
 /*
  * Add a descriptor that the model does not know, if it is an event's: a known one by its id,
  * else a new one.  Return whether it is an event's.
@@ -101,7 +96,7 @@ static bool live_adopt_fd(struct live *l, const struct call *c, int fd, bool clo
 	struct model *m = l->session.model;
 	uint64_t id;
 
-	if (fd < 0 || !is_event_fd(c->tid, fd))
+	if (fd < 0 || proc_fd_is(c->tid, fd, PROC_EVENT_LINK) <= 0)
 		return false;
 	id = look_id(c->pid, c->tid, fd);
 	/* without an id, a message in transit is matched by order */
@@ -149,7 +144,8 @@ void live_forget_closed(struct live *l, const struct call *c)
 	    proc_fd_is(c->tid, call_int(c, 4), "anon_inode:[io_uring]") > 0)
 		map_set(&l->uring, (uint64_t)c->pid, l);
 	if (fd >= 0 && map_get(&l->uring, (uint64_t)c->pid) &&
-	    model_event(l->session.model, c->tid, fd) && !is_event_fd(c->tid, fd))
+	    model_event(l->session.model, c->tid, fd) &&
+	    proc_fd_is(c->tid, fd, PROC_EVENT_LINK) <= 0)
 		session_feed(&l->session, &(struct activity){
 			ACTIVITY_CLOSED, .closed = { c->tid, fd },
 		});
@@ -172,7 +168,7 @@ bool live_adopt_received(struct live *l, struct call *c)
 
 	for (size_t i = 0; waiting && i < n && !event; i++)
 		event = c->inside && i < CALL_PASSED_IDS ? c->passed[i] :
-			is_event_fd(c->tid, fds[i]);
+			proc_fd_is(c->tid, fds[i], PROC_EVENT_LINK) > 0;
 	if (waiting && !event)
 		return false;
 	if (waiting)
