@@ -128,7 +128,8 @@ static const struct fact_place *fact_place(enum pevtrace_fact fact)
 {
 	static const struct fact_place none;
 
-	return (size_t)fact < sizeof(fact_places) / sizeof(*fact_places) ? &fact_places[fact] : &none;
+	return (size_t)fact < sizeof(fact_places) / sizeof(*fact_places) ? &fact_places[fact] :
+									   &none;
 }
 
 int pevtrace_machine_set(struct pevtrace_machine *m, enum pevtrace_fact fact, uint64_t value)

@@ -434,7 +434,8 @@ int pevtrace_ioctl_visit(const struct pevtrace_machine *m, const struct pevtrace
 {
 	struct subject x;
 
-	return subject_of_ioctl(&x, m, call, how) ? subject_visit(&x, how, visit, context) : -EINVAL;
+	return subject_of_ioctl(&x, m, call, how) ? subject_visit(&x, how, visit, context) :
+						    -EINVAL;
 }
 
 ssize_t pevtrace_record_print(const struct pevtrace_machine *m, const void *attr,

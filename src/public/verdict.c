@@ -154,8 +154,8 @@ ssize_t pevtrace_explain(const struct pevtrace_open *call, int error, char *buf,
 		buf_adds(&out, " refuses this call with it");
 		confinement_read(&c);
 		if (c.seccomp) /* it may have answered in place of the kernel */
-			buf_adds(&out, "; this process has a seccomp filter, as containers set them, "
-				       "which may have refused it");
+			buf_adds(&out, "; this process has a seccomp filter, as containers set "
+				       "them, which may have refused it");
 	}
 	pevtrace_machine_free(m);
 	return copy_out(&out, buf, n);

@@ -136,11 +136,12 @@ void event_words_each(void (*hook)(void *ctx, const struct event_code *code, con
 		const struct xlat *generic = tables[i].names;
 
 		for (size_t j = 0; j < generic->n; j++) {
-			const struct event_code code = { tables[i].type, generic->entries[j].value };
+			const struct xlat_entry *e = &generic->entries[j];
+			const struct event_code code = { tables[i].type, e->value };
 
-			if (generic->entries[j].traits & XLAT_NONABI)
+			if (e->traits & XLAT_NONABI)
 				continue;
-			people_form(generic, &generic->entries[j], name);
+			people_form(generic, e, name);
 			hook(ctx, &code, name);
 		}
 	}

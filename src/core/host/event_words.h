@@ -35,6 +35,7 @@ bool event_word_pfm(const char *name, uint8_t *attr, size_t size);
 
 /*
  * Call hook for each event that libpfm4 names for the PMUs of this machine and makes an attr of:
- * "icl::EVENT", or "icl::EVENT:MASK" for each of its masks.  Its names of the kernel's generic events are left out.
+ * "icl::EVENT", or "icl::EVENT:MASK" for each of its masks.  Its names of the kernel's generic
+ * events are left out.
  */
 void event_words_pfm_each(void (*hook)(void *ctx, const char *name), void *ctx);

@@ -191,11 +191,11 @@ static void find_pmus(struct facts *f)
 			good &= f->configs != NULL;
 		}
 		good &= added != NULL;
-		snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/caps/threshold_max", p->name);
+		snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/caps/threshold_max",
+			 p->name);
 		errno = 0;
-		if (added)
-			added->threshold_unread = !sysfile_number(AT_FDCWD, path, &added->threshold_max) &&
-						  errno != ENOENT;
+		if (added && !sysfile_number(AT_FDCWD, path, &added->threshold_max))
+			added->threshold_unread = errno != ENOENT;
 		shown |= p->type == CPU_CLOCK_TYPE || p->type == TASK_CLOCK_TYPE;
 		kprobes |= !strcmp(p->name, "kprobe");
 		software |= p->type == PERF_TYPE_SOFTWARE;
@@ -381,7 +381,8 @@ static void find_cgroup(int fd, struct rule_target *t)
 	/* is the mount of version 1 one with the controller? */
 	f = fs.f_type == CGROUP_SUPER_MAGIC ? setmntent("/proc/self/mounts", "re") : NULL;
 	while (f && t->cgroup_perf == FACT_UNKNOWN && getmntent_r(f, &m, line, sizeof(line)))
-		if (!strcmp(m.mnt_type, "cgroup") && !stat(m.mnt_dir, &at) && at.st_dev == st.st_dev)
+		if (!strcmp(m.mnt_type, "cgroup") && !stat(m.mnt_dir, &at) &&
+		    at.st_dev == st.st_dev)
 			t->cgroup_perf = fact_of(hasmntopt(&m, "perf_event"));
 	if (f)
 		endmntent(f);
@@ -427,7 +428,8 @@ static void find_path(uint64_t addr, int32_t pid, struct rule_path *p)
 	if (!statfs(path, &fs))
 		p->pages = fact_of(fs.f_type != PROC_SUPER_MAGIC && fs.f_type != SYSFS_MAGIC &&
 				   fs.f_type != DEBUGFS_MAGIC && fs.f_type != TRACEFS_MAGIC &&
-				   fs.f_type != CGROUP_SUPER_MAGIC && fs.f_type != CGROUP2_SUPER_MAGIC);
+				   fs.f_type != CGROUP_SUPER_MAGIC &&
+				   fs.f_type != CGROUP2_SUPER_MAGIC);
 	p->size = (uint64_t)st.st_size;
 	/* what tasks other than the one to be measured have mapped is not looked for */
 	if (pid >= 0 && realpath(path, real) && proc_is_ours() &&

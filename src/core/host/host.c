@@ -44,21 +44,6 @@ static bool read_event(int system_dir, const char *system, const char *name, str
 	return false;
 }
 
-static bool read_system(int events, const char *system, struct map *ids)
-{
-	DIR *d = sysfile_dir(events, system);
-	bool good = d || errno == ENOTDIR;
-	const char *name;
-	size_t n = 0;
-
-	for (; d && (name = sysfile_next(d)); n++)
-		good &= read_event(dirfd(d), system, name, ids);
-	if (d)
-		closedir(d);
-	/* none is empty unless another directory is mounted on it */
-	return good && (n || !d);
-}
-
 /* Where tracefs is sought without /proc. */
 #define USUAL_TRACEFS "/sys/kernel/tracing"
 
@@ -163,7 +148,7 @@ static const char *mounted_tracefs(struct host *h)
  */
 static void read_tracepoints(struct host *h)
 {
-	const char *tracefs, *system;
+	const char *tracefs, *system, *name;
 	struct timespec now;
 	char path[4096];
 	DIR *d;
@@ -178,8 +163,19 @@ static void read_tracepoints(struct host *h)
 	h->partial = false;
 	snprintf(path, sizeof(path), "%s/events", tracefs);
 	d = sysfile_dir(AT_FDCWD, path);
-	while (d && (system = sysfile_next(d)))
-		h->partial |= !read_system(dirfd(d), system, &h->tracepoints);
+	while (d && (system = sysfile_next(d))) {
+		DIR *events = sysfile_dir(dirfd(d), system);
+		bool good = events || errno == ENOTDIR, empty = events;
+
+		while (events && (name = sysfile_next(events))) {
+			good &= read_event(dirfd(events), system, name, &h->tracepoints);
+			empty = false;
+		}
+		if (events)
+			closedir(events);
+		/* none is empty unless another directory is mounted on it */
+		h->partial |= !good || empty;
+	}
 	if (d)
 		closedir(d);
 }
@@ -253,7 +249,8 @@ const char *host_format(struct host *h, uint64_t id)
 		snprintf(path, sizeof(path), "%s/events/%.*s/%s/format", mounted_tracefs(h),
 			 (int)(colon - name), name, colon + 1);
 		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-		while (fd >= 0 && read_text.len < MAX_FORMAT && (n = read(fd, part, sizeof(part))) > 0)
+		while (fd >= 0 && read_text.len < MAX_FORMAT &&
+		       (n = read(fd, part, sizeof(part))) > 0)
 			buf_add(&read_text, part, (size_t)n);
 		if (fd >= 0)
 			close(fd);

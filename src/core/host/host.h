@@ -16,9 +16,9 @@ struct host;
 struct pmu;
 
 /*
- * Create a host; NULL only in libpevtrace, without memory.  sysfs is where sysfs is mounted ("/sys"), tracefs where tracefs
- * is, or NULL to find that in /proc/self/mounts or where it usually is.  The strings must outlive
- * the host.
+ * Create a host; NULL only in libpevtrace, without memory.  sysfs is where sysfs is mounted
+ * ("/sys"), tracefs where tracefs is, or NULL to find that in /proc/self/mounts or where it
+ * usually is.  The strings must outlive the host.
  */
 struct host *host_new(const char *sysfs, const char *tracefs);
 void host_free(struct host *h);

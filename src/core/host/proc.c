@@ -203,14 +203,15 @@ enum { DEEPEST = 33 };	/* MAX_PID_NS_LEVEL of the kernel, and ours */
 static size_t ids_of(pid_t task, int *ids)
 {
 	struct lines l = proc_lines(task, "status");
+	const char *at;
 	size_t n = 0;
 	int used;
 
 	while (lines_next(&l)) {
 		if (strncmp(l.text, "NSpid:", 6))
 			continue;
-		for (const char *at = l.text + 6; n < DEEPEST && sscanf(at, "%d%n", &ids[n], &used) == 1;
-		     at += used)
+		at = l.text + 6;
+		for (; n < DEEPEST && sscanf(at, "%d%n", &ids[n], &used) == 1; at += used)
 			n++;
 	}
 	return n;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What /proc shows of a running process, see proc(5), and what to do where it or /sys is missing. */
+/* What /proc shows of a process, see proc(5), and what to do where it or /sys is missing. */
 #pragma once
 
 #include <stdbool.h>

@@ -205,7 +205,8 @@ pid_t proc_group_of(pid_t tid, pid_t *parent)
 	int pid = 0, above = 0;
 
 	while (lines_next(&l))
-		if (sscanf(l.text, "Tgid: %d", &pid) != 1 && sscanf(l.text, "PPid: %d", &above) == 1)
+		if (sscanf(l.text, "Tgid: %d", &pid) != 1 &&
+		    sscanf(l.text, "PPid: %d", &above) == 1)
 			break;
 	lines_end(&l);
 	if (parent)
@@ -248,45 +249,35 @@ bool proc_image_read(pid_t pid, bool maps, const struct pidns *ns, struct proc_i
 	return p->nthreads;
 }
 
-/*
- * Find the addresses of _text, or else _stext, and _etext: perf takes the kernel to lie between
- * them.
- */
-static void proc_image_kernel_range(uint64_t *start, uint64_t *end)
-{
-	struct lines l = lines_of("/proc/kallsyms");
-	unsigned long long addr;
-	char name[64];
-	bool text = false;
-
-	while (!*end && lines_next(&l)) {
-		if (!strstr(l.text, "text") || sscanf(l.text, "%llx %*c %63s", &addr, name) != 2)
-			continue;
-		if (!strcmp(name, "_etext"))
-			*end = addr;
-		else if (!strcmp(name, "_text") || (!text && !strcmp(name, "_stext")))
-			*start = addr;
-		text |= !strcmp(name, "_text");
-	}
-	lines_end(&l);
-}
-
 bool proc_image_read_kernel(struct proc_image *p)
 {
+	struct lines l = lines_of("/proc/kallsyms");
 	struct proc_image_map *m;
 	uint64_t start = 0, end = 0;
 	unsigned long long size, addr;
 	char name[64], path[72];
+	bool text = false;
 
 	*p = (struct proc_image){ .pid = -1, .here = -1 };
-	proc_image_kernel_range(&start, &end);
+	/* perf takes the kernel to lie between _text, or else _stext, and _etext */
+	while (!end && lines_next(&l)) {
+		if (!strstr(l.text, "text") || sscanf(l.text, "%llx %*c %63s", &addr, name) != 2)
+			continue;
+		if (!strcmp(name, "_etext"))
+			end = addr;
+		else if (!strcmp(name, "_text") || (!text && !strcmp(name, "_stext")))
+			start = addr;
+		text |= !strcmp(name, "_text");
+	}
+	lines_end(&l);
 	if (!start || start >= end)
 		return false;
 	/* the name says at which symbol it starts, so that perf knows how far it was moved */
 	m = proc_image_add_map(p, "[kernel.kallsyms]_text");
 	m->start = m->pgoff = start;
 	m->end = end;
-	for (struct lines l = lines_of("/proc/modules"); lines_next(&l);) {
+	l = lines_of("/proc/modules");
+	while (lines_next(&l)) {
 		if (sscanf(l.text, "%63s %llu %*s %*s %*s %llx", name, &size, &addr) != 3 || !addr)
 			continue;
 		snprintf(path, sizeof(path), "[%s]", name);
@@ -337,19 +328,19 @@ void proc_image_add_namespaces(struct proc_image *p)
 	const size_t links = NR_NAMESPACES * link->size;
 
 	for (size_t i = 0; i < p->nthreads && p->records.len < RECORDS_MOST; i++) {
+		const struct proc_image_thread *t = &p->threads[i];
 		uint8_t *bytes = records_begin(&p->records, PERF_RECORD_NAMESPACES, l->size,
 					       l->size + links);
 
 		field_set(&l->fields[PERF_RECORD_NAMESPACES_PID], (uint32_t)p->pid, bytes);
-		field_set(&l->fields[PERF_RECORD_NAMESPACES_TID], (uint32_t)p->threads[i].tid, bytes);
+		field_set(&l->fields[PERF_RECORD_NAMESPACES_TID], (uint32_t)t->tid, bytes);
 		field_set(&l->fields[PERF_RECORD_NAMESPACES_NR_NAMESPACES], NR_NAMESPACES, bytes);
 		bytes += l->size;
 		for (size_t k = 0; k < NR_NAMESPACES; k++, bytes += link->size) {
 			char path[40];
 			struct stat st;
 
-			snprintf(path, sizeof(path), "/proc/%d/ns/%s", (int)p->threads[i].here,
-				 names[k]);
+			snprintf(path, sizeof(path), "/proc/%d/ns/%s", (int)t->here, names[k]);
 			if (stat(path, &st))
 				continue;
 			field_set(&link->fields[PERF_NS_LINK_INFO_DEV], st.st_dev, bytes);
@@ -470,7 +461,7 @@ static const char *bpf_name_of(const struct btf *types, uint32_t type)
 #endif
 }
 
-/* Add the functions, named as by the kernel and perf: by the tag, and by the type or the program. */
+/* Add the functions; the kernel and perf name them by the tag, and by the type or the program. */
 static void proc_image_add_program(struct proc_image *p, const struct bpf_code *c)
 {
 	struct btf *types = bpf_types_of(c);
@@ -551,7 +542,8 @@ void proc_image_add_trampolines(struct proc_image *p)
 	if (!bpf_next_program(0))
 		return;
 	for (struct lines l = lines_of("/proc/kallsyms"); lines_next(&l);) {
-		if (!strstr(l.text, "\t[bpf]") || sscanf(l.text, "%llx %*c %127s", &start, name) != 2 ||
+		if (!strstr(l.text, "\t[bpf]") ||
+		    sscanf(l.text, "%llx %*c %127s", &start, name) != 2 ||
 		    (strncmp(name, "bpf_trampoline_", 15) && strncmp(name, "bpf_dispatcher_", 15)))
 			continue;
 		found = proc_image_add_function(p, name);

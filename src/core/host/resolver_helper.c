@@ -135,7 +135,7 @@ static void debug_info_read_symbols(struct debug_info *d)
 		/* symbols of assembly have no type; "$x" and "$d" only separate code from data */
 		if (!found || !*found || sym.st_shndx == SHN_UNDEF ||
 		    !(type == STT_FUNC || type == STT_GNU_IFUNC ||
-		      (type == STT_NOTYPE && sym.st_shndx != SHN_ABS && *found != '$' && *found != '.')))
+		      (type == STT_NOTYPE && sym.st_shndx != SHN_ABS && !strchr("$.", *found))))
 			continue;
 		/* without the version behind '@'; bit 0 of ARM selects the instruction set */
 		snprintf(name, sizeof(name), "%.*s", (int)strcspn(found, "@"), found);

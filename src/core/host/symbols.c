@@ -380,29 +380,6 @@ static void symbols_add_symbol(struct buf *b, const char *symbol, uint64_t offse
 	buf_addc(b, ')');
 }
 
-static const char *symbols_name_kernel(struct symbols *y, uint64_t ip, bool after_call)
-{
-	const struct symtab_entry *e;
-	const char *module;
-	struct buf path = { 0 };
-
-	if (!y->kernel_known) {
-		buf_addf(&path, "%s/kallsyms", y->proc);
-		symtab_read_kallsyms(&y->kernel, buf_str(&path));
-		buf_free(&path);
-		y->kernel_known = true;
-	}
-	e = symtab_find(&y->kernel, ip - after_call);
-	if (!e)
-		e = symtab_find(&y->kernel, ip);
-	if (!e)
-		return NULL;
-	module = symtab_module(&y->kernel, e);
-	symbols_add_symbol(&y->text, symtab_name(&y->kernel, e), ip - e->addr,
-		   module ? module : "kernel");
-	return buf_str(&y->text);
-}
-
 static const char *symbols_name_user(struct symbols *y, pid_t pid, uint64_t ip, bool after_call)
 {
 	struct mapping *m = symbols_mapping(y, pid, ip);
@@ -442,10 +419,28 @@ static const char *symbols_name_user(struct symbols *y, pid_t pid, uint64_t ip, 
 const char *symbols_name(struct symbols *y, pid_t pid, uint64_t ip, bool kernel,
 			 bool after_call)
 {
+	const struct symtab_entry *e;
+	const char *module;
+	struct buf path = { 0 };
+
 	buf_reset(&y->text);
-	if (kernel)
-		return symbols_name_kernel(y, ip, after_call);
-	return pid > 0 ? symbols_name_user(y, pid, ip, after_call) : NULL;
+	if (!kernel)
+		return pid > 0 ? symbols_name_user(y, pid, ip, after_call) : NULL;
+	if (!y->kernel_known) {
+		buf_addf(&path, "%s/kallsyms", y->proc);
+		symtab_read_kallsyms(&y->kernel, buf_str(&path));
+		buf_free(&path);
+		y->kernel_known = true;
+	}
+	e = symtab_find(&y->kernel, ip - after_call);
+	if (!e)
+		e = symtab_find(&y->kernel, ip);
+	if (!e)
+		return NULL;
+	module = symtab_module(&y->kernel, e);
+	symbols_add_symbol(&y->text, symtab_name(&y->kernel, e), ip - e->addr,
+			   module ? module : "kernel");
+	return buf_str(&y->text);
 }
 
 const struct code *symbols_code(struct symbols *y, pid_t pid, uint64_t ip, bool after_call)

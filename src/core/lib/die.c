@@ -64,8 +64,8 @@ const char *error_advice(int error)
 {
 	return error == EMFILE ? "; raise the limit of open files (ulimit -n)" :
 	       error == ENFILE ? "; the system limit fs.file-max of open files is reached" :
-	       error == EAGAIN ? "; raise the limit of processes (ulimit -u, pids.max of the cgroup)" :
-	       "";
+	       error != EAGAIN ? "" :
+	       "; raise the limit of processes (ulimit -u, pids.max of the cgroup)";
 }
 #endif
 

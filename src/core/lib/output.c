@@ -167,7 +167,7 @@ static int open_command(struct output *o, const char *command)
 	if (!child) {
 		pid = fork();
 		if (!pid) {
-			/* at ^C the target may go on: its trace would be lost without the command */
+			/* at ^C the target may go on: without the command its trace is lost */
 			signal(SIGINT, SIG_IGN);
 			dup2(in[0], STDIN_FILENO);
 			execl("/bin/sh", "sh", "-c", command, NULL);

@@ -73,7 +73,8 @@ static void take_attr(struct event *e, struct task *target)
 void model_after_open(struct model *m, struct task *t, const struct call *c)
 {
 	size_t len;
-	const uint8_t *attr = call_bytes(c, AT_SYSCALL_ENTER, call_word(c, 0), EVENT_ATTR_MAX, &len);
+	const uint8_t *attr = call_bytes(c, AT_SYSCALL_ENTER, call_word(c, 0), EVENT_ATTR_MAX,
+					 &len);
 	struct event *e = event_new(m, attr, len), *other = fdtab_event(t->files, call_int(c, 3));
 
 	e->pid = call_target(c);

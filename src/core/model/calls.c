@@ -228,7 +228,7 @@ void model_enter(struct model *m, const struct call *c)
 	if (!t || c->inject.injected)
 		return;
 	if (c->desc->id == CALL_CLOSE) {
-		/* now, as another thread may open an event with the same number before it returns */
+		/* now: another thread may open an event with the same number before it returns */
 		e = fdtab_event(t->files, call_int(c, 0));
 		if (!e || e->opened_ns <= c->enter_ns) /* else that has happened already */
 			fdtab_close(t->files, call_int(c, 0));

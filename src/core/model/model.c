@@ -536,24 +536,21 @@ static void adopt_epoll(void *ctx, int fd, const char *link)
 			map_set(&ep->watched, (uint64_t)watched, ep);
 }
 
-struct ring *model_found_ring(struct model *m, pid_t tid, uint64_t start, uint64_t end,
-			      struct event *e, bool aux)
+struct ring *model_found_ring(struct model *m, const struct activity_found_ring *f)
 {
-	struct task *t = model_task(m, tid);
-	struct event *other;
+	struct task *t = model_task(m, f->tid);
+	struct event *e = f->event, *other;
+	bool aux = !e || f->aux, cloexec; /* an AUX area is not read */
 	struct ring *r;
-	bool cloexec;
 	int fd;
 
-	if (!e) {
-		aux = true; /* so it is not read */
-		for (size_t at = 0; t && (other = fdtab_next_event(t->files, &at, &fd, &cloexec));)
-			if (other->found && (!e || other->number < e->number))
-				e = other;
-	}
+	for (size_t at = 0; t && !f->event &&
+	     (other = fdtab_next_event(t->files, &at, &fd, &cloexec));)
+		if (other->found && (!e || other->number < e->number))
+			e = other;
 	if (!t || !e)
 		return NULL;
-	r = ring_map(m, t, e, event_known(e) ? e->buffer[aux] : NULL, start, end, aux);
+	r = ring_map(m, t, e, event_known(e) ? e->buffer[aux] : NULL, f->start, f->end, aux);
 	if (event_known(e) && !e->buffer[aux])
 		e->buffer[aux] = r;
 	return r;
@@ -562,13 +559,11 @@ struct ring *model_found_ring(struct model *m, pid_t tid, uint64_t start, uint64
 static void adopt_ring(void *ctx, uint64_t start, uint64_t end)
 {
 	struct adoption *a = ctx;
-
-	struct event *e = NULL;
-	bool aux = true;
+	struct activity_found_ring f = { .tid = a->tid, .start = start, .end = end, .aux = true };
 
 	if (a->of)
-		e = a->of(a->ctx, a->task->pid, start, &aux);
-	model_found_ring(a->m, a->tid, start, end, e, aux);
+		f.event = a->of(a->ctx, a->task->pid, start, &f.aux);
+	model_found_ring(a->m, &f);
 }
 
 void model_adopt(struct model *m, pid_t tid, bool all, model_id_of *id_of)

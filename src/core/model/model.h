@@ -197,11 +197,10 @@ void model_closed(struct model *m, pid_t tid, int fd);
 
 /*
  * Add a ring buffer or AUX area that the task mapped before attach, and return it, or NULL if it
- * can be of no event.  e: its event; if that is not known, NULL: then it stands for the task's
- * first event, and is not read.
+ * can be of no event.  If its event is not known (NULL), it stands for the task's first event, and
+ * is not read.
  */
-struct ring *model_found_ring(struct model *m, pid_t tid, uint64_t start, uint64_t end,
-			      struct event *e, bool aux);
+struct ring *model_found_ring(struct model *m, const struct activity_found_ring *f);
 
 /* Set the name of a task (/proc/TID/comm). */
 void model_comm(struct model *m, pid_t tid, const char *comm);

@@ -54,7 +54,7 @@ struct model {
 	size_t nattempts;
 };
 
-/* Descriptor tables (fdtab.c) hold events, epoll instances that watch them, and BPF links to them. */
+/* Descriptor tables (fdtab.c): events, epoll instances that watch them, and BPF links to them. */
 
 /* An open file description, shared by descriptors duplicated by dup or fork. */
 struct file {

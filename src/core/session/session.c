@@ -368,12 +368,11 @@ static bool session_shows_end(struct session *s, const struct activity_gone *a)
 /* Let the model know what precedes the views; return false if there is nothing to report. */
 static bool session_learn(struct session *s, struct activity *a)
 {
-	const struct activity_found_ring *ring = &a->found_ring;
-
 	switch (a->kind) {
 	case ACTIVITY_TASK:
 		model_born(s->model, &a->task);
-		if (s->program && !a->task.parent && !a->task.attached) /* its exec is not reported */
+		/* the exec of the program itself is not reported */
+		if (s->program && !a->task.parent && !a->task.attached)
 			model_comm(s->model, a->task.tid, scan_base_name(s->program));
 		return true;
 	case ACTIVITY_COMM:
@@ -390,8 +389,7 @@ static bool session_learn(struct session *s, struct activity *a)
 		return a->found.event;
 	case ACTIVITY_FOUND_RING:
 		return session_set_ring(&a->found_ring,
-					model_found_ring(s->model, ring->tid, ring->start,
-							 ring->end, ring->event, ring->aux));
+					model_found_ring(s->model, &a->found_ring));
 	case ACTIVITY_DESCRIBED:
 		session_describe(s, &a->described);
 		return true;
