@@ -166,12 +166,14 @@ static void put_names(struct writer *w)
 	struct buf name = { 0 };
 
 	/* names end with the last event whose count is printed */
-	for (const struct c_step *s = p->steps; s < p->steps + p->nsteps; s++) {
+	for (size_t i = 0; i < p->nsteps; i++) {
+		const struct c_step *s = &p->steps[i];
+
 		if (s->kind != STEP_READ || !c_step_kept(p, s))
 			continue;
-		for (size_t i = last; i < p->nevents; i++)
-			if ((int)i == s->events[0] || p->events[i].leader == s->events[0])
-				last = i;
+		for (size_t k = last; k < p->nevents; k++)
+			if ((int)k == s->events[0] || p->events[k].leader == s->events[0])
+				last = k;
 	}
 	buf_adds(w->out, "static const char *const names[] = {");
 	for (size_t i = 0; i <= last; i++) {

@@ -60,18 +60,20 @@ void gather_munmap(struct gather *g)
 {
 	const struct call *c = g->call;
 	struct process *p = g->p;
-	struct mapped *m = p->mapped;
+	struct mapped *m;
+	size_t i = 0;
 	struct c_step *s;
 	struct buf text = { 0 };
 
 	if (c->failed)
 		return;
-	while (m < p->mapped + p->nmapped && m->start != c->args[0])
-		m++;
-	if (m == p->mapped + p->nmapped) {
+	while (i < p->nmapped && p->mapped[i].start != c->args[0])
+		i++;
+	if (i == p->nmapped) {
 		gather_note(g, "on a mapping that the trace did not see");
 		return;
 	}
+	m = &p->mapped[i];
 	gather_use(g, p->program.rings[m->ring].event);
 	c_mark(&text, "MUST(munmap(ring[", MARK_RING, m->ring, "], ");
 	buf_addf(&text, "%llu));", (unsigned long long)c->args[1]);

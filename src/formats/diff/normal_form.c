@@ -183,7 +183,8 @@ const struct normal_form *normal_form_of(struct normal_forms *s,
 	buf_reset(&s->text);
 	if (d->subject)
 		place(s, (uint32_t)subject);
-	for (const struct draft_field *f = d->fields; f < d->fields + d->nfields; f++) {
+	for (size_t i = 0; i < d->nfields; i++) {
+		const struct draft_field *f = &d->fields[i];
 		const char *value = buf_str(&f->value), *start = value;
 		uint32_t index;
 		size_t before;

@@ -346,7 +346,8 @@ void part_calls(const struct report *r, struct buf *out)
 {
 	size_t n = r->nrows < PAGE_CALLS ? r->nrows : PAGE_CALLS;
 
-	for (const struct report_row *row = r->rows; row < r->rows + n; row++) {
+	for (size_t i = 0; i < n; i++) {
+		const struct report_row *row = &r->rows[i];
 		const struct report_task *t = &r->tasks[row->task];
 
 		buf_addf(out, "<tr%s><td class=\"num\">%.6f</td>",

@@ -298,7 +298,9 @@ static void text_on_stack(struct view *view, pid_t tid, const struct view_frame 
 
 	if (!p)
 		return;
-	for (const struct view_frame *f = frames; f < frames + n; f++) {
+	for (size_t i = 0; i < n; i++) {
+		const struct view_frame *f = &frames[i];
+
 		buf_adds(&p->stack, " > ");
 		text_escaped(&p->stack, f->module ? f->module : "unmapped memory");
 		buf_addc(&p->stack, '(');
