@@ -169,30 +169,6 @@ static void report_task(struct comparison *c, const struct both *t)
 	align_free(&p.b);
 }
 
-/* Pair the tasks by name; both sides are sorted by it. */
-static void each_task(struct comparison *c, bool alone,
-		      void (*hook)(struct comparison *c, const struct both *t))
-{
-	size_t i = 0, j = 0;
-
-	while (i < c->a->ntasks || j < c->b->ntasks) {
-		struct both t = {
-			i < c->a->ntasks ? c->a->tasks[i] : NULL,
-			j < c->b->ntasks ? c->b->tasks[j] : NULL,
-		};
-		int order = !t.a ? 1 : !t.b ? -1 : strverscmp(t.a->name, t.b->name);
-
-		if (order > 0)
-			t.a = NULL;
-		if (order < 0)
-			t.b = NULL;
-		i += !!t.a;
-		j += !!t.b;
-		if (alone || (t.a && t.b))
-			hook(c, &t);
-	}
-}
-
 /* Forget what pairs it with the other side, so that it can be compared again. */
 static void unpair(const struct normal *n)
 {
@@ -215,15 +191,10 @@ bool normal_compare(struct normal *a, struct normal *b, const struct normal_choi
 		.a = a, .b = b, .choice = choice, .report = report, .ctx = ctx, .same = true,
 	};
 
-	compare_learn_roles(&c);
-	compare_identify(a);
-	compare_identify(b);
-	each_task(&c, false, compare_pair_opens);
-	compare_rename_rest(&c);
-	each_task(&c, true, report_task);
+	compare_pair_events(&c);
+	compare_each_task(&c, report_task);
 	unpair(a);
 	unpair(b);
-	map_free(&c.roles);
 	return c.same;
 }
 

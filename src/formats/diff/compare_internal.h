@@ -20,17 +20,15 @@ struct both {
 	struct normal_task *a, *b;
 };
 
-/* Find in the tables which members identify an event. */
-void compare_learn_roles(struct comparison *c);
+/* Call hook() for the tasks by name, those of both sides with one name together. */
+void compare_each_task(struct comparison *c,
+		       void (*hook)(struct comparison *c, const struct both *t));
 
-/* Number all events, the same event on both sides alike, by name. */
-void compare_identify(const struct normal *n);
-
-/* Pair the opens of a task, and thereby its events. */
-void compare_pair_opens(struct comparison *c, const struct both *t);
-
-/* Rename events of b that have no mate and the name of an event of a. */
-void compare_rename_rest(struct comparison *c);
+/*
+ * Pair the opens of tasks of both sides, and thereby their events.  Number all events by name,
+ * the same event on both sides alike.
+ */
+void compare_pair_events(struct comparison *c);
 
 /* Return whether both are the same call on the same events, in all fields. */
 bool compare_same_item(const struct comparison *c, const struct normal_item *x,

@@ -9,7 +9,31 @@
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
-void compare_learn_roles(struct comparison *c)
+/* Both sides are sorted by name. */
+void compare_each_task(struct comparison *c,
+		       void (*hook)(struct comparison *c, const struct both *t))
+{
+	size_t i = 0, j = 0;
+
+	while (i < c->a->ntasks || j < c->b->ntasks) {
+		struct both t = {
+			i < c->a->ntasks ? c->a->tasks[i] : NULL,
+			j < c->b->ntasks ? c->b->tasks[j] : NULL,
+		};
+		int order = !t.a ? 1 : !t.b ? -1 : strverscmp(t.a->name, t.b->name);
+
+		if (order > 0)
+			t.a = NULL;
+		if (order < 0)
+			t.b = NULL;
+		i += !!t.a;
+		j += !!t.b;
+		hook(c, &t);
+	}
+}
+
+/* Find in the tables which members identify an event. */
+static void learn_roles(struct comparison *c)
 {
 	const struct layout *l = &layout_perf_event_attr;
 	struct map seen = { 0 };
@@ -99,12 +123,15 @@ static const struct normal_item **opens_of(const struct comparison *c, const str
 	return opens;
 }
 
-void compare_pair_opens(struct comparison *c, const struct both *t)
+static void pair_opens(struct comparison *c, const struct both *t)
 {
 	struct align_side a, b;
-	const struct normal_item **as = opens_of(c, c->a, t->a, &a);
-	const struct normal_item **bs = opens_of(c, c->b, t->b, &b);
+	const struct normal_item **as, **bs;
 
+	if (!t->a || !t->b)
+		return;
+	as = opens_of(c, c->a, t->a, &a);
+	bs = opens_of(c, c->b, t->b, &b);
 	align(&a, &b, ALIGN_LEVELS);
 	for (size_t i = 0; i < a.n; i++) {
 		struct normal_event *e, *f;
@@ -130,7 +157,7 @@ void compare_pair_opens(struct comparison *c, const struct both *t)
 
 /* Identity of events ---------------------------------------------------------------- */
 
-void compare_identify(const struct normal *n)
+static void identify(const struct normal *n)
 {
 	static const struct normal_task nobody = { .name = "" };
 	struct buf name = { 0 };
@@ -145,10 +172,16 @@ void compare_identify(const struct normal *n)
 	buf_free(&name);
 }
 
-void compare_rename_rest(struct comparison *c)
+void compare_pair_events(struct comparison *c)
 {
 	struct map taken = { 0 };
 
+	learn_roles(c);
+	identify(c->a);
+	identify(c->b);
+	compare_each_task(c, pair_opens);
+	map_free(&c->roles);
+	/* rename events of b that have no mate and the name of an event of a */
 	for (size_t i = 0; i < c->a->nevents; i++)
 		map_set(&taken, normal_event_at(c->a, i)->ident, c);
 	for (size_t i = 0; i < c->b->nevents; i++) {
@@ -157,7 +190,7 @@ void compare_rename_rest(struct comparison *c)
 		e->renamed = !e->mate && e->opened && map_get(&taken, e->ident);
 	}
 	map_free(&taken);
-	compare_identify(c->b);
+	identify(c->b);
 }
 
 /* A position in a task's items, counted from one end, and that of the next open. */
