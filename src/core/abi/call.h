@@ -158,6 +158,17 @@ static inline uint64_t call_word(const struct call *c, unsigned int i)
 	return c->arch->word == 4 ? (uint32_t)c->args[i] : c->args[i];
 }
 
+/*
+ * Return whether the call sets something up.  Waits and reads do not, whose number depends on
+ * timing, nor do calls about processes other than prctl: their number is the program's own.
+ */
+static inline bool call_sets_up(const struct call *c)
+{
+	return c->desc->class == CLASS_POLL ? c->desc->id == CALL_EPOLL_CTL :
+	       c->desc->class == CLASS_PROCESS ? c->desc->id == CALL_PRCTL :
+	       c->desc->class != CLASS_READ;
+}
+
 enum {
 	CAPTURE_MAX = 64 * 1024,	/* bytes of one run */
 	CAPTURE_STRING_MAX = 4096,	/* PATH_MAX, and more than a filter may have */

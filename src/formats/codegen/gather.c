@@ -101,21 +101,6 @@ static void gather_returned(struct gather *g)
 	}
 }
 
-/* Return whether the program makes the call at its place in the order. */
-static bool call_is_kept(const struct call *c)
-{
-	switch (c->desc->class) {
-	case CLASS_PROCESS:
-		return c->desc->id == CALL_PRCTL;
-	case CLASS_POLL:
-		return c->desc->id == CALL_EPOLL_CTL;
-	case CLASS_READ:
-		return false;
-	default:
-		return c->desc->id != CALL_CLOSE;
-	}
-}
-
 /* Gather a call while the model still has the descriptors and mappings that it ends. */
 static void gather_before_exit(struct view *v, const struct call *c)
 {
@@ -132,7 +117,7 @@ static void gather_before_exit(struct view *v, const struct call *c)
 	gather_begin_call(g, c);
 	if (c->desc->class == CLASS_READ) {
 		gather_read_count(g);
-	} else if (c->desc->class != CLASS_OPEN && call_is_kept(c)) {
+	} else if (c->desc->class != CLASS_OPEN && c->desc->id != CALL_CLOSE && call_sets_up(c)) {
 		note_thread(g);
 		gather_returned(g);
 	}

@@ -68,24 +68,6 @@ static void drop_draft(struct normal *n, pid_t tid)
 
 /* Calls ---------------------------------------------------------------------- */
 
-/*
- * Return whether the call is part of the normal form.  The number of waits and reads
- * depends on timing, that of processes on the measured program: they are left out.
- */
-static bool keeps(const struct call *c)
-{
-	switch (c->desc->class) {
-	case CLASS_POLL:
-		return c->desc->id == CALL_EPOLL_CTL;
-	case CLASS_READ:
-		return false;
-	case CLASS_PROCESS:
-		return c->desc->id == CALL_PRCTL;
-	default:
-		return true;
-	}
-}
-
 static struct normal_event *subject_of(struct normal *n, struct normal_task *t,
 				       const struct call *c)
 {
@@ -134,7 +116,7 @@ static void normal_on_enter(struct view *v, const struct call *c)
 			       ioctl_of(c)->request == PERF_EVENT_IOC_ID;
 	}
 	drop_draft(n, c->tid);
-	if (!keeps(c))
+	if (!call_sets_up(c)) /* part of the normal form */
 		return;
 	d = n->spare ? n->spare : xcalloc(1, sizeof(*d));
 	n->spare = NULL;
