@@ -138,25 +138,12 @@ static void write_place(struct prose *p, const struct lexicon_entry *e)
 	}
 }
 
-/* Suggest a command, if the member of the attr can be set with -e. */
-static void write_default(struct prose *p, const struct field *f)
-{
-	const char *name = NULL;
-
-	for (size_t i = 0; f->xlat && i < f->xlat->n; i++)
-		if (!f->xlat->entries[i].traits && (!name || f->kind != FIELD_FLAGS))
-			name = f->xlat->entries[i].name;
-	entry_label(p, "Default");
-	prose_adds(p, "0.");
-	if (f->kind == FIELD_BOOL || f->kind == FIELD_UINT || f->kind == FIELD_FLAGS ||
-	    f->kind == FIELD_ENUM || f->kind == FIELD_WORDS)
-		example_open(p, f->name, name ? name : "1");
-}
-
 static void write_member(struct prose *p, const struct lexicon_entry *e)
 {
 	char name[96];
 	bool attr = !strcmp(e->layout->name, "perf_event_attr");
+	const struct field *f = e->member;
+	const char *value = NULL;
 	size_t n = 0;
 
 	snprintf(name, sizeof(name), "%s.%s", e->layout->name, e->name);
@@ -166,16 +153,16 @@ static void write_member(struct prose *p, const struct lexicon_entry *e)
 	write_place(p, e);
 	/* the members that depend on this one */
 	for (size_t i = 0; i < e->layout->n; i++) {
-		const struct field *f = &e->layout->fields[i];
-		bool needs = f->needs.op != COND_NONE && f->needs.op != COND_PMU &&
-			     !strcmp(e->layout->fields[f->needs.field].name, e->name);
-		bool when = f->when.op != COND_NONE && f->when.op != COND_PMU &&
-			    !strcmp(e->layout->fields[f->when.field].name, e->name);
+		const struct field *other = &e->layout->fields[i];
+		bool needs = other->needs.op != COND_NONE && other->needs.op != COND_PMU &&
+			     !strcmp(e->layout->fields[other->needs.field].name, e->name);
+		bool when = other->when.op != COND_NONE && other->when.op != COND_PMU &&
+			    !strcmp(e->layout->fields[other->when.field].name, e->name);
 
 		if (!needs && !when)
 			continue;
 		entry_listed(p, n++, "Controls");
-		prose_adds(p, f->name);
+		prose_adds(p, other->name);
 	}
 	if (n)
 		prose_adds(p, ".");
@@ -183,8 +170,17 @@ static void write_member(struct prose *p, const struct lexicon_entry *e)
 	if (attr)
 		entry_rules_of_field(p, e->name);
 	entry_manual_of_layout(p, e->layout);
-	if (attr)
-		write_default(p, e->member);
+	if (!attr)
+		return;
+	entry_label(p, "Default");
+	prose_adds(p, "0.");
+	for (size_t i = 0; f->xlat && i < f->xlat->n; i++)
+		if (!f->xlat->entries[i].traits && (!value || f->kind != FIELD_FLAGS))
+			value = f->xlat->entries[i].name;
+	/* those that can be set with -e */
+	if (f->kind == FIELD_BOOL || f->kind == FIELD_UINT || f->kind == FIELD_FLAGS ||
+	    f->kind == FIELD_ENUM || f->kind == FIELD_WORDS)
+		example_open(p, f->name, value ? value : "1");
 }
 
 static void write_layout(struct prose *p, const struct lexicon_entry *e)

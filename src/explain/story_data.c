@@ -505,27 +505,6 @@ void story_accuracy(const struct story_text *t)
 
 /* Final counts ---------------------------------------------------------------------------- */
 
-static void count_value(const struct story_text *t, const struct event *e)
-{
-	const struct event_count *c = &e->count;
-	struct open_attr a = story_attr(t->s, e);
-	struct prose *p = t->p;
-
-	prose_addf(p, "counted %llu", (unsigned long long)c->value);
-	if (open_attr_source(&a) == SOURCE_CLOCK)
-		prose_addf(p, " ns (%.3f ms)", (double)c->value / 1e6);
-	if (!c->timed)
-		return;
-	if (event_multiplexed(e) && c->running)
-		prose_addf(p, ", on the PMU for %.1f %% of the time it was enabled: %.0f if scaled",
-			   100.0 * (double)c->running / (double)c->enabled,
-			   (double)c->value * (double)c->enabled / (double)c->running);
-	else if (c->enabled && !c->running)
-		prose_adds(p, ", but was never on the PMU");
-	else
-		prose_addf(p, " while enabled for %.3f ms", (double)c->enabled / 1e6);
-}
-
 /* Count the types of records that the event wrote. */
 static size_t record_types(const struct event *e)
 {
@@ -545,7 +524,10 @@ static bool has_count(const struct story_text *t, const struct event *e)
 
 static void count_write(const struct story_text *t, const struct event *e)
 {
+	const struct event_count *c = &e->count;
+	struct open_attr a = story_attr(t->s, e);
 	size_t kinds = record_types(e), done = 0;
+	bool counted = has_count(t, e);
 	struct prose *p = t->p;
 
 	prose_item(p);
@@ -553,10 +535,20 @@ static void count_write(const struct story_text *t, const struct event *e)
 	if (e->cpu >= 0)
 		prose_addf(p, " on CPU %d", e->cpu);
 	prose_addf(p, " (fd %d) ", e->fd);
-	if (has_count(t, e))
-		count_value(t, e);
+	if (counted)
+		prose_addf(p, "counted %llu", (unsigned long long)c->value);
+	if (counted && open_attr_source(&a) == SOURCE_CLOCK)
+		prose_addf(p, " ns (%.3f ms)", (double)c->value / 1e6);
+	if (counted && c->timed && event_multiplexed(e) && c->running)
+		prose_addf(p, ", on the PMU for %.1f %% of the time it was enabled: %.0f if scaled",
+			   100.0 * (double)c->running / (double)c->enabled,
+			   (double)c->value * (double)c->enabled / (double)c->running);
+	else if (counted && c->timed && c->enabled && !c->running)
+		prose_adds(p, ", but was never on the PMU");
+	else if (counted && c->timed)
+		prose_addf(p, " while enabled for %.3f ms", (double)c->enabled / 1e6);
 	if (kinds)
-		prose_adds(p, has_count(t, e) ? ", and wrote " : "wrote ");
+		prose_adds(p, counted ? ", and wrote " : "wrote ");
 	for (uint32_t type = 0; type < EVENT_RECORD_TYPES; type++) {
 		const char *name = xlat_name(&xlat_perf_event_type, type);
 

@@ -119,21 +119,6 @@ static bool is_kin(const struct story *s, const struct event *a, const struct ev
 	return !memcmp(one, other, sizeof(one));
 }
 
-/* Return the event's family; NULL if it is the first of one. */
-static struct family *find_family(const struct story_text *t, const struct map *by_hash,
-				  const struct event *e, uint64_t hash)
-{
-	size_t k = (size_t)(uintptr_t)map_get(by_hash, hash);
-
-	if (k && is_kin(t->s, t->families[k - 1].events[0], e))
-		return &t->families[k - 1];
-	/* the hash does not cover the source of samples */
-	for (k = 0; k < t->nfamilies && k < STORY_ITEMS; k++)
-		if (is_kin(t->s, t->families[k].events[0], e))
-			return &t->families[k];
-	return NULL;
-}
-
 void families_make(struct story_text *t)
 {
 	struct map by_hash = { 0 };
@@ -141,8 +126,9 @@ void families_make(struct story_text *t)
 	for (size_t i = 0; i < t->nevents; i++) {
 		const struct event *e = t->events[i];
 		uint8_t attr[EVENT_ATTR_MAX];
-		struct family *f;
+		struct family *f = NULL;
 		uint64_t hash;
+		size_t k;
 
 		if (story_probe(t->s, e))
 			continue;
@@ -150,7 +136,13 @@ void families_make(struct story_text *t)
 		hash = hash_bytes(HASH_START, attr, sizeof(attr));
 		hash = hash_word(hash_word(hash, (uint64_t)e->opener), e->flags);
 		hash = hash_word(hash, (uint64_t)(e->pid < 0) << 1 | !e->leader);
-		f = find_family(t, &by_hash, e, hash);
+		k = (size_t)(uintptr_t)map_get(&by_hash, hash);
+		if (k && is_kin(t->s, t->families[k - 1].events[0], e))
+			f = &t->families[k - 1];
+		/* the hash does not cover the source of samples */
+		for (k = 0; !f && k < t->nfamilies && k < STORY_ITEMS; k++)
+			if (is_kin(t->s, t->families[k].events[0], e))
+				f = &t->families[k];
 		if (!f) {
 			t->families = xrealloc(t->families,
 					       (t->nfamilies + 1) * sizeof(*t->families));

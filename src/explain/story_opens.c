@@ -365,6 +365,7 @@ static void opens_path(const struct story_text *t, const struct event *e, const 
 	listed[(*nlisted)++] = steps[OPEN_INIT];
 }
 
+/* List the steps of opens; nothing without --kernel. */
 static void opens_paths(const struct story_text *t)
 {
 	const struct event *kinds[STORY_ITEMS];

@@ -173,19 +173,6 @@ const struct seen_event *story_event(const struct story *s, const struct event *
 	return map_get(&s->by_number, e->number);
 }
 
-/* Return the event of the call's descriptor; NULL: none. */
-static const struct event *story_subject(const struct story *s, const struct call *c)
-{
-	struct bpf_command b;
-	unsigned int fd = c->desc->id == CALL_MMAP || c->desc->id == CALL_MMAP2 ? 4 : 0;
-
-	if (bpf_command(c, &b) && !b.pid)
-		return b.cmd == ABI_BPF_LINK_CREATE ? model_event(s->m, c->tid, b.fd) :
-						      model_linked(s->m, c->tid, b.fd);
-	return c->desc->nargs > fd && c->desc->args[fd].kind == ARG_FD ?
-	       model_event(s->m, c->tid, call_int(c, fd)) : NULL;
-}
-
 static void story_note_failure(struct story *s, const struct call *c, const struct event *e)
 {
 	const struct ioctl_desc *ioctl = c->desc->id == CALL_IOCTL ? ioctl_of(c) : NULL;
@@ -213,9 +200,16 @@ static void story_on_exit(struct view *v, const struct call *c)
 {
 	struct story *s = story_of(v);
 	struct seen_task *t = story_task(s, c->tid);
-	const struct event *e = story_subject(s, c);
+	unsigned int fd = c->desc->id == CALL_MMAP || c->desc->id == CALL_MMAP2 ? 4 : 0;
+	const struct event *e = NULL;	/* that of the call's descriptor */
 	const struct ioctl_desc *d;
+	struct bpf_command b;
 
+	if (bpf_command(c, &b) && !b.pid)
+		e = b.cmd == ABI_BPF_LINK_CREATE ? model_event(s->m, c->tid, b.fd) :
+						   model_linked(s->m, c->tid, b.fd);
+	else if (c->desc->nargs > fd && c->desc->args[fd].kind == ARG_FD)
+		e = model_event(s->m, c->tid, call_int(c, fd));
 	if (t && creates_task(c->desc->id))
 		t->creating = NULL;
 	if (t && t->waiting && is_wait(c))

@@ -14,6 +14,7 @@
 #include "core/abi/rules.h"
 #include "core/abi/strings.h"
 #include "core/host/rights.h"
+#include "core/lib/clock.h"
 #include "core/lib/program.h"
 #include "experiment/work.h"
 #include "formats/perfdata/perfdata.h"
@@ -166,14 +167,14 @@ bool learn_records_take(struct learn *l)
 	learn_set_number(l, "type", kept_at(l, TYPE_AT, 4));
 	learn_set_number(l, "misc", kept_at(l, MISC_AT, 2));
 	learn_set_number(l, "size", kept_at(l, SIZE_AT, 2));
-	learn_set_hex(l, "size_hex", kept_at(l, SIZE_AT, 2));
+	learn_set(l, "size_hex", "0x%x", (unsigned int)kept_at(l, SIZE_AT, 2));
 	learn_set(l, "misc_name", "%s", xlat_name(&xlat_perf_record_misc_cpumode,
 						  kept_at(l, MISC_AT, 2) &
 						  PERF_RECORD_MISC_CPUMODE_MASK) ?: "unknown");
 	learn_set(l, "type_name", "%s",
 		  xlat_name(&xlat_perf_event_type, kept_at(l, TYPE_AT, 4)) ?: "unknown");
 	learn_set_number(l, "pid", kept_at(l, 16, 4));
-	learn_set_hex(l, "addr", kept_at(l, 32, 8));
+	learn_set(l, "addr", "0x%llx", (unsigned long long)kept_at(l, 32, 8));
 	return true;
 }
 
@@ -431,45 +432,32 @@ bool learn_uprobes_maps(struct learn *l)
 
 enum { READS = 10000, TIME_AT = 8 };
 
-/* A consistent copy of members of the page. */
-struct page_view {
-	uint32_t lock, index, mult;
-	uint16_t shift;
-	uint64_t offset, zero;
-	bool rdpmc, time, time_zero;
+/* A consistent copy of the page. */
+struct page_copy {
+	uint8_t bytes[RING_PAGE_BYTES];
 	unsigned int looks;	/* attempts until lock was unchanged */
 };
 
-static uint64_t page_member(const uint8_t *page, unsigned int index)
+static uint64_t page_member(const struct page_copy *c, unsigned int index)
 {
-	return layout_get(&layout_perf_event_mmap_page, index, page, RING_PAGE_BYTES);
+	return layout_get(&layout_perf_event_mmap_page, index, c->bytes, sizeof(c->bytes));
 }
 
-static uint32_t page_lock(const uint8_t *page)
-{
-	page += layout_perf_event_mmap_page.fields[PERF_EVENT_MMAP_PAGE_LOCK].offset;
-	return __atomic_load_n((const uint32_t *)page, __ATOMIC_ACQUIRE);
-}
-
-static struct page_view read_page(struct learn *l, const char *event)
+static struct page_copy copy_event_page(struct learn *l, const char *event)
 {
 	const uint8_t *page = steps_event(&l->steps, event)->ring;
-	struct page_view v = { .looks = 0 };
+	const uint32_t *lock = (const uint32_t *)(page +
+		layout_perf_event_mmap_page.fields[PERF_EVENT_MMAP_PAGE_LOCK].offset);
+	struct page_copy c = { .looks = 0 };
+	uint32_t before;
 
 	do {
-		v.looks++;
-		v.lock = page_lock(page);
-		v.index = (uint32_t)page_member(page, PERF_EVENT_MMAP_PAGE_INDEX);
-		v.offset = page_member(page, PERF_EVENT_MMAP_PAGE_OFFSET);
-		v.rdpmc = page_member(page, PERF_EVENT_MMAP_PAGE_CAP_USER_RDPMC);
-		v.time = page_member(page, PERF_EVENT_MMAP_PAGE_CAP_USER_TIME);
-		v.time_zero = page_member(page, PERF_EVENT_MMAP_PAGE_CAP_USER_TIME_ZERO);
-		v.shift = (uint16_t)page_member(page, PERF_EVENT_MMAP_PAGE_TIME_SHIFT);
-		v.mult = (uint32_t)page_member(page, PERF_EVENT_MMAP_PAGE_TIME_MULT);
-		v.zero = page_member(page, PERF_EVENT_MMAP_PAGE_TIME_ZERO);
+		c.looks++;
+		before = __atomic_load_n(lock, __ATOMIC_ACQUIRE);
+		memcpy(c.bytes, page, sizeof(c.bytes));
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	} while ((v.lock & 1) || page_lock(page) != v.lock);
-	return v;
+	} while ((before & 1) || __atomic_load_n(lock, __ATOMIC_ACQUIRE) != before);
+	return c;
 }
 
 bool learn_rdpmc_open(struct learn *l)
@@ -487,30 +475,29 @@ bool learn_rdpmc_open(struct learn *l)
 bool learn_rdpmc_reads(struct learn *l)
 {
 	int fd = steps_event(&l->steps, "a")->fd;
-	struct timespec from, to;
-	uint64_t count;
-	double ns;
+	uint64_t from = clock_ns(), count;
 
-	clock_gettime(CLOCK_MONOTONIC, &from);
 	for (int i = 0; i < READS; i++)
 		if (read(fd, &count, sizeof(count)) != sizeof(count))
 			return learn_fail(l, "cannot read the event");
-	clock_gettime(CLOCK_MONOTONIC, &to);
-	ns = (double)(to.tv_sec - from.tv_sec) * 1e9 + (double)(to.tv_nsec - from.tv_nsec);
-	learn_say(l, "%d reads: %.0f ns each", READS, ns / READS);
+	learn_say(l, "%d reads: %.0f ns each", READS, (double)(clock_ns() - from) / READS);
 	return true;
 }
 
 bool learn_rdpmc_page(struct learn *l)
 {
-	struct page_view v = read_page(l, "a");
+	struct page_copy c = copy_event_page(l, "a");
+	uint64_t index = page_member(&c, PERF_EVENT_MMAP_PAGE_INDEX);
+	bool rdpmc = page_member(&c, PERF_EVENT_MMAP_PAGE_CAP_USER_RDPMC);
 
-	learn_set(l, "index", "%u", v.index);
-	learn_set(l, "may", "%s", v.index && v.rdpmc ? "yes" : "no");
-	learn_set(l, "reason", "%s", v.index ? "the event has a register now" :
+	learn_set_number(l, "index", index);
+	learn_set(l, "may", "%s", index && rdpmc ? "yes" : "no");
+	learn_set(l, "reason", "%s", index ? "the event has a register now" :
 		  !learn_get(l, "hardware") ? "software events have no register" :
 		  "the kernel gives this event no register that programs may read");
-	if (user_counter.clock && v.time && v.time_zero && v.shift < 64)
+	if (user_counter.clock && page_member(&c, PERF_EVENT_MMAP_PAGE_CAP_USER_TIME) &&
+	    page_member(&c, PERF_EVENT_MMAP_PAGE_CAP_USER_TIME_ZERO) &&
+	    page_member(&c, PERF_EVENT_MMAP_PAGE_TIME_SHIFT) < 64)
 		learn_set(l, "usertime", "yes");
 	return true;
 }
@@ -518,36 +505,41 @@ bool learn_rdpmc_page(struct learn *l)
 /* Show the count by the instruction and by read(). */
 bool learn_rdpmc_counter(struct learn *l)
 {
-	struct page_view v = read_page(l, "a");
-	unsigned int width = (unsigned int)page_member(steps_event(&l->steps, "a")->ring,
-						PERF_EVENT_MMAP_PAGE_PMC_WIDTH);
+	struct page_copy c = copy_event_page(l, "a");
+	uint32_t index = (uint32_t)page_member(&c, PERF_EVENT_MMAP_PAGE_INDEX);
+	unsigned int width = (unsigned int)page_member(&c, PERF_EVENT_MMAP_PAGE_PMC_WIDTH);
 
-	if (user_counter.read && v.index && v.rdpmc && width && width <= 64)
+	if (user_counter.read && index && width && width <= 64 &&
+	    page_member(&c, PERF_EVENT_MMAP_PAGE_CAP_USER_RDPMC))
 		learn_say(l, "%s: %llu", user_counter.instruction, (unsigned long long)
-			  user_count(v.offset, user_counter.read(v.index - 1), width));
+			  user_count(page_member(&c, PERF_EVENT_MMAP_PAGE_OFFSET),
+				     user_counter.read(index - 1), width));
 	return learn_steps(l, "read a\n");
 }
 
 bool learn_rdpmc_lock(struct learn *l)
 {
-	struct page_view before = read_page(l, "a"), after;
+	struct page_copy before = copy_event_page(l, "a"), after;
 
 	if (!learn_steps(l, "ioctl a DISABLE\nioctl a ENABLE\n"))
 		return false;
-	after = read_page(l, "a");
-	learn_set(l, "lock", "%u", before.lock);
-	learn_set(l, "lock_after", "%u", after.lock);
+	after = copy_event_page(l, "a");
+	learn_set_number(l, "lock", page_member(&before, PERF_EVENT_MMAP_PAGE_LOCK));
+	learn_set_number(l, "lock_after", page_member(&after, PERF_EVENT_MMAP_PAGE_LOCK));
 	learn_set(l, "looks", "%u", before.looks + after.looks);
 	learn_set(l, "again", "%u", before.looks + after.looks - 2);
 	return true;
 }
 
 /* Return the time of samples from the page alone; in parts, as the product overflows. */
-static uint64_t page_time_now(const struct page_view *v)
+static uint64_t page_time_now(const struct page_copy *c)
 {
-	uint64_t cycles = user_counter.clock(), rest = cycles & ((1ULL << v->shift) - 1);
+	uint64_t mult = page_member(c, PERF_EVENT_MMAP_PAGE_TIME_MULT);
+	uint64_t shift = page_member(c, PERF_EVENT_MMAP_PAGE_TIME_SHIFT);
+	uint64_t cycles = user_counter.clock(), rest = cycles & ((1ULL << shift) - 1);
 
-	return v->zero + (cycles >> v->shift) * v->mult + (rest * v->mult >> v->shift);
+	return page_member(c, PERF_EVENT_MMAP_PAGE_TIME_ZERO) + (cycles >> shift) * mult +
+	       (rest * mult >> shift);
 }
 
 static bool keep_sample_time(void *ctx, const struct learn_record *r)
@@ -559,20 +551,20 @@ static bool keep_sample_time(void *ctx, const struct learn_record *r)
 
 bool learn_rdpmc_time(struct learn *l)
 {
-	uint64_t before, sample = 0, after;
-	struct page_view v;
+	struct page_copy c = copy_event_page(l, "b");
+	uint64_t mult = page_member(&c, PERF_EVENT_MMAP_PAGE_TIME_MULT);
+	uint64_t shift = page_member(&c, PERF_EVENT_MMAP_PAGE_TIME_SHIFT);
+	uint64_t before = page_time_now(&c), sample = 0, after;
 
-	v = read_page(l, "b");
-	before = page_time_now(&v);
 	if (!learn_steps(l, "task fault 1\n"))
 		return false;
-	after = page_time_now(&v);
+	after = page_time_now(&c);
 	learn_say(l, "before: %llu ns", (unsigned long long)before);
 	learn_look(l, steps_event(&l->steps, "b"), keep_sample_time, &sample);
 	learn_say(l, "after:  %llu ns", (unsigned long long)after);
 	learn_set(l, "between", "%s", before <= sample && sample <= after ? "yes" : "no");
-	learn_set(l, "mult", "%u", v.mult);
-	learn_set(l, "shift", "%u", v.shift);
-	learn_set(l, "mhz", "%.0f", 1000 / ((double)v.mult / (double)(1ULL << v.shift)));
+	learn_set_number(l, "mult", mult);
+	learn_set_number(l, "shift", shift);
+	learn_set(l, "mhz", "%.0f", 1000 / ((double)mult / (double)(1ULL << shift)));
 	return true;
 }

@@ -65,9 +65,13 @@ static bool is_selected(const struct learn *l, const struct lesson_item *i)
 
 /* Answers ------------------------------------------------------------------------------ */
 
-/* Write text in small letters, with one '_' between words and none at the ends. */
-static void normalise(const char *text, size_t len, char *out)
+/*
+ * Write text in small letters, with one '_' between words and none at the ends; return it without an
+ * article at its start.
+ */
+static const char *normalise(const char *text, size_t len, char *out)
 {
+	static const char *const articles[] = { "the_", "a_", "an_" };
 	size_t n = 0;
 
 	for (size_t i = 0; i < len && n < ANSWER_MAX - 1; i++) {
@@ -82,16 +86,10 @@ static void normalise(const char *text, size_t len, char *out)
 	while (n && out[n - 1] == '_')
 		n--;
 	out[n] = '\0';
-}
-
-static const char *skip_article(const char *text)
-{
-	static const char *const articles[] = { "the_", "a_", "an_" };
-
 	for (size_t i = 0; i < sizeof(articles) / sizeof(*articles); i++)
-		if (!strncmp(text, articles[i], strlen(articles[i])))
-			return text + strlen(articles[i]);
-	return text;
+		if (!strncmp(out, articles[i], strlen(articles[i])))
+			return out + strlen(articles[i]);
+	return out;
 }
 
 /* Read a number at the start of text, and set *rest behind it. */
@@ -161,14 +159,13 @@ static bool is_same_answer(const char *wanted, const char *given)
 
 bool answer_accepts(const char *wanted, const char *given)
 {
-	char right[ANSWER_MAX] = "", answer[ANSWER_MAX] = "";
+	char right[ANSWER_MAX], answer[ANSWER_MAX];
+	const char *said = normalise(given, strlen(given), answer);
 
-	normalise(given, strlen(given), answer);
 	for (;; wanted++) {
 		size_t len = strcspn(wanted, "|");
 
-		normalise(wanted, len, right);
-		if (is_same_answer(skip_article(right), skip_article(answer)))
+		if (is_same_answer(normalise(wanted, len, right), said))
 			return true;
 		wanted += len;
 		if (!*wanted)

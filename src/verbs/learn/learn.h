@@ -127,7 +127,6 @@ struct learn {
 void learn_set(struct learn *l, const char *name, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 void learn_set_number(struct learn *l, const char *name, uint64_t v);
-void learn_set_hex(struct learn *l, const char *name, uint64_t v);
 /* Set name to the errno of a failed result, else to "none". */
 void learn_set_error(struct learn *l, const char *name, int64_t result);
 const char *learn_get(const struct learn *l, const char *name); /* NULL: not set */

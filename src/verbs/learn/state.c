@@ -63,11 +63,6 @@ void learn_set_number(struct learn *l, const char *name, uint64_t v)
 	learn_set(l, name, "%llu", (unsigned long long)v);
 }
 
-void learn_set_hex(struct learn *l, const char *name, uint64_t v)
-{
-	learn_set(l, name, "0x%llx", (unsigned long long)v);
-}
-
 void learn_set_error(struct learn *l, const char *name, int64_t result)
 {
 	learn_set(l, name, "%s", result < 0 ? learn_error(result) : "none");

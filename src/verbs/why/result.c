@@ -278,25 +278,6 @@ static void show_probe(const struct show *s)
 	show_end(s);
 }
 
-static void json_changes(const struct show *s)
-{
-	const struct cause *c = &s->r->cause;
-	struct sink *k = s->out->sink;
-
-	if (!c->n)
-		return;
-	sink_begin(k, "changes", SINK_ARRAY);
-	for (size_t i = 0; i < c->n; i++)
-		sink_symbol(k, NULL, change_name(c->changes[i]));
-	sink_end(k);
-	if (s->k->quiet)
-		return;
-	sink_begin(k, "others", SINK_ARRAY);
-	for (size_t i = 0; i < c->nothers; i++)
-		emit_changes(s, &c->others[i], 1, NULL);
-	sink_end(k);
-}
-
 static void show_blocks(const struct show *s)
 {
 	struct sink *k = s->out->sink;
@@ -469,7 +450,18 @@ static void json_result(const struct show *s)
 	for (size_t i = 0; i < c->nfaults; i++)
 		json_fault(s, &c->faults[i]);
 	sink_end(k);
-	json_changes(s);
+	if (c->n) {
+		sink_begin(k, "changes", SINK_ARRAY);
+		for (size_t i = 0; i < c->n; i++)
+			sink_symbol(k, NULL, change_name(c->changes[i]));
+		sink_end(k);
+	}
+	if (c->n && !s->k->quiet) {
+		sink_begin(k, "others", SINK_ARRAY);
+		for (size_t i = 0; i < c->nothers; i++)
+			emit_changes(s, &c->others[i], 1, NULL);
+		sink_end(k);
+	}
 	show_blocks(s);
 	json_verdict(s);
 }

@@ -232,10 +232,6 @@ void show_head(const struct show *s)
 {
 	const struct why_call *c = s->c;
 
-	if (!s->out->json) {
-		show_call(s, c->label, &c->call, (int)c->call.ret);
-		return;
-	}
 	showing_begin(s->out, false);
 	sink_symbol(s->out->sink, "call", c->call.desc->name);
 	if (*c->label)
@@ -330,20 +326,6 @@ static void show_rules(const struct show *s, const char *key, const char *headin
 		show_end(s);
 }
 
-/* Show what the rules say, where the kernel did not do that. */
-static void text_predicted(const struct show *s)
-{
-	const struct rule_verdict *v = &s->answer->judged.rules;
-
-	show_line(s, "predicted");
-	show_outcome(s, v->error);
-	if (rules_assumed(v))
-		rules_assumption_text(&s->out->line);
-	if (v->rule)
-		buf_addf(&s->out->line, ", by rule %s: %s", v->rule->name, v->rule->meaning);
-	showing_end(s->out);
-}
-
 /* Say why the rules cannot tell that the call opens. */
 static void perhaps_words(const struct show *s, struct buf *out)
 {
@@ -436,17 +418,27 @@ static void text_grounds(const struct show *s)
 static void text_answer(const struct show *s)
 {
 	const struct why_answer *r = s->answer;
+	const struct rule_verdict *v = &r->judged.rules;
 
 	showing_begin(s->out, false);
 	show_add_label(s, &s->out->line);
 	buf_adds(&s->out->line, ": ");
-	if (r->verdict == WHY_REFUSED && r->judged.rules.rule) {
+	if (r->verdict == WHY_REFUSED && v->rule) {
 		text_cause(s);
 	} else {
 		verdict_words(s, &s->out->line);
 		showing_end(s->out);
-		if (r->verdict != WHY_OPENS)
-			text_predicted(s);
+	}
+	if (r->verdict != WHY_OPENS && (r->verdict != WHY_REFUSED || !v->rule)) {
+		/* what the rules say, as the kernel did not do that */
+		show_line(s, "predicted");
+		show_outcome(s, v->error);
+		if (rules_assumed(v))
+			rules_assumption_text(&s->out->line);
+		if (v->rule)
+			buf_addf(&s->out->line, ", by rule %s: %s", v->rule->name,
+				 v->rule->meaning);
+		showing_end(s->out);
 	}
 	if (!s->k->quiet) {
 		show_rules(s, "unknown", "not known", is_unknown);

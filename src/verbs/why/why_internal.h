@@ -84,7 +84,7 @@ void show_json_call(const struct show *s, const struct call *c);
 void show_rule_text(const struct show *s, const struct rule_desc *d);
 void show_rule_json(const struct show *s, const struct rule_desc *d);
 
-/* Show the call with its result; in JSON begin the object, which showing_end() ends. */
+/* Begin the object of JSON, which showing_end() ends, with the call. */
 void show_head(const struct show *s);
 
 /* Show the result in the dump or command, if it had one. */
