@@ -1,15 +1,345 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The entries of the dictionary: how each kind is written, and all of them. */
+/* The entries of the dictionary: their parts, and how each kind is written. */
 #include "explain/lexicon.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "core/abi/layout.h"
 #include "core/host/sysfile.h"
+#include "core/judge/judge.h"
 #include "explain/attr_prose.h"
-#include "explain/lexicon_internal.h"
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
 #include "xlat/tables.h"
+
+/* Lines of entries ------------------------------------------------------------------- */
+
+enum {
+	ENTRY_LABEL = 2, ENTRY_BODY = 4,	/* indentation of labels and of continuation lines */
+	NAMES_MAX = 16,		/* listed for a table outside its own entry */
+};
+
+static void entry_label(struct prose *p, const char *what)
+{
+	prose_line(p, ENTRY_LABEL, ENTRY_BODY);
+	prose_addf(p, "%s: ", what);
+}
+
+__attribute__((format(printf, 3, 4)))
+static void entry_text(struct prose *p, const char *what, const char *fmt, ...)
+{
+	va_list ap;
+
+	entry_label(p, what);
+	va_start(ap, fmt);
+	buf_vaddf(&p->text, fmt, ap);
+	va_end(ap);
+}
+
+/* Begin item i of a list on one line, "  WHAT: FIRST, SECOND". */
+static void entry_listed(struct prose *p, size_t i, const char *what)
+{
+	if (i)
+		prose_adds(p, ", ");
+	else
+		entry_label(p, what);
+}
+
+/* Begin a line of its own for item i of a list with that label. */
+static void entry_line(struct prose *p, size_t i, const char *what)
+{
+	if (!i)
+		entry_label(p, what);
+	prose_line(p, ENTRY_BODY, ENTRY_BODY + 2);
+}
+
+static void entry_release(struct prose *p, uint32_t since)
+{
+	prose_adds(p, "Linux ");
+	release_text(since, &p->text);
+}
+
+static void entry_since(struct prose *p, uint32_t since)
+{
+	if (!since)
+		return;
+	entry_label(p, "Since");
+	entry_release(p, release_mainline(since));
+	if (release_mainline(since) != since) {
+		prose_adds(p, ", brought to ");
+		entry_release(p, since);
+	}
+	prose_adds(p, ".");
+}
+
+/* Write what users call a layout: its structure, or the constant whose data it is. */
+static void entry_layout(struct prose *p, const struct layout *l)
+{
+	if (l->part)
+		prose_addf(p, "%.*s", (int)strcspn(l->part, ","), l->part);
+	else
+		prose_adds(p, l->name);
+}
+
+/* Begin the first line, "NAME: what", and a line "  WHAT: ". */
+static void entry_head(struct prose *p, const struct lexicon_entry *e, const char *what)
+{
+	prose_para(p);
+	if (e->kind == LEXICON_MEMBER) {
+		entry_layout(p, e->layout);
+		prose_adds(p, ".");
+	}
+	prose_addf(p, "%s: %s", e->name, what);
+}
+
+/* Write what terms.in has on the name, and the kernel functions that handle it. */
+static void entry_term(struct prose *p, const char *name)
+{
+	const struct term_desc *t = term_by_name(name);
+
+	if (!t)
+		return;
+	prose_addf(p, " %s.", t->text);
+	if (!*t->steps)
+		return;
+	entry_label(p, "In the kernel");
+	for (const char *s = t->steps; *s;) {
+		char step[32];
+		size_t n = strcspn(s, ",");
+		bool first = true;
+
+		snprintf(step, sizeof(step), "%.*s", (int)n, s);
+		prose_adds(p, s == t->steps ? "" : "; ");
+		for (const struct step_desc *d = step_by_name(step);
+		     d && d->step && !strcmp(d->step, step); d++) {
+			prose_addf(p, "%s%s", first ? "" : ", ", d->function);
+			first = false;
+		}
+		s += n + (s[n] == ',');
+	}
+	prose_adds(p, ".");
+}
+
+/* Where a table's names are used ---------------------------------------------------- */
+
+/* Write where a table is used, or its names. */
+static void entry_users(struct prose *p, const struct xlat *x)
+{
+	size_t n = 0;
+
+	for (size_t l = 0; layouts[l]; l++)
+		for (size_t i = 0; i < layouts[l]->n; i++)
+			if (layouts[l]->fields[i].xlat == x) {
+				entry_listed(p, n++, "Used in");
+				entry_layout(p, layouts[l]);
+				prose_addf(p, ".%s", layouts[l]->fields[i].name);
+			}
+	for (size_t c = 0; c < CALL_COUNT; c++)
+		for (unsigned int i = 0; i < call_descs[c].nargs; i++)
+			if (call_descs[c].args[i].xlat == x) {
+				entry_listed(p, n++, "Used in");
+				prose_addf(p, "%s of %s()", call_descs[c].args[i].name,
+					   call_descs[c].name);
+			}
+	if (n)
+		prose_adds(p, ".");
+}
+
+static void entry_names(struct prose *p, const struct xlat *x)
+{
+	size_t n = 0;
+
+	entry_label(p, "Names");
+	for (size_t i = 0; i < x->n; i++) {
+		if (x->entries[i].traits)
+			continue;
+		if (n++ == NAMES_MAX)
+			break;
+		prose_addf(p, "%s%s", n > 1 ? ", " : "", x->entries[i].name);
+	}
+	prose_addf(p, "%s", n > NAMES_MAX ? " and more." : ".");
+	if (n > NAMES_MAX && lexicon_table_name(x))
+		prose_addf(p, " pevtrace explain %s lists them.", lexicon_table_name(x));
+}
+
+/* Write the members of the data that a constant names, such as those of a record. */
+static void entry_members(struct prose *p, const char *constant)
+{
+	size_t n = 0;
+
+	for (size_t l = 0; layouts[l]; l++)
+		for (size_t i = 0; i < layouts[l]->n; i++) {
+			if (!layouts[l]->part || !lexicon_listed(layouts[l]->part, constant))
+				continue;
+			if (!n++)
+				entry_label(p, "Members");
+			prose_line(p, ENTRY_BODY, ENTRY_BODY);
+			prose_addf(p, "%s: %s.", layouts[l]->fields[i].name,
+				   layouts[l]->fields[i].meaning);
+		}
+}
+
+/* The manual ------------------------------------------------------------------------ */
+
+/* Write a manual page and perhaps a section of it, as prose_page() does. */
+static void entry_manual(struct prose *p, const char *page)
+{
+	entry_label(p, "Manual");
+	prose_page(p, page);
+	prose_adds(p, ".");
+}
+
+/* Return where src/explain/terms.in says that a structure or header is described; NULL: nowhere. */
+static const char *manual_of(const char *name)
+{
+	for (const struct pair_desc *d = manual_descs; name && d->name; d++)
+		if (!strcmp(d->name, name))
+			return d->text;
+	return NULL;
+}
+
+static void entry_manual_of_layout(struct prose *p, const struct layout *l)
+{
+	entry_manual(p, manual_of(l->name) ?: "perf_event_open(2), MMAP layout");
+}
+
+/* Return the first structure with a member of the table. */
+static const struct layout *user_of(const struct xlat *x)
+{
+	for (size_t l = 0; layouts[l]; l++)
+		for (size_t i = 0; i < layouts[l]->n; i++)
+			if (layouts[l]->fields[i].xlat == x)
+				return layouts[l];
+	return NULL;
+}
+
+static void entry_manual_of_table(struct prose *p, const struct xlat *x)
+{
+	const char *page = manual_of(x->header);
+
+	if (!page && x == &xlat_perf_open_errno)
+		page = "perf_event_open(2), ERRORS";
+	if (!page && user_of(x))
+		entry_manual_of_layout(p, user_of(x));
+	else if (page || x->header)
+		entry_manual(p, page ?: "perf_event_open(2)");
+	else
+		entry_manual(p, x == &xlat_rule_by || x == &xlat_pmu_trait ?
+			     "pevtrace-why(1)" : "pevtrace-decode(1)");
+}
+
+/* Write a check, item i of a list with that label. */
+static void rule_line(struct prose *p, size_t i, const char *label, const struct rule_desc *d)
+{
+	const char *error = xlat_name(&xlat_perf_open_errno, (uint64_t)d->error);
+
+	entry_line(p, i, label);
+	prose_addf(p, "%s, %s: %s.", error ? error : "Error", d->name, d->meaning);
+}
+
+/* Write the checks of perf_event_open about a field or a value. */
+static void entry_rules_of_field(struct prose *p, const char *field)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < RULE_COUNT; i++)
+		if (lexicon_listed(rule_descs[i].fields, field))
+			rule_line(p, n++, "Checks", &rule_descs[i]);
+}
+
+/* Write the checks and the other calls that fail with an error. */
+static void entry_checks_with_error(struct prose *p, int error)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < RULE_COUNT; i++)
+		if (rule_descs[i].error == error) {
+			entry_line(p, n++, "Checks of perf_event_open with this error");
+			prose_addf(p, "%s: %s.", rule_descs[i].name, rule_descs[i].meaning);
+		}
+	n = 0;
+	for (const struct refusal_desc *d = refusal_descs; d->call; d++)
+		if (d->error == error) {
+			entry_line(p, n++, "Other calls with this error");
+			prose_addf(p, "%s: %s.", d->request ? d->request : d->call, d->meaning);
+		}
+}
+
+/* Write the errors of a call, or of a request of it. */
+static void entry_refusals_of(struct prose *p, const char *call, const char *request)
+{
+	size_t n = 0;
+
+	for (const struct refusal_desc *d = refusal_descs; d->call; d++) {
+		if (strcmp(d->call, call) ||
+		    (request && d->request && strcmp(d->request, request)) ||
+		    (!request && d->request))
+			continue;
+		entry_line(p, n++, "Errors");
+		prose_addf(p, "%s: %s.", d->errno_name, d->meaning);
+	}
+}
+
+/* Values ---------------------------------------------------------------------------- */
+
+/* Judge an attr for an unprivileged caller on an unknown machine; set the rules that apply. */
+static void judge_value(const uint8_t *attr, size_t len, bool applies[RULE_COUNT])
+{
+	static const struct rule_pmu pmus[] = {
+		{ .type = PERF_TYPE_SOFTWARE, .name = "software" },
+		{ .type = PERF_TYPE_TRACEPOINT, .name = "tracepoint" },
+		{ .type = PERF_TYPE_BREAKPOINT, .name = "breakpoint" },
+	};
+	struct rule_facts facts = {
+		.machine = { .page_size = 4096, .arch = arch_native(), .paranoid = 2,
+			     .max_sample_rate = UINT64_MAX, .max_stack = UINT64_MAX,
+			     .cpus = 1, .pmus = pmus, .npmus = sizeof(pmus) / sizeof(*pmus) },
+	};
+	struct rule_ask ask = {
+		.attr = attr, .len = len, .cpu = -1, .group_fd = -1, .facts = &facts,
+	};
+	struct rule_verdict v;
+
+	rules_judge(&ask, &v);
+	for (size_t i = 0; i < RULE_COUNT; i++)
+		applies[i] = judge_refuses(&v, i) || v.says[i] == RULE_UNKNOWN;
+}
+
+/* Write the checks that apply to an attr of some type only with the value. */
+static void entry_rules_of_value(struct prose *p, const struct xlat *x, const struct xlat_entry *c)
+{
+	static const uint32_t types[] = { PERF_TYPE_SOFTWARE, PERF_TYPE_TRACEPOINT,
+					  PERF_TYPE_BREAKPOINT };
+	const struct layout *l = &layout_perf_event_attr;
+	bool before[RULE_COUNT], with[RULE_COUNT], found[RULE_COUNT] = { false };
+	size_t n = 0;
+
+	for (size_t i = 0; i < 3 * l->n; i++) {
+		const struct field *f = &l->fields[i / 3];
+		uint32_t type = types[i % 3];
+		uint8_t attr[256] = { 0 };
+
+		if (c->traits || f->xlat != x || f->kind != FIELD_FLAGS)
+			continue;
+		field_set(&l->fields[ATTR_TYPE], type, attr);
+		field_set(&l->fields[ATTR_SIZE], l->size, attr);
+		field_set(&l->fields[ATTR_CONFIG],
+			  type == PERF_TYPE_SOFTWARE ? PERF_COUNT_SW_DUMMY : 1, attr);
+		field_set(&l->fields[ATTR_EXCLUDE_KERNEL], 1, attr);
+		judge_value(attr, l->size, before);
+		field_set(f, c->value, attr);
+		judge_value(attr, l->size, with);
+		for (size_t k = 0; k < RULE_COUNT; k++)
+			found[k] |= with[k] && !before[k];
+	}
+	for (size_t i = 0; i < RULE_COUNT; i++)
+		if (found[i])
+			rule_line(p, n++, "Checks", &rule_descs[i]);
+}
+
+/* Entries ------------------------------------------------------------------------------ */
 
 /* Write the first line, the meaning and, unless term is NULL, what terms.in has on that name. */
 static void entry_begin(struct prose *p, const struct lexicon_entry *e, const char *what,
@@ -54,9 +384,8 @@ static void write_value(struct prose *p, const struct lexicon_entry *e)
 /* Suggest to try an open with that value of a member. */
 static void example_open(struct prose *p, const char *member, const char *value)
 {
-	entry_label(p, "Example");
-	prose_addf(p, "pevtrace why --once -e cpu-clock,%s=%s shows whether this machine's "
-		      "kernel accepts it.", member, value);
+	entry_text(p, "Example", "pevtrace why --once -e cpu-clock,%s=%s shows whether this "
+		   "machine's kernel accepts it.", member, value);
 }
 
 static void write_constant(struct prose *p, const struct lexicon_entry *e)
@@ -126,8 +455,7 @@ static void write_place(struct prose *p, const struct lexicon_entry *e)
 		prose_addf(p, ", in structures of at least %u bytes", (unsigned int)f->size);
 	prose_adds(p, ".");
 	if (f->when.op != COND_NONE) {
-		entry_label(p, "Shares its bytes");
-		prose_adds(p, "used if ");
+		entry_text(p, "Shares its bytes", "used if ");
 		attr_prose_condition(e->layout, &f->when, p);
 		prose_adds(p, ".");
 	}
@@ -172,8 +500,7 @@ static void write_member(struct prose *p, const struct lexicon_entry *e)
 	entry_manual_of_layout(p, e->layout);
 	if (!attr)
 		return;
-	entry_label(p, "Default");
-	prose_adds(p, "0.");
+	entry_text(p, "Default", "0.");
 	for (size_t i = 0; f->xlat && i < f->xlat->n; i++)
 		if (!f->xlat->entries[i].traits && (!value || f->kind != FIELD_FLAGS))
 			value = f->xlat->entries[i].name;
@@ -207,15 +534,13 @@ static void write_ioctl(struct prose *p, const struct lexicon_entry *e)
 	const struct ioctl_desc *d = e->ioctl;
 
 	entry_begin(p, e, "an ioctl of event descriptors", d->meaning, e->name);
-	entry_label(p, "Request");
-	prose_addf(p, "0x%x", d->request);
+	entry_text(p, "Request", "0x%x", d->request);
 	if (d->compat != d->request)
 		prose_addf(p, ", and 0x%x from 32-bit programs", d->compat);
 	prose_adds(p, ".");
-	entry_label(p, "Argument");
-	prose_addf(p, "%s%s", d->dir == IOCTL_VALUE ? "" : "a pointer to ", args[d->arg]);
-	prose_addf(p, "%s.", d->dir == IOCTL_OUT ? ", written by the kernel" :
-			     d->dir == IOCTL_INOUT ? ", read and written by the kernel" : "");
+	entry_text(p, "Argument", "%s%s%s.", d->dir == IOCTL_VALUE ? "" : "a pointer to ",
+		   args[d->arg], d->dir == IOCTL_OUT ? ", written by the kernel" :
+		   d->dir == IOCTL_INOUT ? ", read and written by the kernel" : "");
 	if (d->xlat)
 		entry_names(p, d->xlat);
 	entry_since(p, d->since);
@@ -230,8 +555,7 @@ static void write_ioctl(struct prose *p, const struct lexicon_entry *e)
 	}
 	entry_refusals_of(p, "ioctl", e->name);
 	entry_manual(p, "perf_event_open(2), perf_event ioctl calls");
-	entry_label(p, "Example");
-	prose_addf(p, "pevtrace -e trace=ioctl COMMAND shows a program's ioctls.");
+	entry_text(p, "Example", "pevtrace -e trace=ioctl COMMAND shows a program's ioctls.");
 }
 
 static void write_call(struct prose *p, const struct lexicon_entry *e)
@@ -284,13 +608,9 @@ static void write_rule(struct prose *p, const struct lexicon_entry *e)
 	const char *sep = "";
 
 	entry_begin(p, e, "a kernel check in perf_event_open", e->rule->meaning, NULL);
-	entry_label(p, "Error");
-	prose_adds(p, error ? error : "depends on the case");
-	prose_adds(p, ".");
-	if (*e->rule->fields) {
-		entry_label(p, "Fields");
-		prose_addf(p, "%s.", e->rule->fields);
-	}
+	entry_text(p, "Error", "%s.", error ? error : "depends on the case");
+	if (*e->rule->fields)
+		entry_text(p, "Fields", "%s.", e->rule->fields);
 	entry_label(p, "Decided by");
 	for (size_t i = 0; i < x->n; i++)
 		if (e->rule->by & x->entries[i].value) {
@@ -317,8 +637,7 @@ static void write_pmu(struct prose *p, const struct lexicon_entry *e)
 	while ((c = xlat_next_flag(&xlat_pmu_trait, &rest, &at)))
 		prose_addf(p, " %s.", c->meaning);
 	entry_since(p, e->pmu->since);
-	entry_label(p, "Example");
-	prose_adds(p, "pevtrace list --tried pmu lists the PMUs of this machine.");
+	entry_text(p, "Example", "pevtrace list --tried pmu lists the PMUs of this machine.");
 }
 
 static void write_step(struct prose *p, const struct lexicon_entry *e)
@@ -342,10 +661,8 @@ static void write_step(struct prose *p, const struct lexicon_entry *e)
 		prose_adds(p, ".");
 	}
 	entry_since(p, e->step->since);
-	entry_label(p, "Source");
-	prose_addf(p, "%s, as of Linux 6.18.", e->step->file);
-	entry_label(p, "Example");
-	prose_adds(p, "pevtrace explain --kernel DUMP lists the steps in order.");
+	entry_text(p, "Source", "%s, as of Linux 6.18.", e->step->file);
+	entry_text(p, "Example", "pevtrace explain --kernel DUMP lists the steps in order.");
 }
 
 static void write_glossary(struct prose *p, const struct lexicon_entry *e)
@@ -354,10 +671,8 @@ static void write_glossary(struct prose *p, const struct lexicon_entry *e)
 	char value[64];
 
 	entry_begin(p, e, w->what, w->text, NULL);
-	if (w->path) {
-		entry_label(p, "File");
-		prose_adds(p, w->path);
-	}
+	if (w->path)
+		entry_text(p, "File", "%s", w->path);
 	if (w->path && sysfile_read(AT_FDCWD, w->path, value, sizeof(value))) {
 		prose_adds(p, ", now ");
 		prose_name(p, value);
@@ -365,10 +680,8 @@ static void write_glossary(struct prose *p, const struct lexicon_entry *e)
 	} else if (w->path) {
 		prose_adds(p, ", not readable on this machine.");
 	}
-	if (w->show) {
-		entry_label(p, "Shown by");
-		prose_addf(p, "%s.", w->show);
-	}
+	if (w->show)
+		entry_text(p, "Shown by", "%s.", w->show);
 	entry_label(p, strchr(w->source, '(') ? "Manual" : "Source");
 	if (strchr(w->source, '('))
 		prose_page(p, w->source);
@@ -391,86 +704,4 @@ void lexicon_write(const struct lexicon_entry *e, struct prose *p)
 
 	write[e->kind](p, e);
 	prose_end(p);
-}
-
-/* All of them ---------------------------------------------------------------------- */
-
-/* The hook to call for each entry. */
-struct visitor {
-	void (*hook)(void *ctx, const struct lexicon_entry *e);
-	void *ctx;
-};
-
-static void visit(const struct visitor *v, struct lexicon_entry *e, enum lexicon_kind kind,
-		 const char *name)
-{
-	e->kind = kind;
-	e->name = name;
-	v->hook(v->ctx, e);
-}
-
-static void each_other(const struct visitor *v)
-{
-	struct lexicon_entry rule = { 0 }, flaw = { 0 }, pmu = { 0 }, step = { 0 }, word = { 0 };
-
-	for (size_t i = 0; i < RULE_COUNT; i++) {
-		rule.rule = &rule_descs[i];
-		visit(v, &rule, LEXICON_RULE, rule.rule->name);
-	}
-	for (flaw.flaw = flaw_descs; flaw.flaw->name; flaw.flaw++)
-		visit(v, &flaw, LEXICON_FLAW, flaw.flaw->name);
-	for (pmu.pmu = pmu_descs; pmu.pmu->name; pmu.pmu++)
-		visit(v, &pmu, LEXICON_PMU, pmu.pmu->name);
-	for (step.step = step_descs; step.step->step; step.step++) {
-		const struct step_desc *first = step_descs;
-
-		/* a function of several steps is one entry */
-		while (strcmp(first->function, step.step->function))
-			first++;
-		if (first == step.step)
-			visit(v, &step, LEXICON_STEP, first->function);
-	}
-	for (word.word = word_descs; word.word->name; word.word++)
-		visit(v, &word, LEXICON_WORD, word.word->name);
-}
-
-void lexicon_each(void (*hook)(void *ctx, const struct lexicon_entry *e), void *ctx)
-{
-	const struct visitor v = { hook, ctx };
-
-	for (size_t l = 0; layouts[l]; l++) {
-		struct lexicon_entry e = { .layout = layouts[l] };
-
-		if (!e.layout->part)
-			visit(&v, &e, LEXICON_LAYOUT, e.layout->name);
-		for (size_t i = 0; i < e.layout->n; i++) {
-			e.member = &e.layout->fields[i];
-			visit(&v, &e, LEXICON_MEMBER, e.member->name);
-		}
-	}
-	for (size_t x = 0; xlat_tables[x]; x++) {
-		struct lexicon_entry e = { .table = xlat_tables[x] };
-
-		if (lexicon_table_name(e.table))
-			visit(&v, &e, LEXICON_TABLE, lexicon_table_name(e.table));
-		for (size_t i = 0; i < e.table->n; i++) {
-			e.constant = &e.table->entries[i];
-			visit(&v, &e, LEXICON_CONSTANT, e.constant->name);
-		}
-	}
-	for (size_t c = 0; c < CALL_COUNT; c++) {
-		struct lexicon_entry e = { .call = &call_descs[c] };
-
-		visit(&v, &e, LEXICON_CALL, e.call->name);
-		if (e.call->class != CLASS_OPEN)
-			continue;
-		for (e.argument = 0; e.argument < e.call->nargs; e.argument++)
-			visit(&v, &e, LEXICON_ARGUMENT, e.call->args[e.argument].name);
-	}
-	for (size_t i = 0; i < ioctl_ndescs; i++) {
-		struct lexicon_entry e = { .ioctl = &ioctl_descs[i] };
-
-		visit(&v, &e, LEXICON_IOCTL, e.ioctl->name);
-	}
-	each_other(&v);
 }

@@ -43,6 +43,9 @@ void lexicon_each(void (*hook)(void *ctx, const struct lexicon_entry *e), void *
  */
 bool lexicon_means(const struct lexicon_entry *e, const char *word);
 
+/* Return whether a comma-separated list of names has the word; case is ignored and - equals _. */
+bool lexicon_listed(const char *names, const char *word);
+
 /* Return what users call a table: its enum, or what its constants begin with; NULL: nothing. */
 const char *lexicon_table_name(const struct xlat *x);
 

@@ -66,8 +66,8 @@ static bool is_selected(const struct learn *l, const struct lesson_item *i)
 /* Answers ------------------------------------------------------------------------------ */
 
 /*
- * Write text in small letters, with one '_' between words and none at the ends; return it without an
- * article at its start.
+ * Write text in small letters, with one '_' between words and none at the ends; return it without
+ * an article at its start.
  */
 static const char *normalise(const char *text, size_t len, char *out)
 {
