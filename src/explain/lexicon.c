@@ -108,15 +108,13 @@ static void entry_term(struct prose *p, const char *name)
 	for (const char *s = t->steps; *s;) {
 		char step[32];
 		size_t n = strcspn(s, ",");
-		bool first = true;
+		const struct step_desc *first;
 
 		snprintf(step, sizeof(step), "%.*s", (int)n, s);
 		prose_adds(p, s == t->steps ? "" : "; ");
-		for (const struct step_desc *d = step_by_name(step);
-		     d && d->step && !strcmp(d->step, step); d++) {
-			prose_addf(p, "%s%s", first ? "" : ", ", d->function);
-			first = false;
-		}
+		first = step_by_name(step);
+		for (const struct step_desc *d = first; d && d->step && !strcmp(d->step, step); d++)
+			prose_addf(p, "%s%s", d == first ? "" : ", ", d->function);
 		s += n + (s[n] == ',');
 	}
 	prose_adds(p, ".");
@@ -281,8 +279,6 @@ static void entry_refusals_of(struct prose *p, const char *call, const char *req
 		prose_addf(p, "%s: %s.", d->errno_name, d->meaning);
 	}
 }
-
-/* Values ---------------------------------------------------------------------------- */
 
 /* Judge an attr for an unprivileged caller on an unknown machine; set the rules that apply. */
 static void judge_value(const uint8_t *attr, size_t len, bool applies[RULE_COUNT])
@@ -594,11 +590,8 @@ static void write_argument(struct prose *p, const struct lexicon_entry *e)
 static void write_flaw(struct prose *p, const struct lexicon_entry *e)
 {
 	entry_begin(p, e, "a flaw of an event that opens", e->flaw->meaning, NULL);
-	entry_label(p, "Consequence");
-	prose_addf(p, "%s.", e->flaw->consequence);
-	entry_label(p, "Condition");
-	prose_adds(p, e->flaw->condition);
-	prose_adds(p, ".");
+	entry_text(p, "Consequence", "%s.", e->flaw->consequence);
+	entry_text(p, "Condition", "%s.", e->flaw->condition);
 }
 
 static void write_rule(struct prose *p, const struct lexicon_entry *e)
@@ -696,10 +689,9 @@ void lexicon_write(const struct lexicon_entry *e, struct prose *p)
 		[LEXICON_CONSTANT] = write_constant, [LEXICON_MEMBER] = write_member,
 		[LEXICON_IOCTL] = write_ioctl, [LEXICON_CALL] = write_call,
 		[LEXICON_ARGUMENT] = write_argument, [LEXICON_RULE] = write_rule,
-		[LEXICON_FLAW] = write_flaw,
-		[LEXICON_PMU] = write_pmu, [LEXICON_TABLE] = write_table,
-		[LEXICON_LAYOUT] = write_layout, [LEXICON_STEP] = write_step,
-		[LEXICON_WORD] = write_glossary,
+		[LEXICON_FLAW] = write_flaw, [LEXICON_PMU] = write_pmu,
+		[LEXICON_TABLE] = write_table, [LEXICON_LAYOUT] = write_layout,
+		[LEXICON_STEP] = write_step, [LEXICON_WORD] = write_glossary,
 	};
 
 	write[e->kind](p, e);
