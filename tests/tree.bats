@@ -94,3 +94,10 @@ setup() {
 	echo "$output"
 	[ -z "$output" ]
 }
+
+@test "late-libraries is linked from each file that loads a library" {
+	files=$(sed -n 's/.*\$\$(\(grep .*late\.h.*\)) \$(LATE_LIBS)/\1/p' Makefile.am)
+	[ -n "$files" ]
+	[ "$(sh -c "${files//\$(srcdir)/.}" | wc -l)" -eq \
+		"$(grep -r --include='*.c' -l '^#include "core/lib/late.h"' src | wc -l)" ]
+}
