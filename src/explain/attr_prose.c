@@ -9,6 +9,9 @@
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
+/* The shortest period of a clock's timer, in ns (perf_swevent_start_hrtimer). */
+enum { CLOCK_PERIOD_MIN = 10000 };
+
 /* Members as text ------------------------------------------------------------------ */
 
 struct walk attr_prose_walk(const struct open_attr *a)

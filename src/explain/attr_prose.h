@@ -21,9 +21,6 @@ void attr_prose_what(const struct open_attr *a, struct prose *p);
 /* Write an item that identifies the event: type and config. */
 void attr_prose_event(const struct open_attr *a, struct prose *p);
 
-/* The shortest period of a clock's timer, in ns (perf_swevent_start_hrtimer). */
-enum { CLOCK_PERIOD_MIN = 10000 };
-
 /* What triggers the samples of an event. */
 struct attr_trigger {
 	enum event_source source;

@@ -175,33 +175,6 @@ static void try_write_run(const struct story_text *t, const struct try *run, siz
 	try_instead(t, run[n - 1].attempt);
 }
 
-/* Return all of them in order, for the caller to free. */
-static struct try *tries_list(const struct story_text *t, size_t *n)
-{
-	struct try *list = xcalloc(t->nevents + t->nattempts, sizeof(*list));
-	size_t next = 0;
-	bool early = true;
-
-	*n = 0;
-	for (size_t i = 0; i <= t->nevents; i++) {
-		/* an attempt knows how many events preceded it */
-		for (; next < t->nattempts && t->attempts[next].events <= i; next++)
-			list[(*n)++] = (struct try){
-				.open = story_open_failed(&t->attempts[next]),
-				.tid = t->attempts[next].tid, .attempt = &t->attempts[next],
-				.early = early,
-			};
-		if (i < t->nevents && story_probe(t->s, t->events[i]))
-			list[(*n)++] = (struct try){
-				.open = story_open_of(t->events[i]), .tid = t->events[i]->opener,
-				.event = t->events[i], .early = early,
-			};
-		else if (i < t->nevents && event_known(t->events[i]))
-			early = false;
-	}
-	return list;
-}
-
 /* Name the descriptors that a later event got after a probe had been closed. */
 static void tries_reused(const struct story_text *t)
 {
@@ -233,10 +206,29 @@ static void tries_reused(const struct story_text *t)
 
 void story_tries(const struct story_text *t)
 {
-	size_t n, run, runs = 0;
-	struct try *list = tries_list(t, &n);
+	struct try *list = xcalloc(t->nevents + t->nattempts, sizeof(*list));
+	size_t n = 0, next = 0, run, runs = 0;
 	struct prose *p = t->p;
+	bool early = true;
 
+	for (size_t i = 0; i <= t->nevents; i++) {
+		const struct event *e = i < t->nevents ? t->events[i] : NULL;
+
+		/* an attempt knows how many events preceded it */
+		for (; next < t->nattempts && t->attempts[next].events <= i; next++)
+			list[n++] = (struct try){
+				.open = story_open_failed(&t->attempts[next]),
+				.tid = t->attempts[next].tid, .attempt = &t->attempts[next],
+				.early = early,
+			};
+		if (e && story_probe(t->s, e))
+			list[n++] = (struct try){
+				.open = story_open_of(e), .tid = e->opener, .event = e,
+				.early = early,
+			};
+		else if (e && event_known(e))
+			early = false;
+	}
 	if (n) {
 		prose_head(p, "What was tried");
 		prose_adds(p, "Failed opens and probes, in order:");

@@ -26,7 +26,8 @@ void story_who(const struct story *s, pid_t tid, struct prose *p)
 	summary_add_task(s->m, tid, &p->text);
 }
 
-void story_target(const struct story *s, const struct event *e, struct prose *p)
+/* Write "sh[12] and its children", "every task". */
+static void story_target(const struct story *s, const struct event *e, struct prose *p)
 {
 	struct open_attr a = story_attr(s, e);
 

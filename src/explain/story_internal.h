@@ -111,8 +111,6 @@ struct open_attr story_attr(const struct story *s, const struct event *e);
 
 /* Write "perf[12]". */
 void story_who(const struct story *s, pid_t tid, struct prose *p);
-/* Write "sh[12] and its children", "every task". */
-void story_target(const struct story *s, const struct event *e, struct prose *p);
 /* Write "fd 5", "fds 5, 6 and 9 to 12". */
 void story_fds(const struct event *const *events, size_t n, struct prose *p);
 /* Write the name of the event, "cpu-clock", or that it is unknown. */

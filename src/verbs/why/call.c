@@ -174,10 +174,13 @@ static void judge_there(struct picking *p, struct why_call *to, const struct cal
 	to->there = j.rule;
 }
 
-static void pick_take(struct picking *p, const struct call *c)
+/* Take the call that begins or ends on the line that is wanted. */
+static void take_line(struct picking *p, const struct call *c)
 {
 	struct why_call *to = p->into;
 
+	if (p->failures || reader_line(p->dump) != p->line)
+		return;
 	if (c->desc != to->call.desc) {
 		p->other = c->desc->name;
 		return;
@@ -203,10 +206,7 @@ static void pick_on_born(struct view *v, const struct activity *a)
 
 static void pick_on_enter(struct view *v, const struct call *c)
 {
-	struct picking *p = picking_of(v);
-
-	if (!p->failures && reader_line(p->dump) == p->line)
-		pick_take(p, c);
+	take_line(picking_of(v), c);
 }
 
 /* A descriptor that was no event in the dump must be none here. */
@@ -251,7 +251,6 @@ static void take_failure(struct picking *p, const struct call *c)
 	new->call.injected = c->inject.injected;
 	judge_there(p, &new->call, c);
 	new->times = 1;
-	new->line = reader_line(p->dump);
 	new->attempt = model_attempts(p->session.model, &attempts);
 	for (size_t i = 0; i < l->n; i++) {
 		if (!alike(&l->list[i]->call, &new->call))
@@ -272,8 +271,7 @@ static void pick_before_exit(struct view *v, const struct call *c)
 
 	if (p->failures && c->failed && c->desc->id == CALL_PERF_EVENT_OPEN)
 		take_failure(p, c);
-	else if (!p->failures && reader_line(p->dump) == p->line)
-		pick_take(p, c);
+	take_line(p, c);
 	if (p->into && p->begun && !p->done && c->tid == p->tid) {
 		p->into->returned = true;
 		p->into->error = c->failed ? (int)c->ret : 0;

@@ -119,7 +119,6 @@ bool why_call_of_dump(struct why_call *c, const char *path, unsigned long line);
 /* A call that failed in a traced program. */
 struct why_failed {
 	struct why_call call;
-	unsigned long line;	/* of the first failure in the dump */
 	unsigned int times;
 	size_t attempt;		/* index in the model */
 	bool own_task;		/* pid was a task of the trace */
