@@ -29,7 +29,8 @@ static const struct report_event *event_life(const struct report *r, const struc
 
 /* Events ------------------------------------------------------------------------ */
 
-static void add_event_row(const struct report *r, const struct event *e, struct buf *out)
+static void add_event_row(const struct report *r, const struct event *e,
+			  struct summary_need *need, struct buf *out)
 {
 	const struct report_event *life = event_life(r, e);
 	struct buf text = { 0 };
@@ -42,7 +43,7 @@ static void add_event_row(const struct report *r, const struct event *e, struct 
 	summary_add_target(r->model, e, &text);
 	summary_add_mode(r->names, e, &text);
 	add_cell(out, &text);
-	summary_add_life(r->names, r->model, e, &text);
+	summary_add_life(r->names, r->model, e, need, &text);
 	add_cell(out, &text);
 	buf_adds(out, "<td>");
 	if (e->leader) {
@@ -70,6 +71,7 @@ static void add_event_row(const struct report *r, const struct event *e, struct 
 
 void part_events(const struct report *r, struct buf *out)
 {
+	struct summary_need need = { .attr = NULL };
 	struct event *const *events;
 	size_t n = model_events(r->model, &events);
 
@@ -81,7 +83,7 @@ void part_events(const struct report *r, struct buf *out)
 		"Event", "Target", "Lifetime", "Relations", "Count", "Records", "Fields", NULL,
 	});
 	for (size_t i = 0; i < n && i < PAGE_EVENTS; i++) {
-		add_event_row(r, events[i], out);
+		add_event_row(r, events[i], &need, out);
 		page_flush(r, out);
 	}
 	page_table_end(out);

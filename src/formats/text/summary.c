@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/abi/as_kernel.h"
 #include "core/abi/bpf.h"
 #include "core/abi/siginfo.h"
 #include "core/judge/judge.h"
@@ -88,30 +87,33 @@ void summary_add_mode(const struct names *names, const struct event *e, struct b
 }
 
 /* Append the release that an open requires, and why. */
-static void summary_add_need(const struct names *names, const struct event *e, struct buf *out)
+static void summary_add_need(const struct names *names, const struct event *e,
+			     struct summary_need *need, struct buf *out)
 {
 	struct judge_machine machine;
 	struct rule_ask ask = {
 		.attr = e->attr, .len = e->attr_len, .pid = e->pid, .cpu = e->cpu,
 		.group_fd = -1, .flags = e->flags, .facts = &machine.facts,
 	};
-	struct as_refusal older;
-	uint32_t oldest;
 
 	if (!event_attr_known(e))
 		return;
-	judge_unlimited(&machine, 0, names->arch ? names->arch : arch_native(), names, e->attr,
-			e->attr_len);
-	oldest = as_kernel_oldest(&ask, &older);
-	if (!older.error)
+	if (need->attr != e->attr || need->flags != e->flags) {
+		need->attr = e->attr;
+		need->flags = e->flags;
+		judge_unlimited(&machine, 0, names->arch ? names->arch : arch_native(), names,
+				e->attr, e->attr_len);
+		need->release = as_kernel_oldest(&ask, &need->older);
+	}
+	if (!need->older.error)
 		return;
 	buf_adds(out, "; requires Linux ");
-	release_since_text(oldest, out);
-	buf_addf(out, " (%s)", older.because);
+	release_since_text(need->release, out);
+	buf_addf(out, " (%s)", need->older.because);
 }
 
 void summary_add_life(const struct names *names, const struct model *m, const struct event *e,
-		      struct buf *out)
+		      struct summary_need *need, struct buf *out)
 {
 	static const char *const starts[] = {
 		[START_NEVER] = "never enabled", [START_OPEN] = "enabled at open",
@@ -125,7 +127,7 @@ void summary_add_life(const struct names *names, const struct model *m, const st
 		buf_adds(out, "opened by ");
 		summary_add_task(m, e->opener, out);
 		buf_addf(out, " as fd %d; %s", e->fd, starts[e->start]);
-		summary_add_need(names, e, out);
+		summary_add_need(names, e, need, out);
 	} else {
 		buf_addf(out, "fd %d%s", e->fd, e->described ? ", opened before attach" : "");
 	}
@@ -189,6 +191,7 @@ static void print_events(const struct model *m, const struct names *names, struc
 {
 	struct event *const *events;
 	size_t n = model_events(m, &events), probes = 0;
+	struct summary_need need = { .attr = NULL };
 	struct buf text = { 0 };
 
 	for (size_t i = 0; i < n; i++)
@@ -209,7 +212,7 @@ static void print_events(const struct model *m, const struct names *names, struc
 		if (e->leader)
 			buf_addf(out, ", in the group of #%u", e->leader->number);
 		buf_addc(out, '\n');
-		summary_add_life(names, m, e, &text);
+		summary_add_life(names, m, e, &need, &text);
 		summary_detail(out, "", &text);
 		summary_add_counter(e, &text);
 		summary_detail(out, "", &text);

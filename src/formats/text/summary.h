@@ -2,6 +2,7 @@
 /* The summary of a trace: events, groups, rings, tasks, failed opens. */
 #pragma once
 
+#include "core/abi/as_kernel.h"
 #include "core/lib/buf.h"
 #include "core/model/model.h"
 
@@ -16,6 +17,14 @@ void summary_print(const struct model *m, const struct names *n, struct buf *out
 /* Append "perf[123]", or "task 123" if the name is unknown. */
 void summary_add_task(const struct model *m, pid_t tid, struct buf *out);
 
+/* What the last event requires, so that it is found once for events that share an attr; zero at first. */
+struct summary_need {
+	const uint8_t *attr;
+	uint64_t flags;
+	uint32_t release;
+	struct as_refusal older;
+};
+
 /*
  * Append what an event measures; ", sampling about 99 times a second"; who opened it and
  * how it was enabled; its count; its records, "12 MMAP2, 6 SAMPLE, 2 lost".
@@ -23,7 +32,7 @@ void summary_add_task(const struct model *m, pid_t tid, struct buf *out);
 void summary_add_target(const struct model *m, const struct event *e, struct buf *out);
 void summary_add_mode(const struct names *names, const struct event *e, struct buf *out);
 void summary_add_life(const struct names *names, const struct model *m, const struct event *e,
-		      struct buf *out);
+		      struct summary_need *need, struct buf *out);
 void summary_add_counter(const struct event *e, struct buf *out);
 void summary_add_records(const struct event *e, struct buf *out);
 
