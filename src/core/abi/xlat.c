@@ -164,6 +164,14 @@ const struct layout *layout_by_name(const char *name)
 	return NULL;
 }
 
+const struct field *layout_field(const struct layout *l, const char *name)
+{
+	for (size_t i = 0; l && i < l->n; i++)
+		if (!strcmp(l->fields[i].name, name))
+			return &l->fields[i];
+	return NULL;
+}
+
 const struct ioctl_desc *ioctl_find(uint32_t request, unsigned int word)
 {
 	size_t lo = 0, hi = ioctl_ndescs;

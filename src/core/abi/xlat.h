@@ -127,6 +127,9 @@ extern const struct layout *const layouts[]; /* the last is NULL */
 /* Return the layout of that name, or NULL. */
 const struct layout *layout_by_name(const char *name);
 
+/* Return the member of that name, or NULL.  l may be NULL. */
+const struct field *layout_field(const struct layout *l, const char *name);
+
 /* Return the ioctl with the request number that a task of that word size (4 or 8) passes. */
 const struct ioctl_desc *ioctl_find(uint32_t request, unsigned int word);
 

@@ -97,6 +97,11 @@ void *xrealloc(void *p, size_t size)
 	return or_die(realloc(p, size), size);
 }
 
+void *xgrow(void *p, size_t n, size_t size)
+{
+	return n & (n - 1) || n == 1 ? p : xrealloc(p, (n ? 2 * n : 2) * size);
+}
+
 char *xstrdup(const char *s)
 {
 	return or_die(strdup(s), strlen(s) + 1);

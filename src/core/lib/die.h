@@ -31,6 +31,8 @@ const char *error_advice(int error);
 void *xmalloc(size_t size);
 void *xcalloc(size_t n, size_t size);
 void *xrealloc(void *p, size_t size);
+/* Return an array with room for element n; its capacity doubles at powers of two. */
+void *xgrow(void *p, size_t n, size_t size);
 char *xstrdup(const char *s);
 char *xstrndup(const char *s, size_t len); /* copies len bytes, all readable, and adds a NUL */
 

@@ -57,9 +57,8 @@ bool normal_known(const char *name)
 			return normal_known(dot + 1);
 	}
 	for (const struct layout *const *l = layouts; *l; l++)
-		for (size_t i = 0; i < (*l)->n; i++)
-			if (!strcmp((*l)->fields[i].name, name))
-				return true;
+		if (layout_field(*l, name))
+			return true;
 	return false;
 }
 
