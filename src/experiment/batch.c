@@ -11,36 +11,9 @@
 
 enum { READ_MAX = 16384 };	/* the kernel's limit for a group read */
 
-static int *fd_of(struct batch *b, size_t target, size_t event)
-{
-	return &b->fds[target * b->events->n + event];
-}
-
-/* Open one event; return 0 or an errno. */
-static int open_one(struct batch *b, size_t target, size_t event, batch_retry_fn *retry,
-		    void *ctx)
-{
-	struct event_spec *e = &b->events->events[event];
-	int group = e->leader == event ? -1 : batch_fd(b, target, e->leader);
-	int fd;
-
-	if (e->leader != event && group < 0)
-		return b->errors[e->leader];
-	do
-		fd = own_call_open(b->own_calls, &e->attr, b->targets[target].pid,
-				b->targets[target].cpu, group, b->flags);
-	while (fd < 0 && retry && retry(ctx, e, -fd));
-	if (fd < 0)
-		return -fd;
-	*fd_of(b, target, event) = fd;
-	b->nopen++;
-	return 0;
-}
-
 void batch_open(struct batch *b, batch_retry_fn *retry, void *ctx)
 {
 	size_t n = b->events->n;
-	int error;
 
 	b->fds = xcalloc(b->ntargets * n, sizeof(*b->fds));
 	b->errors = xcalloc(n, sizeof(*b->errors));
@@ -48,11 +21,26 @@ void batch_open(struct batch *b, batch_retry_fn *retry, void *ctx)
 		b->fds[i] = -1;
 	for (size_t t = 0; t < b->ntargets; t++) {
 		for (size_t i = 0; i < n; i++) {
-			error = open_one(b, t, i, retry, ctx);
-			if (error)
-				b->errors[i] = error;
-			if (error == EMFILE || error == ENFILE)
+			struct event_spec *e = &b->events->events[i];
+			const struct target *on = &b->targets[t];
+			int group = e->leader == i ? -1 : batch_fd(b, t, e->leader), fd;
+
+			if (e->leader != i && group < 0) {
+				b->errors[i] = b->errors[e->leader];
+				continue;
+			}
+			do
+				fd = own_call_open(b->own_calls, &e->attr, on->pid, on->cpu, group,
+						   b->flags);
+			while (fd < 0 && retry && retry(ctx, e, -fd));
+			if (fd < 0)
+				b->errors[i] = -fd;
+			if (fd == -EMFILE || fd == -ENFILE)
 				return;
+			if (fd < 0)
+				continue;
+			b->fds[t * n + i] = fd;
+			b->nopen++;
 		}
 	}
 }
@@ -117,19 +105,6 @@ int batch_map(struct batch *b, struct stream *s, size_t pages)
 	return error;
 }
 
-/* Map an AUX area beside the ring that the event's records go to. */
-static int map_aux(struct batch *b, struct stream *s, size_t target, size_t event, size_t size,
-		   bool snapshot)
-{
-	bool backward = event_get(&b->events->events[event], ATTR_WRITE_BACKWARD);
-	struct stream_ring *r = shared_ring(s, &b->targets[target], target, backward);
-
-	if (!r || r->aux.bytes || backward)
-		return 0;
-	return aux_map(&r->aux, b->own_calls, batch_fd(b, target, event), r->at, r->length, size,
-		       snapshot);
-}
-
 int batch_map_aux(struct batch *b, struct stream *s, size_t pages, bool snapshot)
 {
 	size_t size = pages * (size_t)sysconf(_SC_PAGESIZE), areas = 0;
@@ -137,9 +112,13 @@ int batch_map_aux(struct batch *b, struct stream *s, size_t pages, bool snapshot
 
 	for (size_t t = 0; t < b->ntargets; t++)
 		for (size_t i = 0; i < b->events->n; i++) {
-			if (batch_fd(b, t, i) < 0)
+			bool backward = event_get(&b->events->events[i], ATTR_WRITE_BACKWARD);
+			struct stream_ring *r = shared_ring(s, &b->targets[t], t, backward);
+
+			if (batch_fd(b, t, i) < 0 || !r || r->aux.bytes || backward)
 				continue;
-			error = map_aux(b, s, t, i, size, snapshot);
+			error = aux_map(&r->aux, b->own_calls, batch_fd(b, t, i), r->at, r->length,
+					size, snapshot);
 			if (error && error != EOPNOTSUPP)
 				return error;
 		}
@@ -154,18 +133,6 @@ void batch_control(struct batch *b, uint32_t request)
 		for (size_t i = 0; i < b->events->n; i++)
 			if (b->events->events[i].leader == i && batch_fd(b, t, i) >= 0)
 				own_call_ioctl(b->own_calls, batch_fd(b, t, i), request, 0);
-}
-
-/* Return the number of bytes that a read returns; members: open events of the group. */
-static size_t batch_read_size(uint64_t format, size_t members)
-{
-	size_t times = !!(format & PERF_FORMAT_TOTAL_TIME_ENABLED) +
-		       !!(format & PERF_FORMAT_TOTAL_TIME_RUNNING);
-	size_t each = 1 + !!(format & PERF_FORMAT_ID) + !!(format & PERF_FORMAT_LOST);
-	size_t size = format & PERF_FORMAT_GROUP ? 8 * (1 + times + members * each) :
-		      8 * (times + each);
-
-	return size < READ_MAX ? size : READ_MAX;
 }
 
 /* The read of an event. */
@@ -200,35 +167,35 @@ static void batch_take(void *ctx, const struct read_value *v)
 		r->hook(r->ctx, r->target, at, v);
 }
 
-static void read_one(struct reading *r, struct own_calls *own_calls, bool quiet)
-{
-	const struct batch *b = r->b;
-	const struct event_spec *e = &b->events->events[r->event];
-	uint64_t format = event_get(e, ATTR_READ_FORMAT);
-	int fd = batch_fd(b, r->target, r->event);
-	uint8_t bytes[READ_MAX];
-	size_t members = 0, size;
-	ssize_t got;
-
-	for (size_t i = e->leader; i < b->events->n; i++)
-		members += is_open_member(b, r->target, i, e->leader);
-	size = batch_read_size(format, members);
-	got = quiet ? ring_read_count(fd, bytes, size) : own_call_read(own_calls, fd, bytes, size);
-	if (got > 0)
-		read_format_each(bytes, (size_t)got, format, batch_take, r);
-}
-
 void batch_read(struct batch *b, bool quiet, batch_value_fn *hook, void *ctx)
 {
 	struct reading r = { .b = b, .hook = hook, .ctx = ctx };
+	uint8_t bytes[READ_MAX];
+	ssize_t got;
 
 	for (r.target = 0; r.target < b->ntargets; r.target++) {
 		for (r.event = 0; r.event < b->events->n; r.event++) {
-			size_t leader = b->events->events[r.event].leader;
+			const struct event_spec *e = &b->events->events[r.event];
+			uint64_t format = event_get(e, ATTR_READ_FORMAT);
+			size_t each = 1 + !!(format & PERF_FORMAT_ID) +
+				      !!(format & PERF_FORMAT_LOST);
+			bool group = format & PERF_FORMAT_GROUP;
+			size_t size = 8 * (!!(format & PERF_FORMAT_TOTAL_TIME_ENABLED) +
+					   !!(format & PERF_FORMAT_TOTAL_TIME_RUNNING) +
+					   (group ? 1 : each));
+			int fd = batch_fd(b, r.target, r.event);
 
-			if (batch_fd(b, r.target, r.event) >= 0 &&
-			    (leader == r.event || !reads_group(b, leader)))
-				read_one(&r, b->own_calls, quiet);
+			if (fd < 0 || (e->leader != r.event && reads_group(b, e->leader)))
+				continue;
+			for (size_t i = e->leader; group && i < b->events->n; i++)
+				if (is_open_member(b, r.target, i, e->leader))
+					size += 8 * each;
+			if (size > READ_MAX)
+				size = READ_MAX;
+			got = quiet ? ring_read_count(fd, bytes, size) :
+			      own_call_read(b->own_calls, fd, bytes, size);
+			if (got > 0)
+				read_format_each(bytes, (size_t)got, format, batch_take, &r);
 		}
 	}
 }

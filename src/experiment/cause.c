@@ -67,28 +67,6 @@ static const struct rule_desc *rule_with(struct search *s, const struct change *
 	return v.rule;
 }
 
-/* Find the rule behind the kernel's answer to the changed call. */
-static void cause_explain(struct search *s, const struct change *const *set, size_t n,
-		    struct cause_fault *f)
-{
-	struct rule_verdict v;
-
-	s->ops->judge(s->ctx, set, n, &v);
-	f->rule = rules_cause(&v, f->error, &f->sure);
-}
-
-/*
- * Order changes by their kind first, then by whether the rule is about the member, and
- * then by the distance of the new value from the old one.
- */
-static unsigned int cause_cost(const struct search *s, const struct change *c)
-{
-	int place = rules_place(s->rule, change_name(c));
-
-	return (unsigned int)c->how * 10000 + (place < 0 ? 9000 : (unsigned int)place * 100) +
-	       (c->distance > 900 ? 900 : c->distance);
-}
-
 static int by_cost(const void *a, const void *b)
 {
 	const struct single *x = a, *y = b;
@@ -107,21 +85,6 @@ static int pairs_by_prospect(const void *a, const void *b)
 	if (x->cost != y->cost)
 		return x->cost < y->cost ? -1 : 1;
 	return x->a != y->a ? (x->a < y->a ? -1 : 1) : x->b < y->b ? -1 : x->b > y->b;
-}
-
-static void list_singles(struct search *s, const struct change_list *list)
-{
-	s->singles = xcalloc(list->n ? list->n : 1, sizeof(*s->singles));
-	s->n = list->n;
-	for (size_t i = 0; i < list->n; i++) {
-		const struct change *c = &list->list[i];
-
-		s->singles[i] = (struct single){
-			.change = c, .cost = cause_cost(s, c), .error = -1,
-			.helps = later(rule_with(s, &c, 1), s->rule),
-		};
-	}
-	qsort(s->singles, s->n, sizeof(*s->singles), by_cost);
 }
 
 /*
@@ -148,17 +111,6 @@ static bool has_place(const struct change *const *set, size_t n, const struct ch
 	return false;
 }
 
-/* Note another change that opens, of another event type only if nothing smaller opens. */
-static void note_other(struct cause *out, const struct change *c)
-{
-	const struct change *first = out->changes[0];
-
-	if (out->nothers < CAUSE_OTHERS && !change_same_place(c, first) &&
-	    !has_place(out->others, out->nothers, c) &&
-	    (c->how <= CHANGE_DROP || c->how == first->how))
-		out->others[out->nothers++] = c;
-}
-
 /* Return whether the change opens another type of event: the last resort. */
 static bool gives_up(const struct single *i)
 {
@@ -168,11 +120,6 @@ static bool gives_up(const struct single *i)
 /* Classes of single changes. */
 enum { LIKELY, GIVING_UP, UNLIKELY };
 
-static int class_of(const struct search *s, const struct single *i)
-{
-	return gives_up(i) ? GIVING_UP : worth(s, i) ? LIKELY : UNLIKELY;
-}
-
 /* Try every change of a class: each result is informative.  Return whether one opens. */
 static bool try_singles(struct search *s, int class)
 {
@@ -181,15 +128,20 @@ static bool try_singles(struct search *s, int class)
 	for (size_t i = 0; i < s->n && may_try(s, CAUSE_TRIALS); i++) {
 		struct single *it = &s->singles[i];
 
-		if (class_of(s, it) != class)
+		if ((gives_up(it) ? GIVING_UP : worth(s, it) ? LIKELY : UNLIKELY) != class)
 			continue;
 		it->error = open_with(s, &it->change, 1);
 		if (it->error)
 			continue;
 		if (!out->n)
 			cause_set(out, &it->change, 1);
-		else
-			note_other(out, it->change);
+		else if (out->nothers < CAUSE_OTHERS &&
+			 !change_same_place(it->change, out->changes[0]) &&
+			 !has_place(out->others, out->nothers, it->change) &&
+			 /* of another event type only if nothing smaller opens */
+			 (it->change->how <= CHANGE_DROP ||
+			  it->change->how == out->changes[0]->how))
+			out->others[out->nothers++] = it->change;
 	}
 	return out->n;
 }
@@ -261,16 +213,6 @@ struct chain {
 };
 
 /*
- * Return whether a change leads towards an open: to a later refusal, or to the same one, if
- * the rule checks several members and this is one of them.
- */
-static bool leads_on(const struct change *c, const struct rule_desc *next,
-		     const struct rule_desc *rule)
-{
-	return later(next, rule) || (next == rule && rules_place(rule, change_name(c)) >= 0);
-}
-
-/*
  * Add changes, the cheapest first, until the rules predict no refusal, one refusal after the
  * other; where that ends without one, try the next change in place of the last.  If the kernel
  * refuses what passes the rules, only another type of event is left to try.
@@ -292,7 +234,10 @@ static bool chain_on(struct search *s, struct chain *c, size_t n, const struct r
 			continue;
 		c->left--;
 		next = rule_with(s, c->set, n + 1);
-		if (leads_on(c->set[n], next, rule) && chain_on(s, c, n + 1, next))
+		/* or to the same refusal, if its rule checks several members and this is one */
+		if ((later(next, rule) ||
+		     (next == rule && rules_place(rule, change_name(c->set[n])) >= 0)) &&
+		    chain_on(s, c, n + 1, next))
 			return true;
 	}
 	return false;
@@ -342,13 +287,16 @@ static void find_changes(struct search *s)
 		cause_set(s->out, &other, 1);
 }
 
+/* Add the kernel's answer to the changed call, and the rule behind it. */
 static struct cause_fault *add_fault(struct search *s, const struct change *const *set,
 				     size_t n, int error)
 {
 	struct cause_fault *f = &s->out->faults[s->out->nfaults++];
+	struct rule_verdict v;
 
 	*f = (struct cause_fault){ .error = error };
-	cause_explain(s, set, n, f);
+	s->ops->judge(s->ctx, set, n, &v);
+	f->rule = rules_cause(&v, error, &f->sure);
 	return f;
 }
 
@@ -375,24 +323,11 @@ static const struct single *find_smaller(struct search *s)
 	return NULL;
 }
 
-/* Return the index of the change that gets the call further than those done, or nrest. */
-static size_t next_past(struct search *s, const struct change **done, size_t n,
-			const struct change *const *rest, size_t nrest)
-{
-	const struct rule_desc *now = rule_with(s, done, n);
-
-	for (size_t i = 0; i < nrest; i++) {
-		done[n] = rest[i];
-		if (later(rule_with(s, done, n + 1), now))
-			return i;
-	}
-	return nrest;
-}
-
 /* Assign the changes to the refusals that they avoid. */
 static void find_faults(struct search *s)
 {
 	const struct change *rest[CAUSE_CHANGES], *done[CAUSE_CHANGES + 1];
+	const struct rule_desc *now;
 	size_t nrest = s->out->n, n = 0, i;
 	int error = s->out->error;
 
@@ -400,7 +335,13 @@ static void find_faults(struct search *s)
 	while (nrest) {
 		struct cause_fault *f = add_fault(s, done, n, error);
 
-		i = next_past(s, done, n, rest, nrest);
+		/* find the change that gets the call further than those done */
+		now = rule_with(s, done, n);
+		for (i = 0; i < nrest; i++) {
+			done[n] = rest[i];
+			if (later(rule_with(s, done, n + 1), now))
+				break;
+		}
 		if (i == nrest) {
 			/* the changes help only together, or the rules cannot tell */
 			memcpy(f->past, rest, nrest * sizeof(*rest));
@@ -408,26 +349,9 @@ static void find_faults(struct search *s)
 			return;
 		}
 		f->past[f->npast++] = rest[i];
-		done[n++] = rest[i];
+		n++;
 		memmove(&rest[i], &rest[i + 1], (--nrest - i) * sizeof(*rest));
 		error = nrest ? open_with(s, done, n) : 0;
-	}
-}
-
-static void list_faults(struct search *s)
-{
-	const struct single *first = find_smaller(s);
-	struct cause_fault *f;
-
-	if (!s->out->n) {
-		add_fault(s, NULL, 0, s->out->error);
-	} else if (first) {
-		f = add_fault(s, NULL, 0, s->out->error);
-		f->past[f->npast++] = first->change;
-		f = add_fault(s, &first->change, 1, first->error);
-		f->past[f->npast++] = s->out->changes[0];
-	} else {
-		find_faults(s);
 	}
 }
 
@@ -435,17 +359,44 @@ void cause_find(const struct cause_ops *ops, void *ctx, const struct change_list
 		struct cause *out)
 {
 	struct search s = { .ops = ops, .ctx = ctx, .out = out };
-	struct cause_fault as_is;
+	const struct single *first;
+	struct cause_fault *f;
+	struct rule_verdict v;
+	bool sure;
 
 	*out = (struct cause){ .n = 0 };
 	out->error = open_with(&s, NULL, 0);
 	if (!out->error)
 		return;
-	as_is.error = out->error;
-	cause_explain(&s, NULL, 0, &as_is);
-	s.rule = as_is.rule;
-	list_singles(&s, list);
+	ops->judge(ctx, NULL, 0, &v);
+	s.rule = rules_cause(&v, out->error, &sure);
+	s.singles = xcalloc(list->n ? list->n : 1, sizeof(*s.singles));
+	s.n = list->n;
+	for (size_t i = 0; i < list->n; i++) {
+		const struct change *c = &list->list[i];
+		int place = rules_place(s.rule, change_name(c));
+
+		s.singles[i] = (struct single){
+			.change = c, .error = -1,
+			.helps = later(rule_with(&s, &c, 1), s.rule),
+			/* the kind, whether the rule is about the member, and the distance */
+			.cost = (unsigned int)c->how * 10000 +
+				(place < 0 ? 9000 : (unsigned int)place * 100) +
+				(c->distance > 900 ? 900 : c->distance),
+		};
+	}
+	qsort(s.singles, s.n, sizeof(*s.singles), by_cost);
 	find_changes(&s);
-	list_faults(&s);
+	first = find_smaller(&s);
+	if (!out->n) {
+		add_fault(&s, NULL, 0, out->error);
+	} else if (first) {
+		f = add_fault(&s, NULL, 0, out->error);
+		f->past[f->npast++] = first->change;
+		f = add_fault(&s, &first->change, 1, first->error);
+		f->past[f->npast++] = out->changes[0];
+	} else {
+		find_faults(&s);
+	}
 	free(s.singles);
 }

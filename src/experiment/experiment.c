@@ -21,12 +21,28 @@
 #include "core/lib/program.h"
 #include "engine/rings/bpf.h"
 #include "engine/rings/ring.h"
-#include "experiment/open_event.h"
-#include "experiment/turns.h"
+#include "experiment/trial.h"
 #include "experiment/work.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
+
+/* Pass the turn to the other process; return false if it is gone. */
+static bool turn_pass(int link)
+{
+	return send(link, "", 1, MSG_NOSIGNAL) == 1;
+}
+
+/* Wait for the turn; return false if the other process is gone. */
+static bool turn_wait(int link)
+{
+	char c;
+	ssize_t n;
+
+	while ((n = read(link, &c, 1)) < 0 && errno == EINTR)
+		;
+	return n == 1;
+}
 
 enum {
 	LIMIT_S = 20,		/* seconds after which SIGALRM ends the children */
@@ -54,10 +70,26 @@ struct experiment_shared {
 	bool done;
 };
 
+/*
+ * Fork.  In the parent return the child, or a negative value, and in the child 0, each with its
+ * end of the link for turns.
+ */
+static pid_t fork_linked(int *link)
+{
+	int ends[2] = { -1, -1 };
+	pid_t pid = -1;
+
+	if (!socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
+		pid = fork();
+	close(ends[pid ? 1 : 0]);
+	*link = ends[pid ? 0 : 1];
+	return pid;
+}
+
 /* The task that events measure; it works for one experiment after the other, until it execs. */
 struct task {
 	pid_t pid;	/* 0: not started */
-	int link;	/* see experiment/turns.h */
+	int link;	/* on which it gets its turn */
 };
 
 struct run {
@@ -121,44 +153,6 @@ static void end_task(struct task *t)
 	close(t->link);
 	child_wait(t->pid);
 	t->pid = 0;
-}
-
-static bool start_task(struct task *t, struct experiment_shared *shared)
-{
-	int ends[2];
-
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
-		return false;
-	t->pid = fork();
-	if (!t->pid) {
-		close(ends[0]);
-		experiment_task(shared, ends[1]);
-	}
-	close(ends[1]);
-	t->link = ends[0];
-	if (t->pid > 0 && turn_wait(t->link))
-		return true;
-	end_task(t);
-	return false;
-}
-
-/* Let the task run on one CPU, or where the experimenter may. */
-static void place_task(const struct run *r)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(r->shared->seen.cpu, &set);
-	if (r->x->whom == EXPERIMENT_TASK)
-		sched_getaffinity(0, sizeof(set), &set);
-	sched_setaffinity(r->task->pid, sizeof(set), &set);
-}
-
-/* Let the task work; a signal of the event may kill it. */
-static void run_work(const struct run *r)
-{
-	if (!turn_pass(r->task->link) || !turn_wait(r->task->link))
-		end_task(r->task);
 }
 
 static void map_ring(struct run *r, int fd)
@@ -266,24 +260,11 @@ static void call_ioctl(struct run *r)
 	r->shared->seen.wrote = memcmp(before, memory, sizeof(memory));
 }
 
-static void observe_chain(struct observed *o, const uint8_t *bytes, size_t len)
-{
-	uint64_t n = len >= HEADER + 8 ? load_uint(bytes + HEADER, 8) : 0, ip;
-
-	if (n > o->longest)
-		o->longest = n;
-	for (uint64_t i = 0; i < n && HEADER + 16 + 8 * i <= len; i++) {
-		ip = load_uint(bytes + HEADER + 8 + 8 * i, 8);
-		o->kernel_chain |= ip == PERF_CONTEXT_KERNEL;
-		o->user_chain |= ip == PERF_CONTEXT_USER;
-	}
-}
-
 static void observe_record(void *ctx, const uint8_t *bytes, size_t len)
 {
 	struct run *r = ctx;
 	struct observed *o = &r->shared->seen;
-	uint64_t type = load_uint(bytes, 4), time;
+	uint64_t type = load_uint(bytes, 4), time, n, ip;
 
 	if (type < OBSERVED_TYPES) {
 		o->types |= 1ULL << type;
@@ -300,64 +281,54 @@ static void observe_record(void *ctx, const uint8_t *bytes, size_t len)
 		time = load_uint(bytes + HEADER, 8);
 		o->in_clock |= time >= r->shared->work.started && time <= r->shared->work.ended;
 	}
-	if (r->sample_type == PERF_SAMPLE_CALLCHAIN)
-		observe_chain(o, bytes, len);
-}
-
-static void observe_ring(struct run *r)
-{
-	const struct ring_image image = {
-		.bytes = r->ring, .length = r->ring_len,
-		.backward = experiment_attr(r->x, ATTR_WRITE_BACKWARD),
-	};
-	struct observed *o = &r->shared->seen;
-	struct ring_seen seen = { .started = false };
-	struct ring_result result;
-
-	if (!r->ring)
+	if (r->sample_type != PERF_SAMPLE_CALLCHAIN)
 		return;
-	o->ring = !ring_walk(&image, &seen, &result, observe_record, r);
-	o->backward = ring_page_get(&result.page, PERF_EVENT_MMAP_PAGE_DATA_HEAD) >> 63;
-}
-
-static bool is_woken(const struct run *r)
-{
-	struct pollfd p = { .fd = r->other >= 0 ? r->other : r->fd, .events = POLLIN };
-
-	return poll(&p, 1, 0) > 0 && p.revents & POLLIN;
-}
-
-static void observe_counts(struct run *r)
-{
-	struct observed *o = &r->shared->seen;
-	uint64_t words[64] = { 0 };
-	bool group = experiment_attr(r->x, ATTR_READ_FORMAT) & PERF_FORMAT_GROUP;
-	ssize_t n = read(r->fd, words, sizeof(words));
-
-	o->read_len = n > 0 ? (size_t)n : 0;
-	o->count = group ? words[1] : words[0];
-	if (r->other >= 0 && read(r->other, words, sizeof(words)) > 0)
-		o->members = words[0];
+	n = len >= HEADER + 8 ? load_uint(bytes + HEADER, 8) : 0;
+	if (n > o->longest)
+		o->longest = n;
+	for (uint64_t i = 0; i < n && HEADER + 16 + 8 * i <= len; i++) {
+		ip = load_uint(bytes + HEADER + 8 + 8 * i, 8);
+		o->kernel_chain |= ip == PERF_CONTEXT_KERNEL;
+		o->user_chain |= ip == PERF_CONTEXT_USER;
+	}
 }
 
 /* poll(2) reports no records of an event whose task has ended, but read(2) all that it counted. */
 static void watch_task(struct run *r)
 {
+	struct pollfd p = { .fd = r->other >= 0 ? r->other : r->fd, .events = POLLIN };
+	const struct ring_image image = {
+		.bytes = r->ring, .length = r->ring_len,
+		.backward = experiment_attr(r->x, ATTR_WRITE_BACKWARD),
+	};
+	struct ring_seen seen = { .started = false };
+	struct ring_result result;
 	const struct experiment *x = r->x;
 	struct observed *o = &r->shared->seen;
+	uint64_t words[64] = { 0 };
+	ssize_t n;
 
 	if (x->ioctl && x->when == EXPERIMENT_BEFORE)
 		call_ioctl(r);
-	run_work(r);
-	o->woken = is_woken(r);
+	/* let the task work; a signal of the event may kill it */
+	if (!turn_pass(r->task->link) || !turn_wait(r->task->link))
+		end_task(r->task);
+	o->woken = poll(&p, 1, 0) > 0 && p.revents & POLLIN;
 	if (x->ioctl && x->when == EXPERIMENT_AFTER)
 		call_ioctl(r);
 	if (x->work & WORK_ENDS && r->task->pid && turn_pass(r->task->link))
 		end_task(r->task);
-	observe_counts(r);
+	n = read(r->fd, words, sizeof(words));
+	o->read_len = n > 0 ? (size_t)n : 0;
+	o->count = words[experiment_attr(x, ATTR_READ_FORMAT) & PERF_FORMAT_GROUP ? 1 : 0];
+	if (r->other >= 0 && read(r->other, words, sizeof(words)) > 0)
+		o->members = words[0];
 	o->traps = r->shared->work.traps;
 	o->sig_data = r->shared->work.sig_data;
-	observe_ring(r);
+	if (!r->ring)
+		return;
+	o->ring = !ring_walk(&image, &seen, &result, observe_record, r);
+	o->backward = ring_page_get(&result.page, PERF_EVENT_MMAP_PAGE_DATA_HEAD) >> 63;
 }
 
 static void close_events(const struct run *r)
@@ -375,13 +346,27 @@ static void run_once(struct experiment_shared *shared, struct task *task)
 {
 	struct run r = {
 		.x = &shared->x, .shared = shared, .task = task, .fd = -1, .other = -1,
-		.cgroup = -1, .program = -1, .sample_type = experiment_attr(&shared->x, ATTR_SAMPLE_TYPE),
+		.cgroup = -1, .program = -1,
+		.sample_type = experiment_attr(&shared->x, ATTR_SAMPLE_TYPE),
 	};
+	cpu_set_t set;
 
 	shared->seen.cpu = work_cpu();
-	if (!task->pid && !start_task(task, shared))
-		return;
-	place_task(&r);
+	if (!task->pid) {
+		task->pid = fork_linked(&task->link);
+		if (!task->pid)
+			experiment_task(shared, task->link);
+		if (task->pid < 0 || !turn_wait(task->link)) {
+			end_task(task);
+			return;
+		}
+	}
+	/* let the task run on one CPU, or where the experimenter may */
+	CPU_ZERO(&set);
+	CPU_SET(shared->seen.cpu, &set);
+	if (r.x->whom == EXPERIMENT_TASK)
+		sched_getaffinity(0, sizeof(set), &set);
+	sched_setaffinity(task->pid, sizeof(set), &set);
 	wait_for_sleep(task->pid);
 	if (open_tested(&r) == -ESRCH) {
 		end_task(task);
@@ -414,31 +399,6 @@ static _Noreturn void experimenter_main(struct experiment_shared *shared, int li
 	_exit(0);
 }
 
-static bool experimenter_start(struct experimenter *e)
-{
-	int ends[2];
-
-	e->shared = mmap(NULL, sizeof(*e->shared), PROT_READ | PROT_WRITE,
-			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (e->shared == MAP_FAILED)
-		return false;
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends)) {
-		munmap(e->shared, sizeof(*e->shared));
-		return false;
-	}
-	e->pid = fork();
-	if (!e->pid) {
-		close(ends[0]);
-		experimenter_main(e->shared, ends[1]);
-	}
-	close(ends[1]);
-	e->link = ends[0];
-	if (e->pid > 0)
-		return true;
-	experimenter_end(e);
-	return false;
-}
-
 void experimenter_end(struct experimenter *e)
 {
 	if (!e->pid)
@@ -455,8 +415,19 @@ bool experimenter_run(struct experimenter *e, const struct experiment *x, struct
 	bool done;
 
 	memset(out, 0, sizeof(*out));
-	if (!e->pid && !experimenter_start(e))
-		return false;
+	if (!e->pid) {
+		e->shared = mmap(NULL, sizeof(*e->shared), PROT_READ | PROT_WRITE,
+				 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+		if (e->shared == MAP_FAILED)
+			return false;
+		e->pid = fork_linked(&e->link);
+		if (!e->pid)
+			experimenter_main(e->shared, e->link);
+		if (e->pid < 0) {
+			experimenter_end(e);
+			return false;
+		}
+	}
 	s = e->shared;
 	memset(s, 0, sizeof(*s));
 	s->x = *x;

@@ -69,7 +69,7 @@ struct observed {
 /* A child that runs experiments; zeroed: not started. */
 struct experimenter {
 	pid_t pid;
-	int link;		/* see experiment/turns.h */
+	int link;		/* socket on which it gets its turn */
 	struct experiment_shared *shared;
 };
 

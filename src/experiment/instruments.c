@@ -6,35 +6,12 @@
 #include "core/abi/layout.h"
 #include "core/abi/strings.h"
 #include "core/host/rights.h"
-#include "experiment/instruments_internal.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
 /* After which an instrument that never worked is believed not to. */
 enum { TRIES = 3 };
-
-static void instrument_try(struct host *host, enum instrument i, struct instrument_result *r)
-{
-	switch (i) {
-	case INSTRUMENT_HARDWARE:
-	case INSTRUMENT_CLOCK:
-		instrument_try_self(i, r);
-		break;
-	case INSTRUMENT_BPF:
-		instrument_try_bpf(r);
-		break;
-	case INSTRUMENT_COMPAT:
-		instrument_try_compat(r);
-		break;
-	case INSTRUMENT_AUX:
-		instrument_try_aux(host, r);
-		break;
-	default:
-		instrument_try_event(host, i, r);
-		break;
-	}
-}
 
 /* An instrument that cannot be opened is tried once: experiment_run() waits for what is busy. */
 const struct instrument_result *instrument_find(struct instruments *is, enum instrument i)
@@ -58,31 +35,6 @@ bool instrument_fails(struct instruments *is, enum instrument i)
 
 /* Which instrument an event needs ------------------------------------------------------- */
 
-static enum instrument instrument_of_breakpoint(const uint8_t *attr, size_t len)
-{
-	const struct layout *l = &layout_perf_event_attr;
-
-	return layout_get(l, ATTR_SIGTRAP, attr, len) ? INSTRUMENT_BREAKPOINT_SIGNAL :
-	       layout_get(l, ATTR_BP_TYPE, attr, len) & HW_BREAKPOINT_X ?
-	       INSTRUMENT_BREAKPOINT_CODE : INSTRUMENT_BREAKPOINT_DATA;
-}
-
-static bool instrument_of_software(uint64_t config, bool samples, enum instrument *i)
-{
-	switch (config) {
-	case PERF_COUNT_SW_CPU_CLOCK:
-	case PERF_COUNT_SW_TASK_CLOCK:
-		*i = samples ? INSTRUMENT_CLOCK_SAMPLES : INSTRUMENT_CLOCK;
-		return true;
-	case PERF_COUNT_SW_PAGE_FAULTS:
-	case PERF_COUNT_SW_PAGE_FAULTS_MIN:
-		*i = INSTRUMENT_PAGE_FAULTS;
-		return true;
-	default:
-		return false;
-	}
-}
-
 bool instrument_of(struct host *host, const uint8_t *attr, size_t len, enum instrument *i)
 {
 	const struct layout *l = &layout_perf_event_attr;
@@ -93,10 +45,23 @@ bool instrument_of(struct host *host, const uint8_t *attr, size_t len, enum inst
 
 	switch (type) {
 	case PERF_TYPE_BREAKPOINT:
-		*i = instrument_of_breakpoint(attr, len);
+		*i = layout_get(l, ATTR_SIGTRAP, attr, len) ? INSTRUMENT_BREAKPOINT_SIGNAL :
+		     layout_get(l, ATTR_BP_TYPE, attr, len) & HW_BREAKPOINT_X ?
+		     INSTRUMENT_BREAKPOINT_CODE : INSTRUMENT_BREAKPOINT_DATA;
 		return true;
 	case PERF_TYPE_SOFTWARE:
-		return instrument_of_software(layout_get(l, ATTR_CONFIG, attr, len), samples, i);
+		switch (layout_get(l, ATTR_CONFIG, attr, len)) {
+		case PERF_COUNT_SW_CPU_CLOCK:
+		case PERF_COUNT_SW_TASK_CLOCK:
+			*i = samples ? INSTRUMENT_CLOCK_SAMPLES : INSTRUMENT_CLOCK;
+			return true;
+		case PERF_COUNT_SW_PAGE_FAULTS:
+		case PERF_COUNT_SW_PAGE_FAULTS_MIN:
+			*i = INSTRUMENT_PAGE_FAULTS;
+			return true;
+		default:
+			return false;
+		}
 	case PERF_TYPE_TRACEPOINT:
 		*i = INSTRUMENT_TRACEPOINT;
 		return true;
@@ -148,16 +113,11 @@ static const struct {
 		"bytes", "AUX areas receive no data" },
 };
 
-static const char *const verdicts[] = {
+const char *const instrument_verdicts[] = {
 	[INSTRUMENT_UNKNOWN] = "unknown", [INSTRUMENT_ABSENT] = "absent",
 	[INSTRUMENT_DEAD] = "dead", [INSTRUMENT_IMPLAUSIBLE] = "implausible",
 	[INSTRUMENT_WORKS] = "works",
 };
-
-static bool needs_breakpoint(enum instrument i)
-{
-	return i <= INSTRUMENT_BREAKPOINT_SIGNAL;
-}
 
 bool instrument_complain(struct instruments *is, enum instrument i, struct buf *out)
 {
@@ -178,7 +138,7 @@ bool instrument_complain(struct instruments *is, enum instrument i, struct buf *
 			 words[i].counted, (unsigned long long)r->counted);
 	if (confine_virtual())
 		buf_adds(out, " in this virtual machine");
-	if (dead && needs_breakpoint(i))
+	if (dead && i <= INSTRUMENT_BREAKPOINT_SIGNAL)
 		buf_adds(out, " (gdb's would not either)");
 	return true;
 }
@@ -206,8 +166,7 @@ void instrument_emit_doubt(struct instruments *is, const uint8_t *attr, size_t l
 	    instrument_of(is->host, attr, len, &i)) {
 		sink_begin(k, "instrument", SINK_OBJECT);
 		sink_symbol(k, "name", instrument_name(i));
-		sink_symbol(k, "verdict",
-			    instrument_verdict_name(instrument_find(is, i)->verdict));
+		sink_symbol(k, "verdict", instrument_verdicts[instrument_find(is, i)->verdict]);
 		sink_symbol(k, "words", buf_str(&why));
 		sink_end(k);
 	}
@@ -235,9 +194,4 @@ const char *instrument_name(enum instrument i)
 const char *instrument_meaning(enum instrument i)
 {
 	return words[i].meaning;
-}
-
-const char *instrument_verdict_name(enum instrument_verdict v)
-{
-	return verdicts[v];
 }

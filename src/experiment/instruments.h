@@ -83,7 +83,10 @@ bool instrument_complain(struct instruments *is, enum instrument i, struct buf *
 bool instrument_doubt(struct instruments *is, const uint8_t *attr, size_t len, uint64_t count,
 		      struct buf *out);
 
-/* Pass the complaint of instrument_doubt() to a sink: a member "instrument" with its name, its verdict and the complaint. */
+/*
+ * Pass the complaint of instrument_doubt() to a sink: a member "instrument" with its name, its
+ * verdict and the complaint.
+ */
 void instrument_emit_doubt(struct instruments *is, const uint8_t *attr, size_t len,
 			   uint64_t count, struct sink *k);
 
@@ -102,10 +105,18 @@ const char *instrument_reason(const struct instrument_result *r);
  */
 const char *instrument_in_use(const uint8_t *attr, size_t len, int error);
 
-/*
- * Return the name of an instrument ("breakpoint.data"), what it measures when it is tried, and the
- * name of a verdict ("dead").
- */
+/* Return the name of an instrument ("breakpoint.data"), and what it measures when it is tried. */
 const char *instrument_name(enum instrument i);
 const char *instrument_meaning(enum instrument i);
-const char *instrument_verdict_name(enum instrument_verdict v);
+
+extern const char *const instrument_verdicts[];	/* names: "dead" */
+
+/*
+ * Judge what was counted while something happened from least to most times.  value: that of the
+ * counter in the end; one that is not 0, but does not advance, is frozen, which is implausible.
+ */
+struct instrument_result instrument_judge(uint64_t value, uint64_t counted, uint64_t least,
+					  uint64_t most);
+
+/* Try an instrument once (instruments_try.c). */
+void instrument_try(struct host *host, enum instrument i, struct instrument_result *r);

@@ -9,7 +9,12 @@
 #include "core/model/model.h"
 #include "engine/rings/own_call.h"
 #include "engine/rings/ring.h"
-#include "experiment/stand_in.h"
+
+/* Idle child processes that stand in for the processes that events of the dump measured. */
+struct stand_ins {
+	struct map children;	/* pid in the dump -> pid of the child */
+	pid_t nobody;
+};
 
 struct replay_engine {
 	struct own_calls *own_calls;	/* owned by the caller, as model and names are */
@@ -38,7 +43,8 @@ struct replayed {
 };
 
 /*
- * Initialise after the caller has set the members up to ring_limit, and zero elsewhere.  Return 0 or a negative errno.
+ * Initialise after the caller has set the members up to ring_limit, and zero elsewhere.  Return
+ * 0 or a negative errno.
  */
 int replay_engine_init(struct replay_engine *r);
 

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The counterparts of a dump's descriptors. */
+/* The counterparts of a dump's descriptors and processes. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "core/lib/die.h"
+#include "core/lib/program.h"
 #include "experiment/replay_engine_internal.h"
-#include "xlat/tables.h"
-
-static const char before[] = "events opened before the dump began";
-static const char absent[] = "events that are not open here";
 
 static uint64_t replay_fd_key(pid_t pid, int fd)
 {
@@ -61,12 +62,6 @@ struct replayed_fd *replay_engine_fd_exact(const struct replay_engine *r,
 	return h && h->event == e->number && !h->closing ? h : NULL;
 }
 
-/* Return a number that is not an open descriptor: fd, if possible. */
-static int no_fd(int fd)
-{
-	return fd < 0 || fcntl(fd, F_GETFD) < 0 ? fd : INT_MAX;
-}
-
 int replay_engine_own_fd(const struct replay_engine *r, const struct call *c, int fd,
 			 const char **why)
 {
@@ -79,11 +74,13 @@ int replay_engine_own_fd(const struct replay_engine *r, const struct call *c, in
 	if (h)
 		return h->own;
 	if (e)
-		*why = e->found ? before : absent;
+		*why = e->found ? "events opened before the dump began" :
+		       "events that are not open here";
 	else if (fd >= 0 && !(c->failed && (c->ret == EBADF || c->desc->class == CLASS_OPEN)))
 		*why = "descriptors that are no events";
 	else
-		return no_fd(fd);
+		/* a number that is not an open descriptor: fd, if possible */
+		return fd < 0 || fcntl(fd, F_GETFD) < 0 ? fd : INT_MAX;
 	return -1;
 }
 
@@ -109,4 +106,84 @@ void replay_engine_close_fds(struct replay_engine *r, bool all)
 		}
 	}
 	free(ended);
+}
+
+/* The number is the same on every architecture; older C libraries lack it. */
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
+
+static void stand_in_end(pid_t child)
+{
+	kill(child, SIGKILL);
+	child_wait(child);
+}
+
+/* Fork a child; it is ready when the pipe has no writer left. */
+static pid_t stand_in_start(void)
+{
+	pid_t parent = getpid(), child;
+	int ends[2], error;
+	char none;
+
+	if (pipe2(ends, O_CLOEXEC))
+		return -errno;
+	child = fork();
+	error = errno;
+	if (!child) {
+		/* close all descriptors, which would keep events open, and sleep until killed */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() != parent)
+			_exit(0);
+		dup2(ends[1], 0);
+		/* close_range(2) requires Linux 5.9 */
+		if (syscall(SYS_close_range, 1, ~0U, 0))
+			for (int fd = (int)sysconf(_SC_OPEN_MAX); fd > 0; fd--)
+				close(fd);
+		close(0);
+		for (;;)
+			pause();
+	}
+	close(ends[1]);
+	while (child > 0 && read(ends[0], &none, 1) < 0 && errno == EINTR)
+		;
+	close(ends[0]);
+	return child < 0 ? -error : child;
+}
+
+pid_t stand_in_for(struct stand_ins *s, pid_t pid)
+{
+	pid_t child = (pid_t)(intptr_t)map_get(&s->children, (uint64_t)pid);
+
+	if (child)
+		return child;
+	if (s->children.len >= STAND_INS_MAX)
+		return -EAGAIN;
+	child = stand_in_start();
+	if (child > 0)
+		map_set(&s->children, (uint64_t)pid, (void *)(intptr_t)child);
+	return child;
+}
+
+pid_t stand_in_nobody(struct stand_ins *s)
+{
+	pid_t child;
+
+	if (s->nobody && kill(s->nobody, 0) && errno == ESRCH)
+		return s->nobody;
+	child = stand_in_start();
+	if (child < 0)
+		return child;
+	stand_in_end(child);
+	return s->nobody = child;
+}
+
+void stand_ins_end(struct stand_ins *s)
+{
+	struct map_slot *slot;
+	size_t at = 0;
+
+	while ((slot = map_next(&s->children, &at)))
+		stand_in_end((pid_t)(intptr_t)slot->value);
+	map_free(&s->children);
 }

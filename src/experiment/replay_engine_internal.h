@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The counterparts of a dump's descriptors and rings. */
+/* The counterparts of a dump's descriptors and processes. */
 #pragma once
 
 #include "experiment/replay_engine.h"
-
-/* More than a group read (16 KiB) or an attr (a page) needs. */
-enum { FENCE_SIZE = 64 * 1024 };
 
 /* A descriptor of the dump and its counterpart. */
 struct replayed_fd {
@@ -14,10 +11,6 @@ struct replayed_fd {
 	uint64_t key;
 	int own;			/* the counterpart */
 	bool closing;			/* its close has begun */
-};
-
-struct replayed_ring {
-	uint64_t at, len;
 };
 
 /* Make own the counterpart of the call's result fd; close it if that is no event. */
@@ -40,6 +33,16 @@ int replay_engine_own_fd(const struct replay_engine *r, const struct call *c, in
 /* Close all descriptors, or those of events that are closed in the dump. */
 void replay_engine_close_fds(struct replay_engine *r, bool all);
 
-/* Repeat the call.  closing: the descriptor that a close closes, or NULL. */
-struct replayed replay_engine_call(struct replay_engine *r, const struct call *c,
-				   struct replayed_fd *closing);
+enum { STAND_INS_MAX = 1024 };
+
+/*
+ * Return the child that stands in for pid, forked at the first call: it has no descriptors
+ * and sleeps.  Or return a negative errno: EAGAIN above STAND_INS_MAX.
+ */
+pid_t stand_in_for(struct stand_ins *s, pid_t pid);
+
+/* Return a pid that no process has, or a negative errno. */
+pid_t stand_in_nobody(struct stand_ins *s);
+
+/* Kill all children and wait for them. */
+void stand_ins_end(struct stand_ins *s);

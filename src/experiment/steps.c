@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The steps of an experiment, one after the other: their words, and those without a call. */
+#include "experiment/steps.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <grp.h>
@@ -10,15 +12,105 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/host/cgroup.h"
 #include "core/host/proc.h"
 #include "core/lib/die.h"
+#include "core/lib/program.h"
 #include "experiment/steps_internal.h"
 #include "experiment/work.h"
 #include "xlat/constants.h"
+
+/* Read "work NAME [NUMBER|"TEXT"]"; the number is 1 by default. */
+static bool read_workload(struct steps *run, struct workload_request *q)
+{
+	*q = (struct workload_request){ .n = 1 };
+	if (run->nwords < 2)
+		return false;
+	run->outcome->measured |= run->nevents;
+	snprintf(q->name, sizeof(q->name), "%s", run->words[1]);
+	if (run->nwords < 3)
+		return true;
+	if (*run->words[2] != '"')
+		return steps_value(run, run->words[2], &q->n);
+	snprintf(q->text, sizeof(q->text), "%s", run->words[2] + 1);
+	return true;
+}
+
+/* work NAME [NUMBER|"TEXT"] */
+static enum step_result step_work(struct steps *run)
+{
+	struct workload_request q;
+	struct buf note = { 0 };
+
+	if (!read_workload(run, &q))
+		return steps_malformed(run);
+	work_note(q.name, q.n, &note);
+	steps_note(run, buf_str(&note));
+	buf_free(&note);
+	return work_run(q.name, q.n, q.text) ? STEP_OK : steps_malformed(run);
+}
+
+/* shell "COMMAND": its result is the exit status; the command inherits our descriptors */
+static enum step_result step_shell(struct steps *run)
+{
+	int status, error;
+	pid_t pid;
+
+	if (run->nwords != 2)
+		return steps_malformed(run);
+	steps_note(run, run->words[1] + 1);
+	pid = fork();
+	if (!pid) {
+		execl(WORK_PROGRAM, "sh", "-c", run->words[1] + 1, (char *)NULL);
+		_exit(127);
+	}
+	error = errno;
+	status = child_wait(pid);
+	if (status < 0)
+		return steps_untried(run, "cannot run a shell: %s", strerror(error));
+	return steps_check_result(run, WIFEXITED(status) ? WEXITSTATUS(status) :
+				  128 + WTERMSIG(status));
+}
+
+/* catch SIGNAL */
+static enum step_result step_catch(struct steps *run)
+{
+	if (!steps_map_signals())
+		return steps_untried(run, "cannot allocate memory for signals");
+	return run->nwords == 2 && steps_catch(run->words[1]) ? STEP_OK : steps_malformed(run);
+}
+
+/* task NAME [NUMBER|"TEXT"]: a workload in the second process; exec and exit end it */
+static enum step_result step_task(struct steps *run)
+{
+	struct workload_request q;
+	struct buf note = { 0 };
+	bool ends;
+	char c;
+
+	if (!read_workload(run, &q))
+		return steps_malformed(run);
+	ends = !strcmp(q.name, "exec") || !strcmp(q.name, "exit");
+	if (!steps_task_pid(run))
+		return steps_untried(run, "cannot start a second process");
+	buf_adds(&note, "the second process: ");
+	work_note(q.name, q.n, &note);
+	if (ends)
+		buf_adds(&note, q.name);
+	steps_note(run, note.data);
+	buf_free(&note);
+	if (send(run->task_link, &q, sizeof(q), MSG_NOSIGNAL) != sizeof(q))
+		return steps_untried(run, "the second process has ended");
+	if (!ends)
+		return recv(run->task_link, &c, 1, 0) == 1 ? STEP_OK : steps_malformed(run);
+	steps_task_wait(run);
+	return STEP_OK;
+}
 
 enum {
 	SHOWN = 4,	/* repetitions of a step that are in the text of the calls */
@@ -89,27 +181,22 @@ static enum step_result step_expect(struct steps *run)
 			   (long long)b);
 }
 
-/* Require a cgroup hierarchy in which the workload can create one. */
-static enum step_result needs_cgroups(struct steps *run)
-{
-	char path[256];
-
-	if (!cgroup_mount(path, sizeof(path)))
-		return steps_untried(run, "%s", mounts_sys_missing() ?:
-				     "no cgroup hierarchy for perf events is mounted, or it is "
-				     "hidden");
-	return access(path, W_OK) ? steps_untried(run, "no cgroup can be created in %s: %s", path,
-						  strerror(errno)) : STEP_OK;
-}
-
 /* needs cgroups|pmus|tracepoints|perfmon|admin|pmu.NAME: set *result, true if it is one of these */
 static bool needs_word(struct steps *run, enum step_result *result)
 {
 	const char *word = run->words[1], *missing = mounts_pmus_missing();
+	char path[256];
 	uint64_t v;
 
+	/* a cgroup hierarchy in which the workload can create one */
 	if (!strcmp(word, "cgroups")) {
-		*result = needs_cgroups(run);
+		*result = !cgroup_mount(path, sizeof(path)) ?
+			  steps_untried(run, "%s", mounts_sys_missing() ?:
+					"no cgroup hierarchy for perf events is mounted, or it is "
+					"hidden") :
+			  access(path, W_OK) ?
+			  steps_untried(run, "no cgroup can be created in %s: %s", path,
+					strerror(errno)) : STEP_OK;
 		return true;
 	}
 	if (!strcmp(word, "pmus")) {
@@ -223,18 +310,6 @@ static void add_program(struct buf *to)
 	buf_addc(to, '"');
 }
 
-/* Append the event that counts each write of the variable, without a modifier. */
-static void add_exact(struct steps *run, struct buf *to)
-{
-	if (run->exact == EXACT_FAULTS && !run->outcome->exact)
-		steps_note(run, "each write to the variable causes a page fault");
-	run->outcome->exact = true;
-	if (run->exact == EXACT_FAULTS)
-		buf_adds(to, "page-faults");
-	else
-		buf_addf(to, "mem:%lu/4:w", (unsigned long)work_watched());
-}
-
 /* Append a word with each $NAME replaced by its value.  Return false if one is unknown. */
 static bool expand_word(struct steps *run, const char *from, size_t len, struct buf *to)
 {
@@ -256,8 +331,16 @@ static bool expand_word(struct steps *run, const char *from, size_t len, struct 
 		snprintf(name, sizeof(name), "%.*s", (int)n - 1, from + 1);
 		if (!strcmp(name, "self"))
 			add_program(to);
-		else if (!strcmp(name, "exact"))
-			add_exact(run, to);
+		else if (!strcmp(name, "exact")) {
+			if (run->exact == EXACT_FAULTS && !run->outcome->exact)
+				steps_note(run, "each write to the variable causes a page fault");
+			run->outcome->exact = true;
+			/* the event that counts each write of the variable, without a modifier */
+			if (run->exact == EXACT_FAULTS)
+				buf_adds(to, "page-faults");
+			else
+				buf_addf(to, "mem:%lu/4:w", (unsigned long)work_watched());
+		}
 		else if (steps_value(run, name, &v))
 			buf_addf(to, "%lld", (long long)v);
 		else
@@ -313,14 +396,10 @@ static bool split_step(struct steps *run, const char *step)
 /* Running steps ---------------------------------------------------------------------- */
 
 static const struct step_word steps[] = {
-	{ "catch", step_catch }, { "close", step_close }, { "drop", step_drop },
-	{ "exists", step_exists }, { "expect", step_expect }, { "fcntl", step_fcntl },
-	{ "find", step_find }, { "ioctl", step_ioctl }, { "let", step_let },
-	{ "limit", step_limit }, { "map", step_map }, { "needs", step_needs },
-	{ "open", step_open }, { "poke", step_poke }, { "poll", step_poll },
-	{ "prctl", step_prctl }, { "protect", step_protect }, { "read", step_read },
-	{ "shell", step_shell }, { "task", step_task }, { "unmap", step_unmap },
-	{ "user", steps_become_user }, { "work", step_work }, { NULL, NULL },
+	{ "catch", step_catch }, { "drop", step_drop }, { "exists", step_exists },
+	{ "expect", step_expect }, { "find", step_find }, { "let", step_let },
+	{ "limit", step_limit }, { "needs", step_needs }, { "shell", step_shell },
+	{ "task", step_task }, { "user", steps_become_user }, { "work", step_work }, { NULL, NULL },
 };
 
 static const struct step_word *find_step(const struct step_word *all, const char *name)
@@ -331,37 +410,27 @@ static const struct step_word *find_step(const struct step_word *all, const char
 	return NULL;
 }
 
-/* Drop "if A OP B" at the start of a step.  Return STEP_FALSE if the condition does not hold. */
-static enum step_result step_if(struct steps *run)
-{
-	uint64_t a, b;
-	bool holds;
-
-	if (run->nwords < 5 || !steps_value(run, run->words[1], &a) ||
-	    !steps_value(run, run->words[3], &b) ||
-	    !steps_compare(a, run->words[2], b, &holds))
-		return steps_malformed(run);
-	run->nwords -= 4;
-	memmove(run->words, run->words + 4, run->nwords * sizeof(*run->words));
-	return holds ? STEP_OK : STEP_FALSE;
-}
-
 static enum step_result run_step(struct steps *run, const char *text)
 {
 	const struct step_word *kind;
+	uint64_t a, b;
+	bool holds;
 
 	if (!split_step(run, text))
 		return steps_malformed(run);
-	if (!strcmp(run->words[0], "if"))
-		switch (step_if(run)) {
-		case STEP_FALSE:
+	/* "if A OP B" before a step */
+	if (!strcmp(run->words[0], "if")) {
+		if (run->nwords < 5 || !steps_value(run, run->words[1], &a) ||
+		    !steps_value(run, run->words[3], &b) ||
+		    !steps_compare(a, run->words[2], b, &holds))
+			return steps_malformed(run);
+		if (!holds)
 			return STEP_OK;
-		case STEP_UNTRIED:
-			return STEP_UNTRIED;
-		case STEP_OK:
-			break;
-		}
-	kind = find_step(run->more, run->words[0]) ?: find_step(steps, run->words[0]);
+		run->nwords -= 4;
+		memmove(run->words, run->words + 4, run->nwords * sizeof(*run->words));
+	}
+	kind = find_step(run->more, run->words[0]) ?: find_step(steps, run->words[0]) ?:
+	       find_step(steps_calls, run->words[0]);
 	return kind ? kind->run(run) : steps_malformed(run);
 }
 
@@ -414,30 +483,22 @@ static enum step_result repeat_step(struct steps *run, const char *step)
 	return result;
 }
 
-/* Run a step; after "control", a result that contradicts it leaves the claim untried. */
-static enum step_result run_line(struct steps *run, const char *line)
-{
-	static const char control[] = "control ";
-	enum step_result result;
-
-	if (strncmp(line, control, strlen(control)))
-		return repeat_step(run, line);
-	result = repeat_step(run, line + strlen(control));
-	return result == STEP_FALSE ? steps_untried(run, "its control failed: %s: %s",
-						    run->outcome->expected, run->outcome->seen) :
-	       result;
-}
-
 enum step_result steps_run(struct steps *run, const char *lines)
 {
+	static const char control[] = "control ";
 	enum step_result result = STEP_OK;
 	char *copy = xstrdup(lines), *at = copy, *next;
 
-	while (result == STEP_OK && *at) {
+	for (; result == STEP_OK && *at; at = next + 1) {
+		bool controls = !strncmp(at, control, strlen(control));
+
 		next = strchr(at, '\n');
 		*next = '\0';
-		result = run_line(run, at);
-		at = next + 1;
+		result = repeat_step(run, controls ? at + strlen(control) : at);
+		/* a control that is contradicted leaves the claim untried */
+		if (controls && result == STEP_FALSE)
+			result = steps_untried(run, "its control failed: %s: %s",
+					       run->outcome->expected, run->outcome->seen);
 	}
 	free(copy);
 	run->step = NULL;

@@ -44,7 +44,7 @@ struct record_value {
 
 struct record_values {
 	struct record_value *list;
-	size_t n, cap;
+	size_t n;
 };
 
 struct step_event {

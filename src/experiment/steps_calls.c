@@ -67,14 +67,6 @@ struct opening {
 	uint64_t pid, cpu, group, flags;
 };
 
-static bool open_arguments(struct steps *run, struct opening *o)
-{
-	*o = (struct opening){ .cpu = UINT64_MAX, .group = UINT64_MAX, .flags = run->flags };
-	return step_option(run, "pid", &o->pid) >= 0 && step_option(run, "cpu", &o->cpu) >= 0 &&
-	       step_option(run, "group", &o->group) >= 0 &&
-	       step_option(run, "flags", &o->flags) >= 0;
-}
-
 /* Apply each poke=OFFSET/BYTES:VALUE to the attr's bytes. */
 static bool poke_bytes(struct steps *run, uint8_t *bytes)
 {
@@ -134,35 +126,27 @@ static int open_bytes(struct steps *run, const struct attr_text *attr,
 	return fd;
 }
 
-static struct step_event *name_event(struct steps *run, const char *name)
-{
-	struct step_event *e = steps_event(run, name);
-
-	if (!e && run->nevents < STEPS_EVENTS)
-		e = &run->events[run->nevents++];
-	if (!e)
-		return NULL;
-	record_values_free(&e->record);
-	*e = (struct step_event){ .fd = -1 };
-	snprintf(e->name, sizeof(e->name), "%s", name);
-	return e;
-}
-
 /* open NAME EVENT|null|bad [pid=] [cpu=] [group=] [flags=] [poke=] */
 enum step_result step_open(struct steps *run)
 {
 	struct event_list list = { 0 };
 	enum instrument needed;
 	struct step_event *e;
-	struct opening o;
+	struct opening o = { .cpu = UINT64_MAX, .group = UINT64_MAX, .flags = run->flags };
 
 	if (run->nwords < 3)
 		return steps_malformed(run);
-	if (!open_arguments(run, &o))
+	if (step_option(run, "pid", &o.pid) < 0 || step_option(run, "cpu", &o.cpu) < 0 ||
+	    step_option(run, "group", &o.group) < 0 || step_option(run, "flags", &o.flags) < 0)
 		return STEP_UNTRIED;
-	e = name_event(run, run->words[1]);
+	e = steps_event(run, run->words[1]);
+	if (!e && run->nevents < STEPS_EVENTS)
+		e = &run->events[run->nevents++];
 	if (!e)
 		return steps_malformed(run);
+	record_values_free(&e->record);
+	*e = (struct step_event){ .fd = -1 };
+	snprintf(e->name, sizeof(e->name), "%s", run->words[1]);
 	if (!strcmp(run->words[2], "null"))
 		return steps_check_result(run, open_at(run, NULL, &o));
 	if (!strcmp(run->words[2], "bad"))
@@ -182,7 +166,7 @@ enum step_result step_open(struct steps *run)
 
 /* Calls on an event ------------------------------------------------------------------------- */
 
-enum step_result step_close(struct steps *run)
+static enum step_result step_close(struct steps *run)
 {
 	struct step_event *e = named_event(run);
 	int fd;
@@ -195,7 +179,7 @@ enum step_result step_close(struct steps *run)
 }
 
 /* read NAME [BYTES] */
-enum step_result step_read(struct steps *run)
+static enum step_result step_read(struct steps *run)
 {
 	struct step_event *e = named_event(run);
 	uint64_t size = run->read_bytes ? run->read_bytes : sizeof(e->words);
@@ -205,21 +189,6 @@ enum step_result step_read(struct steps *run)
 	if (size > sizeof(e->words))
 		return steps_malformed(run);
 	return steps_check_result(run, own_call_read(run->own_calls, e->fd, e->words, size));
-}
-
-/* Write the attr of the event that text describes to memory, for MODIFY_ATTRIBUTES. */
-static bool attr_argument(struct steps *run, const char *text, uint8_t *memory)
-{
-	struct event_list list = { 0 };
-
-	if (!event_list_add(&list, run->host, text)) {
-		steps_untried(run, "%s: %s", text, list.why);
-		return false;
-	}
-	use_known_size(run, &list.events[0].attr);
-	memcpy(memory, list.events[0].attr.bytes, list.events[0].attr.len);
-	event_list_free(&list);
-	return true;
 }
 
 /*
@@ -237,20 +206,6 @@ static uint64_t kept_query(uint32_t n)
 	return mprotect(p, page, PROT_READ) ? 0 : (uintptr_t)p + page - sizeof(n);
 }
 
-/* Pad the text in memory with blanks to as many bytes as the expression says. */
-static bool pad_text(struct steps *run, const char *bytes)
-{
-	char *text = (char *)run->memory;
-	size_t len = strlen(text);
-	uint64_t n;
-
-	if (!steps_value(run, bytes, &n) || n < len || n >= STEPS_MEMORY)
-		return false;
-	memset(text + len, ' ', n - len);
-	text[n] = '\0';
-	return true;
-}
-
 /*
  * Set *arg to the third argument of ioctl:
  *	EVENT		its descriptor
@@ -264,6 +219,7 @@ static bool pad_text(struct steps *run, const char *bytes)
 static bool ioctl_argument(struct steps *run, const char *word, uint8_t *memory, uint64_t *arg)
 {
 	const struct step_event *e = steps_event(run, word);
+	struct event_list list = { 0 };
 	uint64_t v;
 
 	*arg = (uintptr_t)memory;
@@ -276,7 +232,13 @@ static bool ioctl_argument(struct steps *run, const char *word, uint8_t *memory,
 		snprintf((char *)memory, ATTR_TEXT_MAX, "%s", word + 1);
 		return true;
 	case '@':
-		return attr_argument(run, word + 1, memory);
+		/* for MODIFY_ATTRIBUTES */
+		if (!event_list_add(&list, run->host, word + 1))
+			return steps_untried(run, "%s: %s", word + 1, list.why), false;
+		use_known_size(run, &list.events[0].attr);
+		memcpy(memory, list.events[0].attr.bytes, list.events[0].attr.len);
+		event_list_free(&list);
+		return true;
 	case '&':
 		if (!steps_value(run, word + 1, &v))
 			return false;
@@ -292,10 +254,12 @@ static bool ioctl_argument(struct steps *run, const char *word, uint8_t *memory,
 }
 
 /* ioctl NAME REQUEST [ARGUMENT [BYTES]]; REQUEST without PERF_EVENT_IOC_, or an expression */
-enum step_result step_ioctl(struct steps *run)
+static enum step_result step_ioctl(struct steps *run)
 {
 	struct step_event *e = named_event(run);
-	uint64_t request = 0, arg = 0;
+	uint64_t request = 0, arg = 0, n;
+	char *text = (char *)run->memory;
+	size_t len;
 	int64_t result;
 
 	if (!e || run->nwords < 3)
@@ -306,9 +270,15 @@ enum step_result step_ioctl(struct steps *run)
 				  ioctl_descs[i].compat;
 	memset(run->memory, 0, sizeof(run->memory));
 	if ((!request && !steps_value(run, run->words[2], &request)) ||
-	    (run->nwords > 3 && !ioctl_argument(run, run->words[3], run->memory, &arg)) ||
-	    (run->nwords > 4 && !pad_text(run, run->words[4])))
+	    (run->nwords > 3 && !ioctl_argument(run, run->words[3], run->memory, &arg)))
 		return steps_malformed(run);
+	if (run->nwords > 4) {
+		len = strlen(text);
+		if (!steps_value(run, run->words[4], &n) || n < len || n >= STEPS_MEMORY)
+			return steps_malformed(run);
+		memset(text + len, ' ', n - len);
+		text[n] = '\0';
+	}
 	result = own_call_ioctl(run->own_calls, e->fd, (uint32_t)request, arg);
 	memcpy(&run->out, run->memory, sizeof(run->out));
 	memcpy(run->query, run->memory, sizeof(run->query));
@@ -317,7 +287,7 @@ enum step_result step_ioctl(struct steps *run)
 }
 
 /* map NAME PAGES [r|w|rw|rwx] [private] [at=BYTES]; at offset 0 this is the ring */
-enum step_result step_map(struct steps *run)
+static enum step_result step_map(struct steps *run)
 {
 	struct step_event *e = named_event(run);
 	uint64_t pages, at = 0, page = (uint64_t)sysconf(_SC_PAGESIZE);
@@ -348,7 +318,7 @@ enum step_result step_map(struct steps *run)
 	return steps_check_result(run, result < 0 && result > -4096 ? result : 0);
 }
 
-enum step_result step_unmap(struct steps *run)
+static enum step_result step_unmap(struct steps *run)
 {
 	struct step_event *e = named_event(run);
 	uint8_t *ring;
@@ -361,7 +331,7 @@ enum step_result step_unmap(struct steps *run)
 }
 
 /* protect NAME: make the mapping writable */
-enum step_result step_protect(struct steps *run)
+static enum step_result step_protect(struct steps *run)
 {
 	struct step_event *e = named_event(run);
 
@@ -374,31 +344,29 @@ enum step_result step_protect(struct steps *run)
 }
 
 /* poke NAME FIELD EXPRESSION: write to the struct perf_event_mmap_page */
-enum step_result step_poke(struct steps *run)
+static enum step_result step_poke(struct steps *run)
 {
-	const struct layout *p = &layout_perf_event_mmap_page;
 	struct step_event *e = named_event(run);
 	struct buf note = { 0 };
 	uint64_t v;
-	size_t i = 0;
+	const struct field *f;
 
 	if (!e || run->nwords != 4 || !e->ring || e->overwrite)
 		return steps_malformed(run);
 	if (!steps_value(run, run->words[3], &v))
 		return STEP_UNTRIED;
-	while (i < p->n && strcmp(p->fields[i].name, run->words[2]))
-		i++;
-	if (i == p->n)
+	f = layout_field(&layout_perf_event_mmap_page, run->words[2]);
+	if (!f)
 		return steps_malformed(run);
 	buf_addf(&note, "write to the first page: %s = %llu", run->words[2], (unsigned long long)v);
 	steps_note(run, note.data);
 	buf_free(&note);
-	field_set(&p->fields[i], v, e->ring);
+	field_set(f, v, e->ring);
 	return STEP_OK;
 }
 
 /* poll NAME: its result is revents, without waiting */
-enum step_result step_poll(struct steps *run)
+static enum step_result step_poll(struct steps *run)
 {
 	struct step_event *e = named_event(run);
 	struct pollfd p = { .fd = e ? e->fd : -1, .events = POLLIN };
@@ -414,7 +382,7 @@ enum step_result step_poll(struct steps *run)
 }
 
 /* prctl OPERATION */
-enum step_result step_prctl(struct steps *run)
+static enum step_result step_prctl(struct steps *run)
 {
 	uint64_t op;
 
@@ -425,7 +393,7 @@ enum step_result step_prctl(struct steps *run)
 }
 
 /* fcntl NAME COMMAND [EXPRESSION|owner]; owner is a struct f_owner_ex for this thread */
-enum step_result step_fcntl(struct steps *run)
+static enum step_result step_fcntl(struct steps *run)
 {
 	const struct f_owner_ex owner = { .type = F_OWNER_TID, .pid = gettid() };
 	struct step_event *e = named_event(run);
@@ -443,3 +411,10 @@ enum step_result step_fcntl(struct steps *run)
 	});
 	return steps_check_result(run, result);
 }
+
+const struct step_word steps_calls[] = {
+	{ "close", step_close }, { "fcntl", step_fcntl }, { "ioctl", step_ioctl },
+	{ "map", step_map }, { "open", step_open }, { "poke", step_poke }, { "poll", step_poll },
+	{ "prctl", step_prctl }, { "protect", step_protect }, { "read", step_read },
+	{ "unmap", step_unmap }, { NULL, NULL },
+};

@@ -2,13 +2,10 @@
 /* The step "find": records in rings, by the values of their fields. */
 #include "experiment/steps_internal.h"
 
-#include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/abi/arch.h"
-#include "core/abi/layout.h"
 #include "core/abi/record.h"
 #include "core/lib/die.h"
 #include "engine/rings/ring.h"
@@ -36,32 +33,24 @@ static struct fields_sink *to_fields(struct sink *s)
 	return (struct fields_sink *)s; /* sink is its first member */
 }
 
-static struct record_value *fields_add(struct sink *s, const char *key)
-{
-	struct fields_sink *f = to_fields(s);
-	struct record_values *out = f->out;
-	struct buf path = { 0 };
-
-	for (unsigned int i = 1; i <= f->depth && i < DEPTH; i++)
-		if (*f->level[i].key)
-			buf_addf(&path, "%s.", f->level[i].key);
-	if (f->depth && f->depth < DEPTH && f->level[f->depth].array)
-		buf_addu(&path, f->level[f->depth].n++);
-	else
-		buf_adds(&path, key ? key : "");
-	if (out->n == out->cap) {
-		out->cap = out->cap ? 2 * out->cap : 32;
-		out->list = xrealloc(out->list, out->cap * sizeof(*out->list));
-	}
-	out->list[out->n] = (struct record_value){ .path = xstrdup(buf_str(&path)) };
-	buf_free(&path);
-	return &out->list[out->n++];
-}
-
 static void fields_value(struct sink *s, const char *key, const struct value *v)
 {
-	struct record_value *f = fields_add(s, key);
+	struct fields_sink *to = to_fields(s);
+	struct record_values *out = to->out;
+	struct record_value *f;
+	struct buf path = { 0 };
 
+	for (unsigned int i = 1; i <= to->depth && i < DEPTH; i++)
+		if (*to->level[i].key)
+			buf_addf(&path, "%s.", to->level[i].key);
+	if (to->depth && to->depth < DEPTH && to->level[to->depth].array)
+		buf_addu(&path, to->level[to->depth].n++);
+	else
+		buf_adds(&path, key ? key : "");
+	out->list = xgrow(out->list, out->n, sizeof(*out->list));
+	f = &out->list[out->n++];
+	*f = (struct record_value){ .path = xstrdup(buf_str(&path)) };
+	buf_free(&path);
 	if (v->kind == VALUE_SYMBOL || v->kind == VALUE_STRING)
 		f->text = xstrndup(v->text, strnlen(v->text, v->len));
 	else
@@ -110,19 +99,6 @@ static const struct sink_ops fields_ops = {
 	.begin = fields_begin, .end = fields_end, .value = fields_value, .note = fields_note,
 };
 
-static void fields_read(const uint8_t *bytes, size_t len, const struct record_format *format,
-			struct record_values *out)
-{
-	struct fields_sink f = {
-		.sink = { .ops = &fields_ops, .full = true, .max_string = 4096 }, .out = out,
-	};
-
-	sink_uint(&f.sink, "header.type", load_uint(bytes, 4));
-	sink_uint(&f.sink, "header.misc", load_uint(bytes + 4, 2));
-	sink_uint(&f.sink, "header.size", load_uint(bytes + 6, 2));
-	record_emit(bytes, len, format, NULL, &f.sink, NULL);
-}
-
 /* Finding ---------------------------------------------------------------------------- */
 
 struct search {
@@ -134,14 +110,6 @@ struct search {
 	struct record_values fields; /* of the current record */
 	bool malformed;
 };
-
-/* Return whether a field is that text; "TEXT*" matches a prefix. */
-static bool text_matches(const struct record_value *f, const char *text)
-{
-	size_t n = strcspn(text, "*");
-
-	return f->text && !strncmp(f->text, text, n) && (text[n] == '*' || !f->text[n]);
-}
 
 /* Evaluate FIELD==EXPRESSION, FIELD&EXPRESSION, ..., FIELD="TEXT" or FIELD="TEXT*". */
 static bool condition_holds(struct search *s, const char *word)
@@ -158,8 +126,14 @@ static bool condition_holds(struct search *s, const char *word)
 	f = record_values_find(&s->fields, path);
 	if (!f)
 		return false;
-	if (!strcmp(op, "="))
-		return text_matches(f, word + n + 2);
+	if (!strcmp(op, "=")) {
+		const char *text = word + n + 2;
+		size_t len = strcspn(text, "*");
+
+		/* "TEXT*" matches a prefix */
+		return f->text && !strncmp(f->text, text, len) &&
+		       (text[len] == '*' || !f->text[len]);
+	}
 	if (!steps_value(s->run, word + n + width, &v) ||
 	    !steps_compare(f->number, op, v, &yes))
 		s->malformed = true;
@@ -169,13 +143,20 @@ static bool condition_holds(struct search *s, const char *word)
 static void match_record(void *ctx, const uint8_t *bytes, size_t len)
 {
 	struct search *s = ctx;
+	struct fields_sink f = {
+		.sink = { .ops = &fields_ops, .full = true, .max_string = 4096 },
+		.out = &s->fields,
+	};
 	bool all = true;
 
 	if (s->type != ANY && load_uint(bytes, 4) != s->type)
 		return;
 	s->all++;
 	record_values_free(&s->fields);
-	fields_read(bytes, len, &s->format, &s->fields);
+	sink_uint(&f.sink, "header.type", load_uint(bytes, 4));
+	sink_uint(&f.sink, "header.misc", load_uint(bytes + 4, 2));
+	sink_uint(&f.sink, "header.size", load_uint(bytes + 6, 2));
+	record_emit(bytes, len, &s->format, NULL, &f.sink, NULL);
 	for (size_t i = s->first; i < s->run->nwords && all; i++)
 		all = condition_holds(s, s->run->words[i]);
 	if (!all)
@@ -187,12 +168,16 @@ static void match_record(void *ctx, const uint8_t *bytes, size_t len)
 	}
 }
 
-/* Note in the trace how many records were found, and of how many if there are conditions. */
-static void note_found(const struct search *s)
+static enum step_result find_result(struct search *s)
 {
 	struct steps *run = s->run;
 	struct buf note = { 0 };
+	uint64_t want;
+	bool good = s->found > 0;
 
+	if (s->malformed)
+		return steps_malformed(run);
+	/* note how many records were found, and of how many if there are conditions */
 	buf_addf(&note, "PERF_RECORD_%s", run->words[s->first - 1]);
 	for (size_t i = s->first; i < run->nwords; i++)
 		buf_addf(&note, "%s %s", i == s->first ? " with" : ",", run->words[i]);
@@ -201,17 +186,6 @@ static void note_found(const struct search *s)
 		buf_addf(&note, " of %llu", (unsigned long long)s->all);
 	steps_note(run, note.data);
 	buf_free(&note);
-}
-
-static enum step_result find_result(struct search *s)
-{
-	struct steps *run = s->run;
-	uint64_t want;
-	bool good = s->found > 0;
-
-	if (s->malformed)
-		return steps_malformed(run);
-	note_found(s);
 	if (run->wanted && !strcmp(run->wanted, "any"))
 		good = true;
 	else if (run->wanted && !strcmp(run->wanted, "none"))

@@ -46,19 +46,7 @@ struct workload_request {
 /* Wait for the end of the second process. */
 void steps_task_wait(struct steps *run);
 
-/* Steps on events, on rings, and of workloads. */
-enum step_result step_close(struct steps *run);
-enum step_result step_read(struct steps *run);
-enum step_result step_ioctl(struct steps *run);
-enum step_result step_map(struct steps *run);
-enum step_result step_unmap(struct steps *run);
-enum step_result step_poke(struct steps *run);
-enum step_result step_protect(struct steps *run);
-enum step_result step_poll(struct steps *run);
-enum step_result step_prctl(struct steps *run);
-enum step_result step_fcntl(struct steps *run);
+/* The steps that make calls on events, up to one without a name. */
+extern const struct step_word steps_calls[];
+
 enum step_result step_find(struct steps *run);
-enum step_result step_work(struct steps *run);
-enum step_result step_task(struct steps *run);
-enum step_result step_shell(struct steps *run);
-enum step_result step_catch(struct steps *run);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What the steps of an experiment share: its outcome, events and variables, and a second process. */
+/* What the steps of an experiment share: outcome, events, variables, and a second process. */
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "core/abi/strings.h"
 #include "core/lib/program.h"
 #include "experiment/steps_internal.h"
 #include "experiment/work.h"
@@ -130,20 +131,15 @@ static void count_signal(int sig, siginfo_t *info, void *context)
 
 bool steps_catch(const char *name)
 {
-	static const struct {
-		const char *name;
-		int sig;
-	} all[] = { { "SIGIO", SIGIO }, { "SIGTRAP", SIGTRAP }, { "SIGUSR1", SIGUSR1 } };
+	int sig = signal_by_name(name);
 	struct sigaction sa = { .sa_sigaction = count_signal,
 				.sa_flags = SA_SIGINFO | SA_RESTART | SA_NODEFER };
 
-	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
-		if (!strcmp(all[i].name, name)) {
-			signals->count = 0; /* no page fault in the handler */
-			sigaction(all[i].sig, &sa, NULL);
-			return true;
-		}
-	return false;
+	if (sig != SIGIO && sig != SIGTRAP && sig != SIGUSR1)
+		return false;
+	signals->count = 0; /* no page fault in the handler */
+	sigaction(sig, &sa, NULL);
+	return true;
 }
 
 bool steps_map_signals(void)
@@ -160,23 +156,11 @@ bool steps_map_signals(void)
 
 /* The second process ------------------------------------------------------------------ */
 
-/* Run a workload, or catch a signal.  Return false if it is unknown. */
-static bool run_request(const struct workload_request *q)
-{
-	bool known;
-
-	if (!strcmp(q->name, "catch"))
-		return steps_catch(q->text);
-	alarm(TASK_TIMEOUT);
-	known = work_run(q->name, q->n, q->text);
-	alarm(0);
-	return known;
-}
-
 static _Noreturn void run_requests(int link, enum steps_exact exact)
 {
 	char *const argv[] = { (char *)"sh", (char *)"-c", (char *)":", NULL };
 	struct workload_request q;
+	bool known;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_DUMPABLE, 1);
@@ -189,25 +173,21 @@ static _Noreturn void run_requests(int link, enum steps_exact exact)
 			execve(WORK_PROGRAM, argv, (char *[]){ NULL });
 		if (!strcmp(q.name, "exit"))
 			break;
+		alarm(TASK_TIMEOUT);
+		known = !strcmp(q.name, "catch") ? steps_catch(q.text) :
+			work_run(q.name, q.n, q.text);
+		alarm(0);
 		/* an empty answer reports an unknown workload */
-		if (send(link, "", run_request(&q) ? 1 : 0, MSG_NOSIGNAL) != 1)
+		if (send(link, "", known ? 1 : 0, MSG_NOSIGNAL) != 1)
 			break;
 	}
 	_exit(0);
 }
 
-/* Wait until the process is ready.  The fork made our own pages shared. */
-static void await_task(struct steps *run)
-{
-	char c;
-
-	if (recv(run->task_link, &c, 1, 0) == 1 && run->exact == EXACT_FAULTS)
-		work_memory_ready();
-}
-
 pid_t steps_task_pid(struct steps *run)
 {
 	int ends[2];
+	char c;
 
 	if (run->task)
 		return run->task > 0 ? run->task : 0;
@@ -220,7 +200,9 @@ pid_t steps_task_pid(struct steps *run)
 	}
 	close(ends[1]);
 	run->task_link = ends[0];
-	await_task(run);
+	/* when it is ready; the fork made our own pages shared */
+	if (recv(run->task_link, &c, 1, 0) == 1 && run->exact == EXACT_FAULTS)
+		work_memory_ready();
 	return run->task > 0 ? run->task : 0;
 }
 

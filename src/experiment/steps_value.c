@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Expressions in the steps of experiments, and the results that steps expect. */
 #include <ctype.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <sched.h>
@@ -9,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "core/abi/arch.h"
@@ -20,6 +18,8 @@
 #include "core/host/host.h"
 #include "core/host/rights.h"
 #include "core/host/sysfile.h"
+#include "core/lib/clock.h"
+#include "core/lib/nearest.h"
 #include "engine/rings/bpf.h"
 #include "experiment/steps_internal.h"
 #include "experiment/trial.h"
@@ -29,11 +29,6 @@
 #include "xlat/tables.h"
 
 /* Events ------------------------------------------------------------------------------ */
-
-static uint64_t attr_of(const struct step_event *e, unsigned int index)
-{
-	return layout_get(&layout_perf_event_attr, index, e->attr, sizeof(e->attr));
-}
 
 /*
  * Return the index of "value", "id1", "lost", ... among the words that read(2) returned
@@ -45,7 +40,8 @@ static int read_index(const struct step_event *e, const char *what)
 		const char *name;
 		uint64_t bit;
 	} each[] = { { "value", 0 }, { "id", PERF_FORMAT_ID }, { "lost", PERF_FORMAT_LOST } };
-	uint64_t format = attr_of(e, ATTR_READ_FORMAT);
+	uint64_t format = layout_get(&layout_perf_event_attr, ATTR_READ_FORMAT, e->attr,
+				     sizeof(e->attr));
 	int times = !!(format & PERF_FORMAT_TOTAL_TIME_ENABLED), at, width = 0, place = -1;
 	bool group = format & PERF_FORMAT_GROUP;
 
@@ -75,28 +71,20 @@ static int read_index(const struct step_event *e, const char *what)
 	return 1 + times + at * width + place;
 }
 
-static bool record_field(const struct step_event *e, const char *name, uint64_t *v)
-{
-	const struct record_value *f = record_values_find(&e->record, name);
-
-	if (f)
-		*v = f->number;
-	return f;
-}
-
 static bool layout_value(const struct layout *l, const char *name, const uint8_t *bytes,
 			 size_t len, uint64_t *v)
 {
-	for (size_t i = 0; bytes && i < l->n; i++)
-		if (!strcmp(l->fields[i].name, name)) {
-			*v = layout_get(l, (unsigned int)i, bytes, len);
-			return true;
-		}
-	return false;
+	const struct field *f = layout_field(l, name);
+
+	if (!f || !bytes)
+		return false;
+	*v = field_get(f, bytes, len);
+	return true;
 }
 
 static bool event_value(const struct step_event *e, const char *what, uint64_t *v)
 {
+	const struct record_value *f;
 	int place;
 
 	if (!strcmp(what, "fd"))
@@ -105,9 +93,12 @@ static bool event_value(const struct step_event *e, const char *what, uint64_t *
 		*v = e->found;
 	else if (!strcmp(what, "ring"))
 		*v = (uintptr_t)e->ring;
-	else if (!strncmp(what, "rec.", 4))
-		return record_field(e, what + 4, v);
-	else if (!strncmp(what, "page.", 5))
+	else if (!strncmp(what, "rec.", 4)) {
+		f = record_values_find(&e->record, what + 4);
+		if (!f)
+			return false;
+		*v = f->number;
+	} else if (!strncmp(what, "page.", 5))
 		return layout_value(&layout_perf_event_mmap_page, what + 5, e->ring,
 				    layout_perf_event_mmap_page.size, v);
 	else if (!strncmp(what, "attr.", 5))
@@ -138,45 +129,6 @@ static bool find_named(const struct named_value *all, const char *name, uint64_t
 	return false;
 }
 
-static bool signal_value(const char *what, uint64_t *v)
-{
-	const volatile struct step_signals *s = steps_signals();
-
-	return s && find_named((const struct named_value[]){
-		{ "count", s->count }, { "first", s->first_code }, { "code", s->code },
-		{ "signo", s->signo }, { "fd", s->fd }, { "addr", s->addr },
-		{ "data", s->data }, { "type", s->type }, { NULL, 0 },
-	}, what, v);
-}
-
-static uint64_t clock_now(int id)
-{
-	struct timespec t = { 0, 0 };
-
-	clock_gettime(id, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
-static uint64_t online_cpus(void)
-{
-	struct cpus c = { 0 };
-	uint64_t n;
-
-	cpus_online(&c);
-	n = c.n;
-	cpus_free(&c);
-	return n;
-}
-
-/* Return a descriptor of the root cgroup, or -1 if cgroups are not mounted. */
-static uint64_t root_cgroup(void)
-{
-	char path[256];
-
-	return (uint64_t)(cgroup_mount(path, sizeof(path)) ?
-			  open(path, O_RDONLY | O_CLOEXEC) : -1);
-}
-
 /* Return a CPU below work_cpu() in our affinity mask, or -1. */
 static uint64_t other_cpu(void)
 {
@@ -190,20 +142,16 @@ static uint64_t other_cpu(void)
 	return UINT64_MAX;
 }
 
-/* Return the user of a process, or -1. */
-static uint64_t owner_uid(const char *pid)
+/* Set *v to a value of the steps, this machine or process.  Return false for an unknown name. */
+static bool builtin_value(struct steps *run, const char *name, uint64_t *v)
 {
-	char path[64];
-	struct stat st;
+	struct cpus online = { 0 };
+	char path[256];
 
-	snprintf(path, sizeof(path), "/proc/%.20s", pid);
-	return stat(path, &st) ? UINT64_MAX : st.st_uid;
-}
-
-/* Set *v to a value of this machine or process.  Return false for an unknown name. */
-static bool machine_value(const char *name, uint64_t *v)
-{
-	const struct named_value cheap[] = {
+	if (find_named((const struct named_value[]){
+		{ "ret", (uint64_t)run->ret }, { "size", run->size }, { "out", run->out },
+		{ NULL, 0 },
+	}, name, v) || find_named((const struct named_value[]){
 		{ "pid", (uint64_t)getpid() }, { "tid", (uint64_t)gettid() },
 		{ "ppid", (uint64_t)getppid() }, { "uid", getuid() },
 		{ "page", (uint64_t)sysconf(_SC_PAGESIZE) }, { "longsize", sizeof(long) },
@@ -211,18 +159,21 @@ static bool machine_value(const char *name, uint64_t *v)
 		{ "writer", (uintptr_t)work_write },
 		{ "calledat", work_called_offset() }, { "mycpu", (uint64_t)work_cpu() },
 		{ "x86", arch_native()->regs == &xlat_perf_regs_x86 }, { NULL, 0 },
-	};
-
-	if (find_named(cheap, name, v))
+	}, name, v))
 		return true;
-	if (!strcmp(name, "othercpu"))
+	if (!strcmp(name, "task"))
+		*v = (uint64_t)steps_task_pid(run);
+	else if (!strcmp(name, "othercpu"))
 		*v = other_cpu();
 	else if (!strcmp(name, "attrsize"))
 		*v = trial_attr_size();
-	else if (!strcmp(name, "ncpus"))
-		*v = online_cpus();
-	else if (!strcmp(name, "cgroup"))
-		*v = root_cgroup();
+	else if (!strcmp(name, "ncpus")) {
+		cpus_online(&online);
+		*v = online.n;
+		cpus_free(&online);
+	} else if (!strcmp(name, "cgroup")) /* the root's descriptor, or -1 if none is mounted */
+		*v = (uint64_t)(cgroup_mount(path, sizeof(path)) ?
+				open(path, O_RDONLY | O_CLOEXEC) : -1);
 	else if (!strcmp(name, "bpfjit"))
 		*v = (uint64_t)rights_sysctl("../net/core/bpf_jit_enable", 0);
 	else if (!strcmp(name, "perfmon"))
@@ -237,73 +188,40 @@ static bool machine_value(const char *name, uint64_t *v)
 	return true;
 }
 
-static bool builtin_value(struct steps *run, const char *name, uint64_t *v)
-{
-	const struct named_value run_values[] = {
-		{ "ret", (uint64_t)run->ret }, { "size", run->size }, { "out", run->out },
-		{ NULL, 0 },
-	};
-
-	if (find_named(run_values, name, v))
-		return true;
-	if (strcmp(name, "task"))
-		return machine_value(name, v);
-	*v = (uint64_t)steps_task_pid(run);
-	return true;
-}
-
-/* Return the descriptor of a program of that type, or a negative errno. */
-static uint64_t load_program(struct steps *run, uint32_t type)
-{
-	steps_note(run, "load a BPF program");
-	return (uint64_t)(int64_t)bpf_load(type, 1);
-}
-
-/* Set *v to a sysctl; without it the step is untried. */
-static bool sysctl_value(struct steps *run, const char *name, uint64_t *v)
-{
-	long value = rights_sysctl(name, LONG_MIN);
-
-	if (value == LONG_MIN) {
-		steps_untried(run, "the sysctl %s cannot be read", name);
-		return false;
-	}
-	*v = (uint64_t)value;
-	return true;
-}
-
 static bool prefixed_value(struct steps *run, const char *name, const char *rest, uint64_t *v)
 {
+	const volatile struct step_signals *s = steps_signals();
 	const struct step_event *e;
+	char path[64];
+	struct stat st;
+	long value;
 
-	if (!strcmp(name, "sys"))
-		return sysctl_value(run, rest, v);
-	else if (!strcmp(name, "pmu"))
+	if (!strcmp(name, "sys")) {
+		value = rights_sysctl(rest, LONG_MIN);
+		if (value == LONG_MIN)
+			return steps_untried(run, "the sysctl %s cannot be read", rest), false;
+		*v = (uint64_t)value;
+	} else if (!strcmp(name, "pmu"))
 		*v = (uint64_t)host_pmu_type(run->host, rest);
-	else if (!strcmp(name, "owner"))
-		*v = owner_uid(rest);
-	else if (!strcmp(name, "now"))
-		*v = clock_now(atoi(rest));
+	else if (!strcmp(name, "owner")) { /* the user of a process, or -1 */
+		snprintf(path, sizeof(path), "/proc/%.20s", rest);
+		*v = stat(path, &st) ? UINT64_MAX : st.st_uid;
+	} else if (!strcmp(name, "now"))
+		*v = clock_ns_of(atoi(rest));
 	else if (!strcmp(name, "query"))
 		*v = run->query[atoi(rest) & 15];
-	else if (!strcmp(name, "bpf"))
-		*v = load_program(run, (uint32_t)atoi(rest));
-	else if (!strcmp(name, "sig"))
-		return signal_value(rest, v);
+	else if (!strcmp(name, "bpf")) {
+		steps_note(run, "load a BPF program");
+		*v = (uint64_t)(int64_t)bpf_load((uint32_t)atoi(rest), 1);
+	} else if (!strcmp(name, "sig"))
+		return s && find_named((const struct named_value[]){
+			{ "count", s->count }, { "first", s->first_code }, { "code", s->code },
+			{ "signo", s->signo }, { "fd", s->fd }, { "addr", s->addr },
+			{ "data", s->data }, { "type", s->type }, { NULL, 0 },
+		}, rest, v);
 	else
 		return (e = steps_event(run, name)) && event_value(e, rest, v);
 	return true;
-}
-
-static bool constant_value(const char *name, uint64_t *v)
-{
-	for (const struct xlat *const *x = xlat_tables; *x; x++)
-		for (size_t i = 0; i < (*x)->n; i++)
-			if (!strcmp((*x)->entries[i].name, name)) {
-				*v = (*x)->entries[i].value;
-				return true;
-			}
-	return false;
 }
 
 static bool variable_value(struct steps *run, char *name, uint64_t *v)
@@ -315,10 +233,19 @@ static bool variable_value(struct steps *run, char *name, uint64_t *v)
 			*v = run->vars[i].value;
 			return true;
 		}
-	if (!dot)
-		return builtin_value(run, name, v) || constant_value(name, v);
-	*dot = '\0';
-	return prefixed_value(run, name, dot + 1, v);
+	if (dot) {
+		*dot = '\0';
+		return prefixed_value(run, name, dot + 1, v);
+	}
+	if (builtin_value(run, name, v))
+		return true;
+	for (const struct xlat *const *x = xlat_tables; *x; x++)
+		for (size_t i = 0; i < (*x)->n; i++)
+			if (!strcmp((*x)->entries[i].name, name)) {
+				*v = (*x)->entries[i].value;
+				return true;
+			}
+	return false;
 }
 
 /* Expressions ------------------------------------------------------------------------ */
@@ -420,27 +347,12 @@ bool steps_compare(uint64_t a, const char *op, uint64_t b, bool *holds)
 
 /* Results ----------------------------------------------------------------------------- */
 
-static bool is_error(int64_t result)
-{
-	return result < 0 && result > -4096;
-}
-
-static int errno_by_name(const char *name, size_t len)
-{
-	const char *known;
-
-	for (int e = 1; e < 4096; e++) {
-		known = error_name(e);
-		if (known && strlen(known) == len && !memcmp(known, name, len))
-			return e;
-	}
-	return 0;
-}
-
 /* Set *good for "any", "ok", "error", a number, or errno names separated by '|'. */
 static bool is_wanted(struct steps *run, int64_t result, bool *good)
 {
 	const char *at = run->wanted;
+	struct nearest unused;
+	char name[32];
 	uint64_t v;
 
 	*good = !strcmp(at, "any") || (!strcmp(at, "ok") && result >= 0) ||
@@ -449,8 +361,10 @@ static bool is_wanted(struct steps *run, int64_t result, bool *good)
 		return true;
 	while (*at == 'E') {
 		size_t n = strcspn(at, "|");
-		int error = errno_by_name(at, n);
+		int error;
 
+		snprintf(name, sizeof(name), "%.*s", (int)n, at);
+		error = error_by_name(name, &unused);
 		if (!error)
 			break;
 		*good |= result == -error;
@@ -470,7 +384,7 @@ enum step_result steps_check_result(struct steps *run, int64_t result)
 	bool good;
 
 	run->ret = result;
-	if (is_error(result))
+	if (result < 0 && result > -4096)
 		snprintf(seen, sizeof(seen), "%s", error_name((int)-result) ?: "an error");
 	else
 		snprintf(seen, sizeof(seen), "%lld", (long long)result);

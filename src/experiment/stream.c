@@ -23,10 +23,7 @@ static void stream_hold(void *ctx, const uint8_t *bytes, size_t len)
 	struct stream *s = l->stream;
 	struct record_id id;
 
-	if (s->nheld == s->cap) {
-		s->cap = s->cap ? 2 * s->cap : 64;
-		s->held = xrealloc(s->held, s->cap * sizeof(*s->held));
-	}
+	s->held = xgrow(s->held, s->nheld, sizeof(*s->held));
 	s->held[s->nheld++] = (struct stream_record){
 		.ring = l->ring, .at = s->pool.len, .len = len,
 		.time = record_identify(bytes, len, &s->format, &id) && id.has_time ?
@@ -34,19 +31,6 @@ static void stream_hold(void *ctx, const uint8_t *bytes, size_t len)
 		.order = s->order++,
 	};
 	buf_add(&s->pool, bytes, len);
-}
-
-/*
- * Set data_tail: the kernel may overwrite what lies before it.  Release: all of that has
- * been read before (kernel/events/ring_buffer.c pairs it with its load of data_tail).
- */
-static void stream_release(const struct stream_ring *r)
-{
-	uint16_t at = layout_perf_event_mmap_page
-		.fields[PERF_EVENT_MMAP_PAGE_DATA_TAIL].offset;
-
-	__atomic_store_n((uint64_t *)((uint8_t *)r->at + at), r->seen.position,
-			 __ATOMIC_RELEASE);
 }
 
 static void pass_aux(struct stream *s, const struct stream_ring *r,
@@ -80,6 +64,8 @@ static void stream_aux_piece(void *ctx, const uint8_t *bytes, size_t len, uint64
 static void stream_read_ring(struct stream *s, size_t i)
 {
 	struct stream_ring *r = &s->rings[i];
+	uint16_t tail = layout_perf_event_mmap_page
+		.fields[PERF_EVENT_MMAP_PAGE_DATA_TAIL].offset;
 	struct look l = { s, i };
 	const struct ring_image image = {
 		.bytes = r->at, .length = r->length, .backward = r->backward,
@@ -93,17 +79,14 @@ static void stream_read_ring(struct stream *s, size_t i)
 	aux_look(&r->aux, &aux, stream_aux_piece, &l);
 	pass_aux(s, r, &aux);
 	if (!r->backward && r->seen.started)
-		stream_release(r);
+		/*
+		 * The kernel may overwrite what lies before data_tail.  Release: all of that has
+		 * been read (kernel/events/ring_buffer.c pairs it with its load of data_tail).
+		 */
+		__atomic_store_n((uint64_t *)((uint8_t *)r->at + tail), r->seen.position,
+				 __ATOMIC_RELEASE);
 	if ((result.records || result.missed || result.torn) && s->ops->looked)
 		s->ops->looked(s->ctx, r, &result);
-}
-
-/* Set the time of a record that has none to that of the record before it in its ring. */
-static void fill_times(struct stream *s)
-{
-	for (size_t i = 1; i < s->nheld; i++)
-		if (!s->held[i].time && s->held[i].ring == s->held[i - 1].ring)
-			s->held[i].time = s->held[i - 1].time;
 }
 
 static int stream_by_time(const void *a, const void *b)
@@ -115,13 +98,28 @@ static int stream_by_time(const void *a, const void *b)
 	return x->order < y->order ? -1 : 1;
 }
 
-/* Move the records that are still held to the start of the pool. */
-static void keep_from(struct stream *s, size_t first)
+void stream_look(struct stream *s, uint64_t before)
 {
 	struct buf pool = { 0 };
-	size_t n = 0;
+	size_t i, n;
 
-	for (size_t i = first; i < s->nheld; i++) {
+	for (i = 0; i < s->n; i++)
+		stream_read_ring(s, i);
+	if (!s->nheld)
+		return;
+	/* set the time of a record that has none to that of the record before it in its ring */
+	for (size_t i = 1; i < s->nheld; i++)
+		if (!s->held[i].time && s->held[i].ring == s->held[i - 1].ring)
+			s->held[i].time = s->held[i - 1].time;
+	qsort(s->held, s->nheld, sizeof(*s->held), stream_by_time);
+	for (i = 0; i < s->nheld && s->held[i].time < before; i++) {
+		const struct stream_record *r = &s->held[i];
+
+		s->ops->record(s->ctx, &s->rings[r->ring],
+			       (const uint8_t *)s->pool.data + r->at, r->len);
+	}
+	/* move the records that are still held to the start of the pool */
+	for (n = 0; i < s->nheld; i++) {
 		struct stream_record *r = &s->held[n++];
 
 		*r = s->held[i];
@@ -133,25 +131,6 @@ static void keep_from(struct stream *s, size_t first)
 	s->nheld = n;
 }
 
-void stream_look(struct stream *s, uint64_t before)
-{
-	size_t i;
-
-	for (i = 0; i < s->n; i++)
-		stream_read_ring(s, i);
-	if (!s->nheld)
-		return;
-	fill_times(s);
-	qsort(s->held, s->nheld, sizeof(*s->held), stream_by_time);
-	for (i = 0; i < s->nheld && s->held[i].time < before; i++) {
-		const struct stream_record *r = &s->held[i];
-
-		s->ops->record(s->ctx, &s->rings[r->ring],
-			       (const uint8_t *)s->pool.data + r->at, r->len);
-	}
-	keep_from(s, i);
-}
-
 void stream_free(struct stream *s)
 {
 	free(s->rings);
@@ -159,7 +138,7 @@ void stream_free(struct stream *s)
 	buf_free(&s->pool);
 	s->rings = NULL;
 	s->held = NULL;
-	s->n = s->nheld = s->cap = 0;
+	s->n = s->nheld = 0;
 }
 
 void stream_close(struct stream *s, struct own_calls *calls)

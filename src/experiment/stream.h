@@ -51,7 +51,7 @@ struct stream {
 	struct stream_ring *rings;
 	size_t n;
 	struct stream_record *held;
-	size_t nheld, cap;
+	size_t nheld;
 	struct buf pool;
 	uint64_t order;
 };

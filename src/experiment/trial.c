@@ -5,16 +5,50 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/abi/layout.h"
 #include "core/lib/die.h"
 #include "core/lib/program.h"
-#include "experiment/open_event.h"
+#include "engine/rings/ring.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
+
+static int sys_perf_event_open(const void *attr, int32_t pid, int32_t cpu, int32_t group_fd,
+			       uint64_t flags)
+{
+	long fd = syscall(SYS_perf_event_open, attr, pid, cpu, group_fd, (unsigned long)flags);
+
+	return fd < 0 ? -errno : (int)fd;
+}
+
+int open_event(uint8_t *attr, size_t len, int32_t pid, int32_t cpu, int32_t group_fd,
+	       uint64_t flags)
+{
+	struct fence f;
+	uint8_t *copy;
+	int fd, error;
+
+	if (!attr)
+		return sys_perf_event_open(NULL, pid, cpu, group_fd, flags);
+	error = fence_make(&f, len);
+	/* callers would mistake an errno for the result of perf_event_open() */
+	if (error)
+		die("cannot map memory for an attr: %s", strerror(-error));
+	copy = fence_put(&f, attr, len);
+	fd = sys_perf_event_open(copy, pid, cpu, group_fd, flags);
+	memcpy(attr, copy, len);
+	fence_free(&f);
+	return fd;
+}
+
+void attr_put(uint8_t *attr, unsigned int index, uint64_t v)
+{
+	field_set(&layout_perf_event_attr.fields[index], v, attr);
+}
 
 /* A flag that no kernel knows: perf_event_open() checks flags first. */
 #define NO_SUCH_FLAG 0x40000000
@@ -26,7 +60,7 @@ struct shared {
 	bool done;
 };
 
-struct attempt {
+struct trial_call {
 	const struct rule_ask *ask;
 	const struct trial_state *before;
 };
@@ -50,26 +84,18 @@ static int open_before(const struct rule_ask *ask, const struct trial_event *e, 
 	return fd;
 }
 
-/* Return whether an event must be opened for the trial: opening and closing can be slow. */
-static bool matters(const struct trial_state *s, size_t i)
-{
-	const struct trial_event *e = &s->events[i];
-
-	return e->holds || (s->leader != TRIAL_NONE &&
-			    ((int)i == s->leader || e->leader == s->leader));
-}
-
 /* Open the events of the state; set *group_fd.  Return 0 or the negative errno of an event. */
 static int make_state(const struct rule_ask *ask, const struct trial_state *s, int *group_fd)
 {
 	int *fds = xcalloc(s->n, sizeof(*fds));
 
 	for (size_t i = 0; i < s->n; i++) {
-		int leader = s->events[i].leader;
+		const struct trial_event *e = &s->events[i];
 
-		if (matters(s, i))
-			fds[i] = open_before(ask, &s->events[i], leader == TRIAL_NONE ? -1 :
-								 fds[leader]);
+		/* opening and closing can be slow */
+		if (e->holds || (s->leader != TRIAL_NONE &&
+				 ((int)i == s->leader || e->leader == s->leader)))
+			fds[i] = open_before(ask, e, e->leader == TRIAL_NONE ? -1 : fds[e->leader]);
 		else if ((fds[i] = open("/", O_PATH)) < 0)
 			fds[i] = -errno;
 		if (fds[i] < 0)
@@ -83,7 +109,7 @@ static int make_state(const struct rule_ask *ask, const struct trial_state *s, i
 
 static void trial_main(const void *ctx, void *out)
 {
-	const struct attempt *a = ctx;
+	const struct trial_call *a = ctx;
 	const struct rule_ask *ask = a->ask;
 	struct shared *shared = out;
 	uint8_t attr[4096];
@@ -112,7 +138,7 @@ bool trial_open(const struct rule_ask *ask, const struct trial_state *before,
 		struct trial *out)
 {
 	struct shared shared;
-	int status = child_run(trial_main, &(struct attempt){ ask, before }, &shared,
+	int status = child_run(trial_main, &(struct trial_call){ ask, before }, &shared,
 			       sizeof(shared));
 
 	*out = shared.trial;
@@ -120,16 +146,22 @@ bool trial_open(const struct rule_ask *ask, const struct trial_state *before,
 	return shared.done || (shared.opening && status >= 0 && WIFSIGNALED(status));
 }
 
+/* Set the type of an attr, and that its event does not count. */
+static void set_idle(uint8_t *attr, size_t len, uint64_t type, bool exclude_kernel)
+{
+	attr_put(attr, ATTR_TYPE, type);
+	attr_put(attr, ATTR_SIZE, len);
+	attr_put(attr, ATTR_DISABLED, 1);
+	attr_put(attr, ATTR_EXCLUDE_KERNEL, exclude_kernel);
+}
+
 int trial_gate(void)
 {
 	uint8_t attr[PERF_ATTR_SIZE_VER0] = { 0 };
 	int fd;
 
-	attr_put(attr, ATTR_TYPE, PERF_TYPE_SOFTWARE);
-	attr_put(attr, ATTR_SIZE, sizeof(attr));
+	set_idle(attr, sizeof(attr), PERF_TYPE_SOFTWARE, true);
 	attr_put(attr, ATTR_CONFIG, PERF_COUNT_SW_DUMMY);
-	attr_put(attr, ATTR_DISABLED, 1);
-	attr_put(attr, ATTR_EXCLUDE_KERNEL, 1);
 	fd = open_event(attr, sizeof(attr), 0, -1, -1, NO_SUCH_FLAG);
 	if (fd >= 0)
 		close(fd);
@@ -164,11 +196,9 @@ static bool open_bare(const struct rule_ask *ask, bool exclude_kernel, int pid, 
 	attr_get_configs(ask->attr, ask->len, configs);
 	for (size_t i = 0; i < ATTR_CONFIGS; i++)
 		attr_put(attr, attr_configs[i], configs[i]);
-	attr_put(attr, ATTR_TYPE, layout_get(&layout_perf_event_attr, ATTR_TYPE, ask->attr,
-					     ask->len));
-	attr_put(attr, ATTR_SIZE, bare.len);
-	attr_put(attr, ATTR_DISABLED, 1);
-	attr_put(attr, ATTR_EXCLUDE_KERNEL, exclude_kernel);
+	set_idle(attr, bare.len,
+		 layout_get(&layout_perf_event_attr, ATTR_TYPE, ask->attr, ask->len),
+		 exclude_kernel);
 	if (!trial_open(&bare, NULL, &t))
 		return false;
 	*error = t.error;
@@ -200,36 +230,29 @@ enum fact trial_pmu_event(const struct rule_ask *ask, int *error)
 	}
 }
 
-/* Return whether one more breakpoint of the same kind (data or instruction) can be opened there. */
-static enum fact trial_breakpoint(const struct rule_ask *ask, const struct trial_state *before)
+void trial_find_facts(const struct rule_ask *ask, const struct trial_state *before,
+		      struct rule_facts *f)
 {
+	const struct layout *l = &layout_perf_event_attr;
 	uint8_t attr[PERF_ATTR_SIZE_VER1] = { 0 };
 	const struct rule_ask one = {
 		.attr = attr, .len = sizeof(attr), .pid = ask->pid, .cpu = ask->cpu,
 		.group_fd = -1,
 	};
-	bool data = layout_get(&layout_perf_event_attr, ATTR_BP_TYPE, ask->attr, ask->len) &
-		    HW_BREAKPOINT_RW;
+	bool data = layout_get(l, ATTR_BP_TYPE, ask->attr, ask->len) & HW_BREAKPOINT_RW;
 	struct trial t;
 
-	attr_put(attr, ATTR_TYPE, PERF_TYPE_BREAKPOINT);
-	attr_put(attr, ATTR_SIZE, sizeof(attr));
-	attr_put(attr, ATTR_DISABLED, 1);
-	attr_put(attr, ATTR_EXCLUDE_KERNEL, 1);
-	attr_put(attr, ATTR_BP_TYPE, data ? HW_BREAKPOINT_W : HW_BREAKPOINT_X);
-	attr_put(attr, ATTR_BP_LEN, data ? HW_BREAKPOINT_LEN_4 : sizeof(long));
-	if (!trial_open(&one, before, &t) || t.before_error || (t.error && t.error != ENOSPC))
-		return FACT_UNKNOWN;
-	return t.error ? FACT_NO : FACT_YES;
-}
-
-void trial_find_facts(const struct rule_ask *ask, const struct trial_state *before,
-		      struct rule_facts *f)
-{
 	if (!f->machine.attr_size)
 		f->machine.attr_size = trial_attr_size();
-	if (layout_get(&layout_perf_event_attr, ATTR_TYPE, ask->attr, ask->len) ==
-	    PERF_TYPE_BREAKPOINT && !(ask->flags & PERF_FLAG_PID_CGROUP))
-		f->target.breakpoint = trial_breakpoint(ask, before);
+	if (layout_get(l, ATTR_TYPE, ask->attr, ask->len) == PERF_TYPE_BREAKPOINT &&
+	    !(ask->flags & PERF_FLAG_PID_CGROUP)) {
+		/* whether one more breakpoint of the same kind can be opened there */
+		set_idle(attr, sizeof(attr), PERF_TYPE_BREAKPOINT, true);
+		attr_put(attr, ATTR_BP_TYPE, data ? HW_BREAKPOINT_W : HW_BREAKPOINT_X);
+		attr_put(attr, ATTR_BP_LEN, data ? HW_BREAKPOINT_LEN_4 : sizeof(long));
+		f->target.breakpoint = !trial_open(&one, before, &t) || t.before_error ||
+				       (t.error && t.error != ENOSPC) ? FACT_UNKNOWN :
+				       t.error ? FACT_NO : FACT_YES;
+	}
 	f->target.pmu_event = trial_pmu_event(ask, &f->target.pmu_error);
 }

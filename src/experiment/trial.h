@@ -1,11 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Opening an event only to learn the result.  A child does it and exits at once: the event
- * is closed again, and a signal of the event (attr.sigtrap) reaches only the child.
+ * One perf_event_open(2), with an attr of any bytes; and opening an event only to learn the
+ * result.  A child does that and exits at once: the event is closed again, and a signal of the
+ * event (attr.sigtrap) reaches only the child.
  */
 #pragma once
 
 #include "core/abi/rules.h"
+
+/*
+ * Call perf_event_open(2) with an attr of exactly len readable bytes, or with a null
+ * pointer if attr is NULL.  What the kernel writes to the attr (its size, with E2BIG) is
+ * copied back.  Return a descriptor, which the caller closes, or a negative errno.
+ */
+int open_event(uint8_t *attr, size_t len, int32_t pid, int32_t cpu, int32_t group_fd,
+	       uint64_t flags);
+
+/* Set a member (ATTR_*) of an attr. */
+void attr_put(uint8_t *attr, unsigned int index, uint64_t v);
 
 /* What an earlier event measures, from the point of view of the call that is tried. */
 enum trial_whom {
@@ -67,8 +79,9 @@ uint32_t trial_attr_size(void);
 enum fact trial_pmu_event(const struct rule_ask *ask, int *error);
 
 /*
- * Find the facts about a call that only opening events shows, with those before it open: the size of
- * the kernel's attr, unless it is known, and whether a breakpoint is free and the PMU has the event.
+ * Find the facts about a call that only opening events shows, with those before it open: the size
+ * of the kernel's attr, unless it is known, whether a breakpoint is free, and whether the PMU has
+ * the event.
  */
 void trial_find_facts(const struct rule_ask *ask, const struct trial_state *before,
 		      struct rule_facts *f);

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "core/host/cgroup.h"
+#include "core/lib/clock.h"
 #include "core/lib/program.h"
 #include "engine/rings/bpf.h"
 
@@ -95,21 +96,13 @@ void work_write(void *variable)
 	*(volatile uint32_t *)variable = 1;
 }
 
-void work_call(void *unused)
+static void work_call(void *unused)
 {
 	(void)unused;
 	work_function();
 }
 
 /* Workloads: what experiments do to be measured ---------------------------------------- */
-
-static uint64_t work_clock(clockid_t clock)
-{
-	struct timespec t = { 0, 0 };
-
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 static void workload_write(uint64_t n)
 {
@@ -150,12 +143,12 @@ static void workload_fault(uint64_t n)
 /* Use ms milliseconds of CPU time, in user mode for much longer than reading the clock takes. */
 static void workload_spin(uint64_t ms)
 {
-	uint64_t until = work_clock(CLOCK_THREAD_CPUTIME_ID) + ms * 1000000;
+	uint64_t until = clock_ns_of(CLOCK_THREAD_CPUTIME_ID) + ms * 1000000;
 
 	do
 		for (volatile int i = 0; i < 100000; i++)
 			;
-	while (work_clock(CLOCK_THREAD_CPUTIME_ID) < until);
+	while (clock_ns_of(CLOCK_THREAD_CPUTIME_ID) < until);
 }
 
 static void workload_sleep(uint64_t n)
@@ -223,9 +216,17 @@ static char *new_stack(void)
 	return p;
 }
 
-static int writing_child(void *n)
+/* What a child or thread runs. */
+struct job {
+	void (*run)(uint64_t n);
+	uint64_t n;
+};
+
+static int job_child(void *job)
 {
-	workload_write((uintptr_t)n);
+	const struct job *j = job;
+
+	j->run(j->n);
 	return 0;
 }
 
@@ -233,31 +234,27 @@ static int writing_child(void *n)
  * Call run(n) in a child that shares our memory, as after vfork(2): a copy would cause page faults
  * in both, and cost more than all other work.  We do not run meanwhile: that is a context switch.
  */
-static void in_child(int (*run)(void *n), uint64_t n)
+static void in_child(void (*run)(uint64_t n), uint64_t n)
 {
+	struct job job = { run, n };
 	char *stack = new_stack();
 
 	if (!stack)
 		return;
-	child_wait(clone(run, stack + STACK, CLONE_VM | CLONE_VFORK | SIGCHLD,
-			 (void *)(uintptr_t)n));
+	child_wait(clone(job_child, stack + STACK, CLONE_VM | CLONE_VFORK | SIGCHLD, &job));
 	munmap(stack, STACK);
 }
 
-static void workload_child(uint64_t n)
+static void *job_thread(void *job)
 {
-	in_child(writing_child, n);
-}
-
-static void *writing_thread(void *n)
-{
-	workload_write((uintptr_t)n);
+	job_child(job);
 	return NULL;
 }
 
 /* Call run(n) in a new thread. */
-static void in_thread(void *(*run)(void *n), uint64_t n)
+static void in_thread(void (*run)(uint64_t n), uint64_t n)
 {
+	struct job job = { run, n };
 	char *stack = new_stack();
 	pthread_attr_t attr;
 	pthread_t t;
@@ -266,15 +263,10 @@ static void in_thread(void *(*run)(void *n), uint64_t n)
 		return;
 	pthread_attr_init(&attr);
 	pthread_attr_setstack(&attr, stack, STACK);
-	if (!pthread_create(&t, &attr, run, (void *)(uintptr_t)n))
+	if (!pthread_create(&t, &attr, job_thread, &job))
 		pthread_join(t, NULL);
 	pthread_attr_destroy(&attr);
 	munmap(stack, STACK);
-}
-
-static void workload_thread(uint64_t n)
-{
-	in_thread(writing_thread, n);
 }
 
 static void workload_bind(uint64_t cpu)
@@ -343,67 +335,57 @@ static void workload_prctl(uint64_t on)
 	prctl(on ? PR_TASK_PERF_EVENTS_ENABLE : PR_TASK_PERF_EVENTS_DISABLE, 0, 0, 0, 0);
 }
 
-static void *prctl_main(void *on)
-{
-	workload_prctl((uintptr_t)on);
-	return NULL;
-}
-
-static void workload_thread_prctl(uint64_t on)
-{
-	in_thread(prctl_main, on);
-}
-
 /* text: what a note in the trace says; %llu: the number, @ at its end: "N times" */
 static const struct {
 	const char *name;
 	void (*run)(uint64_t n);
 	const char *text;
+	void (*in)(void (*run)(uint64_t n), uint64_t n); /* NULL: in this thread */
 } workloads[] = {
 	{ "anonymous", workload_map_anonymous,
-	  "map anonymous memory as code@" },
+	  "map anonymous memory as code@", NULL },
 	{ "bind", workload_bind,
-	  "run on CPU %llu" },
+	  "run on CPU %llu", NULL },
 	{ "bpf", workload_bpf,
-	  "load a BPF program" },
+	  "load a BPF program", NULL },
 	{ "call", workload_call,
-	  "call the function@" },
+	  "call the function@", NULL },
 	{ "cgroup", workload_cgroup,
-	  "create a cgroup" },
+	  "create a cgroup", NULL },
 	{ "code", workload_map_code,
-	  "map a file as code@" },
+	  "map a file as code@", NULL },
 	{ "codeat", workload_map_code_at,
-	  "map a file as code, from its page %llu on" },
+	  "map a file as code, from its page %llu on", NULL },
 	{ "comm", workload_comm,
-	  "change the name of the task by prctl(2)" },
+	  "change the name of the task by prctl(2)", NULL },
 	{ "commfile", workload_comm_file,
-	  "change the name of the task by /proc/self/comm" },
+	  "change the name of the task by /proc/self/comm", NULL },
 	{ "data", workload_map_data,
-	  "map a file as data@" },
+	  "map a file as data@", NULL },
 	{ "fault", workload_fault,
-	  "touch new pages: %llu" },
-	{ "fork", workload_child,
-	  "fork, and in the child write to the variable@" },
+	  "touch new pages: %llu", NULL },
+	{ "fork", workload_write,
+	  "fork, and in the child write to the variable@", in_child },
 	{ "load", workload_load,
-	  "read the variable@" },
+	  "read the variable@", NULL },
 	{ "namespace", workload_unshare,
-	  "unshare(CLONE_NEWUTS)" },
+	  "unshare(CLONE_NEWUTS)", NULL },
 	{ "mapself", workload_map_self,
-	  "map the own program as code@" },
+	  "map the own program as code@", NULL },
 	{ "nap", workload_sleep,
-	  "sleep for 50 us@" },
+	  "sleep for 50 us@", NULL },
 	{ "prctl", workload_prctl,
-	  "prctl(2): enable (1) or disable (0) events: %llu" },
+	  "prctl(2): enable (1) or disable (0) events: %llu", NULL },
 	{ "raise", workload_raise,
-	  "raise SIGTRAP" },
+	  "raise SIGTRAP", NULL },
 	{ "spin", workload_spin,
-	  "run for %llu ms" },
-	{ "thread", workload_thread,
-	  "create a thread that writes to the variable@" },
-	{ "threadprctl", workload_thread_prctl,
-	  "in a new thread, prctl(2): enable (1) or disable (0) events: %llu" },
+	  "run for %llu ms", NULL },
+	{ "thread", workload_write,
+	  "create a thread that writes to the variable@", in_thread },
+	{ "threadprctl", workload_prctl,
+	  "in a new thread, prctl(2): enable (1) or disable (0) events: %llu", in_thread },
 	{ "write", workload_write,
-	  "write to the variable@" },
+	  "write to the variable@", NULL },
 };
 
 bool work_run(const char *name, uint64_t n, const char *text)
@@ -412,7 +394,10 @@ bool work_run(const char *name, uint64_t n, const char *text)
 		return !prctl(PR_SET_NAME, text);
 	for (size_t i = 0; i < sizeof(workloads) / sizeof(*workloads); i++)
 		if (!strcmp(workloads[i].name, name)) {
-			workloads[i].run(n);
+			if (workloads[i].in)
+				workloads[i].in(workloads[i].run, n);
+			else
+				workloads[i].run(n);
 			return true;
 		}
 	return false;
@@ -464,43 +449,19 @@ static void trapped(int sig, siginfo_t *info, void *context)
 	work_trapped();
 }
 
-static int child_work(void *unused)
+static void child_work(uint64_t unused)
 {
 	(void)unused;
 	workload_write(WORK_CHILD_TIMES);
 	workload_call(WORK_CHILD_TIMES);
 	workload_fault(PAGES);
-	return 0;
-}
-
-static void work_migrate(void)
-{
-	cpu_set_t old;
-	int last = work_cpu();
-
-	CPU_ZERO(&old);
-	sched_getaffinity(0, sizeof(old), &old);
-	for (int i = 0; i < CPU_SETSIZE; i++)
-		if (CPU_ISSET(i, &old)) {
-			workload_bind((uint64_t)i);
-			break;
-		}
-	workload_bind((uint64_t)last);
-	sched_setaffinity(0, sizeof(old), &old);
-}
-
-static void exec_self(void)
-{
-	int null = open("/dev/null", O_WRONLY);
-
-	dup2(null, 1);
-	execve(WORK_FILE, (char *[]){ (char *)"pevtrace", (char *)"--version", NULL },
-	       (char *[]){ NULL });
 }
 
 void work_do(unsigned int what, clockid_t clock, struct work_report *report)
 {
 	struct sigaction sa = { .sa_sigaction = trapped, .sa_flags = SA_SIGINFO | SA_NODEFER };
+	cpu_set_t old;
+	uint64_t first = 0, last;
 
 	handler_report = report;
 	sigaction(SIGTRAP, &sa, NULL);
@@ -508,7 +469,7 @@ void work_do(unsigned int what, clockid_t clock, struct work_report *report)
 	sigemptyset(&sa.sa_mask);
 	sigaddset(&sa.sa_mask, SIGTRAP);
 	sigprocmask(SIG_UNBLOCK, &sa.sa_mask, NULL);
-	report->started = work_clock(clock);
+	report->started = clock_ns_of(clock);
 	workload_write(WORK_TIMES);
 	workload_call(WORK_TIMES);
 	workload_fault(PAGES);
@@ -516,19 +477,31 @@ void work_do(unsigned int what, clockid_t clock, struct work_report *report)
 	map_page(WORK_FILE, PROT_READ | PROT_WRITE, 0);
 	prctl(PR_SET_NAME, "pevtrace work");
 	in_child(child_work, 0);
-	if (what & WORK_MOVE)
-		work_migrate();
+	if (what & WORK_MOVE) {
+		/* to the first CPU, and back to the last one */
+		last = (uint64_t)work_cpu();
+		CPU_ZERO(&old);
+		sched_getaffinity(0, sizeof(old), &old);
+		while (first < CPU_SETSIZE && !CPU_ISSET(first, &old))
+			first++;
+		workload_bind(first);
+		workload_bind(last);
+		sched_setaffinity(0, sizeof(old), &old);
+	}
 	if (what & WORK_BPF)
 		workload_bpf(BPF_PROG_TYPE_PERF_EVENT);
 	if (what & WORK_SPIN)
 		workload_spin(SPIN_MS);
-	report->ended = work_clock(clock);
+	report->ended = clock_ns_of(clock);
 }
 
 void work_end(unsigned int what)
 {
-	if (what & WORK_EXEC)
-		exec_self();
+	if (what & WORK_EXEC) {
+		dup2(open("/dev/null", O_WRONLY), 1);
+		execve(WORK_FILE, (char *[]){ (char *)"pevtrace", (char *)"--version", NULL },
+		       (char *[]){ NULL });
+	}
 	if (what & WORK_EXIT)
 		_exit(0);
 }

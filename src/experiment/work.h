@@ -51,9 +51,8 @@ struct work_report {
 void work_may_trap(void (*access)(void *arg), void *arg);
 void work_trapped(void);
 
-/* Accesses: write a uint32_t; call work_called(), without argument. */
+/* An access: write a uint32_t. */
 void work_write(void *variable);
-void work_call(void *unused);
 
 /*
  * Return the address of the variable (4 bytes), which has a page of its own, and of the function,
@@ -69,7 +68,7 @@ uint64_t work_called_offset(void);
 /* Return why that file cannot be mapped and executed, or NULL. */
 const char *work_lacks_file(void);
 
-/* Return why no uprobe can be set at the function, as its file or its offset is unknown; or NULL. */
+/* Return why no uprobe can be set at the function: its file or offset is unknown; or NULL. */
 const char *work_lacks_probe(void);
 
 /* Do the work. */
@@ -95,5 +94,5 @@ void work_memory_populate(void *at, size_t len, bool written);
 /* Do it for a ring; written: its owner will write to its first page, which has no data yet. */
 void work_memory_ring(uint8_t *ring, size_t len, bool written);
 
-/* After work_memory_ready(), make the next write to the variable fault, on a page that can be read. */
+/* After work_memory_ready(), make the next write to the variable fault, on a readable page. */
 void work_memory_unwrite(void);

@@ -6,7 +6,6 @@
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
@@ -42,24 +41,30 @@ uintptr_t work_watched(void)
 	return ((uintptr_t)room + page - 1) & ~(page - 1);
 }
 
-/* Give the variable a page of its own, that of a file: the kernel finds an address for it. */
-static void map_variable(void)
+void work_memory_populate(void *at, size_t len, bool written)
 {
-	int fd = memfd_create("watched", MFD_CLOEXEC);
-
-	if (fd < 0)
-		return;
-	if (!ftruncate(fd, (off_t)page_size()))
-		mmap((void *)work_watched(), page_size(), PROT_READ | PROT_WRITE,
-		     MAP_PRIVATE | MAP_FIXED, fd, 0);
-	close(fd);
+	madvise(at, len, written ? MADV_POPULATE_WRITE : MADV_POPULATE_READ);
 }
 
-/* Let malloc(3) keep memory, so that later calls of it get no new page. */
-static void grow_heap(void)
+void work_memory_ready(void)
 {
+	unsigned long start, end;
+	struct timespec t;
 	void *volatile p;
+	char *line = NULL, may[5];
+	size_t cap = 0;
+	FILE *f;
+	int fd;
 
+	is_exact = true;
+	/* give the variable a page of a file of its own: the kernel finds an address for it */
+	fd = memfd_create("watched", MFD_CLOEXEC);
+	if (fd >= 0 && !ftruncate(fd, (off_t)page_size()))
+		mmap((void *)work_watched(), page_size(), PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_FIXED, fd, 0);
+	if (fd >= 0)
+		close(fd);
+	/* let malloc(3) keep memory, so that later calls of it get no new page */
 #ifdef M_TRIM_THRESHOLD
 	mallopt(M_TRIM_THRESHOLD, INT_MAX);
 	mallopt(M_MMAP_THRESHOLD, HEAP);
@@ -67,33 +72,9 @@ static void grow_heap(void)
 #endif
 	p = malloc(HEAP / 2);
 	free(p);
-}
-
-void work_memory_populate(void *at, size_t len, bool written)
-{
-	madvise(at, len, written ? MADV_POPULATE_WRITE : MADV_POPULATE_READ);
-}
-
-/* The pages of vvar cannot be populated; reading the clocks maps them. */
-static void touch_clocks(void)
-{
-	struct timespec t;
-
+	/* the pages of vvar cannot be populated; reading the clocks maps them */
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	clock_gettime(CLOCK_MONOTONIC_RAW, &t);
-}
-
-void work_memory_ready(void)
-{
-	unsigned long start, end;
-	char *line = NULL, may[5];
-	size_t cap = 0;
-	FILE *f;
-
-	is_exact = true;
-	map_variable();
-	grow_heap();
-	touch_clocks();
 	f = fopen("/proc/self/maps", "re");
 	while (f && getline(&line, &cap, f) > 0)
 		if (sscanf(line, "%lx-%lx %4s", &start, &end, may) == 3 && *may == 'r' &&

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -35,46 +34,34 @@ static _Noreturn void child(int go, int report, const struct program *p, char *c
 	_exit(n < 0 ? EXIT_TROUBLE : 127);
 }
 
-static void cannot_start(const char *name)
-{
-	warn("cannot start '%s': %s%s", name, strerror(errno), error_advice(errno));
-}
-
-bool workload_fork(struct workload *w, const struct program *p, char *const *argv,
-		   const sigset_t *mask)
-{
-	int report[2];
-
-	*w = (struct workload){ .go = { -1, -1 }, .report = -1, .name = argv[0] };
-	if (pipe2(w->go, O_CLOEXEC)) {
-		cannot_start(argv[0]);
-		return false;
-	}
-	if (pipe2(report, O_CLOEXEC)) {
-		cannot_start(argv[0]);
-		workload_end(w);
-		return false;
-	}
-	w->pid = fork();
-	if (!w->pid) {
-		close(w->go[1]);
-		child(w->go[0], report[1], p, argv, mask);
-	}
-	close(report[1]);
-	w->report = report[0];
-	if (w->pid > 0)
-		return true;
-	cannot_start(argv[0]);
-	w->pid = 0;
-	workload_end(w);
-	return false;
-}
-
 static void shut(int *fd)
 {
 	if (*fd >= 0)
 		close(*fd);
 	*fd = -1;
+}
+
+bool workload_fork(struct workload *w, const struct program *p, char *const *argv,
+		   const sigset_t *mask)
+{
+	int report[2] = { -1, -1 };
+
+	*w = (struct workload){ .pid = -1, .go = { -1, -1 }, .name = argv[0] };
+	if (!pipe2(w->go, O_CLOEXEC) && !pipe2(report, O_CLOEXEC))
+		w->pid = fork();
+	if (!w->pid) {
+		close(w->go[1]);
+		child(w->go[0], report[1], p, argv, mask);
+	}
+	w->report = report[0];
+	if (w->pid < 0)
+		warn("cannot start '%s': %s%s", argv[0], strerror(errno), error_advice(errno));
+	shut(&report[1]);
+	if (w->pid > 0)
+		return true;
+	w->pid = 0;
+	workload_end(w);
+	return false;
 }
 
 bool workload_go(struct workload *w)

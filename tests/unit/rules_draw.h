@@ -32,7 +32,6 @@
 #include "core/host/facts.h"
 #include "core/host/pmu.h"
 #include "core/lib/libc.h"
-#include "experiment/open_event.h"
 #include "experiment/trial.h"
 #include "public/pevtrace.h"
 #include "tree.h"

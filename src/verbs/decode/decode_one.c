@@ -17,7 +17,7 @@
 #include "core/lib/die.h"
 #include "core/lib/nearest.h"
 #include "core/model/event_name.h"
-#include "experiment/open_event.h"
+#include "experiment/trial.h"
 #include "public/pevtrace.h"
 #include "verbs/cli/input.h"
 #include "xlat/constants.h"

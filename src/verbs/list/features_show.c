@@ -312,7 +312,7 @@ void features_show(struct features *fs, size_t i)
 static void show_instrument(struct features *fs, enum instrument i)
 {
 	const struct instrument_result *r = instrument_find(&fs->instruments, i);
-	const char *verdict = instrument_verdict_name(r->verdict);
+	const char *verdict = instrument_verdicts[r->verdict];
 	bool fails = instrument_fails(&fs->instruments, i);
 	struct buf why = { 0 };
 	struct sink *k;

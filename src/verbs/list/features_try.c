@@ -13,7 +13,6 @@
 #include "core/lib/die.h"
 #include "core/model/event_name.h"
 #include "engine/rings/bpf.h"
-#include "experiment/open_event.h"
 #include "experiment/trial.h"
 #include "experiment/work.h"
 #include "verbs/list/features.h"

@@ -16,7 +16,6 @@
 #include "core/lib/die.h"
 #include "core/lib/nearest.h"
 #include "core/model/event_name.h"
-#include "experiment/open_event.h"
 #include "experiment/trial.h"
 #include "formats/text/text_fit.h"
 #include "verbs/cli/machine.h"
