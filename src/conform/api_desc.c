@@ -8,18 +8,9 @@
 #include "core/lib/die.h"
 #include "core/lib/scan_text.h"
 
-/* Return p with room for one more element. */
-static void *grow_list(void *p, size_t n, size_t *cap, size_t size)
-{
-	if (n < *cap)
-		return p;
-	*cap = *cap ? 2 * *cap : 16;
-	return xrealloc(p, *cap * size);
-}
-
 struct api_name *api_desc_add_name(struct api_desc *s, const char *name, const char *set)
 {
-	s->names = grow_list(s->names, s->nnames, &s->names_cap, sizeof(*s->names));
+	s->names = xgrow(s->names, s->nnames, sizeof(*s->names));
 	s->names[s->nnames] = (struct api_name){
 		.name = xstrdup(name), .set = xstrdup(set ? set : ""),
 	};
@@ -28,16 +19,20 @@ struct api_name *api_desc_add_name(struct api_desc *s, const char *name, const c
 
 struct api_struct *api_desc_add_struct(struct api_desc *s, const char *name)
 {
-	s->structs = grow_list(s->structs, s->nstructs, &s->structs_cap, sizeof(*s->structs));
+	s->structs = xgrow(s->structs, s->nstructs, sizeof(*s->structs));
 	s->structs[s->nstructs] = (struct api_struct){ .name = xstrdup(name) };
 	return &s->structs[s->nstructs++];
 }
 
 struct api_member *api_desc_add_member(struct api_struct *st, const char *name)
 {
-	st->members = grow_list(st->members, st->n, &st->cap, sizeof(*st->members));
+	st->members = xgrow(st->members, st->n, sizeof(*st->members));
 	st->members[st->n] = (struct api_member){
-		.name = xstrdup(name), .reserved = api_desc_reserved(name),
+		.name = xstrdup(name),
+		/* "__reserved_1", "res", "cap_____res" */
+		.reserved = !strncmp(name, "__reserved", 10) || !strcmp(name, "reserved") ||
+			    !strcmp(name, "res") || strstr(name, "__res") ||
+			    strstr(name, "_rsvd"),
 	};
 	return &st->members[st->n++];
 }
@@ -74,12 +69,6 @@ bool api_desc_has_member(const struct api_desc *s, const char *name)
 	return false;
 }
 
-bool api_desc_reserved(const char *name)
-{
-	return !strncmp(name, "__reserved", 10) || !strcmp(name, "reserved") ||
-	       !strcmp(name, "res") || strstr(name, "__res") || strstr(name, "_rsvd");
-}
-
 bool api_desc_phrase(const char *text, size_t len, const char *phrase, size_t n)
 {
 	for (size_t i = 0; n && i + n <= len; i++) {
@@ -106,6 +95,16 @@ const char *text_item(const char **list, char by, size_t *len)
 	*len = (size_t)(strchrnul(item, by) - item);
 	*list += *len + (item[*len] == by);
 	return item;
+}
+
+bool text_has_item(const char *list, char by, const char *word, size_t len)
+{
+	size_t n;
+
+	for (const char *s; (s = text_item(&list, by, &n));)
+		if (n == len && !memcmp(s, word, len))
+			return true;
+	return false;
 }
 
 bool api_desc_any(const char *text, size_t len, const char *words)

@@ -5,8 +5,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "conform/finding.h"
 #include "core/abi/xlat.h"
+
+enum finding_source {
+	FINDING_PAGE,		/* perf_event_open(2) */
+	FINDING_HEADER,		/* a C header */
+	FINDING_BTF,		/* types of a kernel */
+	FINDING_XLAT,		/* the tables of pevtrace */
+	FINDING_KERNEL,		/* observed behaviour of the running kernel */
+};
 
 /* A constant, or an ioctl. */
 struct api_name {
@@ -41,7 +48,7 @@ struct api_member {
 struct api_struct {
 	char *name;		/* "" if it has none */
 	struct api_member *members;
-	size_t n, cap;
+	size_t n;
 	uint32_t bytes;		/* 0: unknown */
 	unsigned int line;
 	unsigned int left_over;	/* bits of the first word that bit-fields do not fill */
@@ -54,9 +61,9 @@ struct api_desc {
 	char *file;		/* owned; named in places; "" if nothing */
 	uint32_t release;	/* newest release with a feature in it */
 	struct api_name *names;
-	size_t nnames, names_cap;
+	size_t nnames;
 	struct api_struct *structs;
-	size_t nstructs, structs_cap;
+	size_t nstructs;
 };
 
 /* Add an element with a copy of name; set may be NULL.  Valid until the next one is added. */
@@ -72,11 +79,11 @@ const struct api_member *api_member(const struct api_struct *st, const char *nam
 /* Return true if a structure has a member of that name. */
 bool api_desc_has_member(const struct api_desc *s, const char *name);
 
-/* Return true for names of reserved members: "__reserved_1", "res", "cap_____res". */
-bool api_desc_reserved(const char *name);
-
 /* Return the next of a list's items, whose separator is by, and its length; NULL: no more. */
 const char *text_item(const char **list, char by, size_t *len);
+
+/* Return true if one of the items is that word. */
+bool text_has_item(const char *list, char by, const char *word, size_t len);
 
 /*
  * Return true if text has a phrase, or any of the phrases in words, which are separated by
@@ -88,7 +95,37 @@ bool api_desc_any(const char *text, size_t len, const char *words);
 void api_desc_struct_free(struct api_struct *st);
 void api_desc_free(struct api_desc *s);
 
-/* Readers: see tables.h, too. */
+/* Pevtrace's own tables (tables.c) ---------------------------------------------------------- */
+
+/*
+ * Read the constants of perf's headers, ioctls and structures.  The set of a name is its
+ * table, its file the header that defines it.
+ */
+void tables_read(struct api_desc *out);
+
+/* Describe a record of that type with its header, as a structure without name. */
+void tables_record(uint32_t type, struct api_struct *out);
+
+/* Describe the sample_id at the end of records other than samples. */
+void tables_sample_id(struct api_struct *out);
+
+/* Describe what a read returns with every bit of read_format. */
+void tables_read_format(bool group, struct api_struct *out);
+
+/* Return the text of the row with that name, or NULL. */
+const char *tables_pair(const struct pair_desc *list, const char *name);
+
+struct release_text {
+	char text[16];
+};
+
+/*
+ * Return "6.1" for KVER(6, 1, 0): the release of Linus Torvalds' tree, also of what an update
+ * brought to the series before.
+ */
+struct release_text tables_release(uint32_t since);
+
+/* Readers of other sources ------------------------------------------------------------------ */
 
 #define BTF_KERNEL "/sys/kernel/btf/vmlinux"
 

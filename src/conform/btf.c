@@ -9,7 +9,6 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/abi/strings.h"
@@ -45,23 +44,16 @@ static const char *enumerator(const struct btf_reader *r, const struct btf_type 
 	return btf_name(r, btf_enum(t)[i].name_off);
 }
 
-static bool wanted_enum(const struct btf_reader *r, const struct btf_type *t)
-{
-	uint64_t value;
-
-	if (!r->known)
-		return true;
-	for (unsigned int i = 0; i < btf_vlen(t); i++)
-		if (api_name(r->known, enumerator(r, t, i, &value)))
-			return true;
-	return false;
-}
-
+/* Add the names of an enum, if it has one of those that are known. */
 static void add_enum(struct btf_reader *r, __u32 id, const struct btf_type *t)
 {
-	for (unsigned int i = 0; i < btf_vlen(t); i++) {
+	bool wanted = !r->known;
+	uint64_t value;
+
+	for (unsigned int i = 0; i < btf_vlen(t) && !wanted; i++)
+		wanted = api_name(r->known, enumerator(r, t, i, &value));
+	for (unsigned int i = 0; i < btf_vlen(t) && wanted; i++) {
 		struct api_name *n;
-		uint64_t value;
 		const char *name = enumerator(r, t, i, &value);
 
 		if (api_name(r->out, name))
@@ -76,13 +68,6 @@ static void add_enum(struct btf_reader *r, __u32 id, const struct btf_type *t)
 
 /* Structures ------------------------------------------------------------------------------ */
 
-static const struct btf_type *resolved(const struct btf_reader *r, __u32 id)
-{
-	__s32 to = BPF(btf__resolve_type)(r->btf, id);
-
-	return to < 0 ? NULL : BPF(btf__type_by_id)(r->btf, (__u32)to);
-}
-
 /*
  * Add members; those of unnamed structures belong to the outer one.  Unnamed structures
  * count against the bound, too: in malformed BTF, their nesting may explode.
@@ -92,7 +77,8 @@ static void add_struct_members(struct btf_reader *r, const struct btf_type *t, _
 {
 	for (unsigned int i = 0; i < btf_vlen(t) && r->left; i++) {
 		const struct btf_member *bm = &btf_members(t)[i];
-		const struct btf_type *of = resolved(r, bm->type);
+		__s32 to = BPF(btf__resolve_type)(r->btf, bm->type);
+		const struct btf_type *of = to < 0 ? NULL : BPF(btf__type_by_id)(r->btf, (__u32)to);
 		const char *name = btf_name(r, bm->name_off);
 		__u32 start = base + btf_member_bit_offset(t, i);
 		__u32 field = btf_member_bitfield_size(t, i);
@@ -117,34 +103,6 @@ static void add_struct_members(struct btf_reader *r, const struct btf_type *t, _
 		m->bitfield = field;
 		m->array = btf_is_array(of) ? xstrdup("") : NULL;
 		m->line = id;
-	}
-}
-
-static bool wanted_struct(const struct btf_reader *r, const struct btf_type *t)
-{
-	const char *name = btf_name(r, t->name_off);
-
-	return *name && btf_vlen(t) && !api_struct(r->out, name) &&
-	       (!r->known || api_struct(r->known, name));
-}
-
-static void read_types(struct btf_reader *r)
-{
-	for (__u32 id = 1; id < BPF(btf__type_cnt)(r->btf); id++) {
-		const struct btf_type *t = BPF(btf__type_by_id)(r->btf, id);
-
-		if (btf_is_any_enum(t)) {
-			if (wanted_enum(r, t))
-				add_enum(r, id, t);
-		} else if (btf_is_composite(t) && wanted_struct(r, t)) {
-			struct api_struct *st = api_desc_add_struct(r->out,
-								    btf_name(r, t->name_off));
-
-			st->bytes = t->size;
-			st->line = id;
-			r->left = MEMBERS_MAX;
-			add_struct_members(r, t, 0, id, st, 0);
-		}
 	}
 }
 
@@ -173,7 +131,22 @@ bool btf_read(const char *path, const struct api_desc *known, struct api_desc *o
 		return false;
 	}
 	r.btf = btf;
-	read_types(&r);
+	for (__u32 id = 1; id < BPF(btf__type_cnt)(btf); id++) {
+		const struct btf_type *t = BPF(btf__type_by_id)(btf, id);
+		const char *name = btf_name(&r, t->name_off);
+
+		if (btf_is_any_enum(t)) {
+			add_enum(&r, id, t);
+		} else if (btf_is_composite(t) && *name && btf_vlen(t) && !api_struct(out, name) &&
+			   (!known || api_struct(known, name))) {
+			struct api_struct *st = api_desc_add_struct(out, name);
+
+			st->bytes = t->size;
+			st->line = id;
+			r.left = MEMBERS_MAX;
+			add_struct_members(&r, t, 0, id, st, 0);
+		}
+	}
 	BPF(btf__free)(btf);
 	return true;
 }

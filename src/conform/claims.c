@@ -11,15 +11,105 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "conform/claim_trace.h"
 #include "core/abi/strings.h"
 #include "core/host/proc.h"
 #include "core/lib/die.h"
+#include "core/lib/output.h"
 #include "core/lib/program.h"
+#include "core/session/session.h"
 #include "experiment/instruments.h"
+#include "experiment/steps.h"
 #include "experiment/trial.h"
 #include "experiment/work.h"
+#include "formats/text/text_view.h"
 #include "xlat/tables.h"
+
+struct claim_trace {
+	struct names names;	/* first: the hooks cast it back */
+	struct steps *run;
+	struct text_options options;
+	struct selection selection;
+	struct session session;
+	struct own_calls own_calls;
+	struct output *out;
+	int fd;			/* that out writes to */
+};
+
+static const char *claim_trace_pmu(const struct names *n, uint32_t type)
+{
+	return host_pmu(((const struct claim_trace *)n)->run->host, type);
+}
+
+static const char *claim_trace_tracepoint(const struct names *n, uint64_t id)
+{
+	return host_tracepoint(((const struct claim_trace *)n)->run->host, id);
+}
+
+static void claim_trace_show(struct claim_trace *t, enum selected selected)
+{
+	for (size_t i = 0; i < CALL_COUNT; i++)
+		t->selection.calls[i] = selected;
+}
+
+static void trace_note(struct steps *run, const char *text)
+{
+	const struct claim_trace *t = run->ctx;
+	struct buf line = { 0 };
+
+	buf_addf(&line, "/* %s */\n", text);
+	output_write(t->out, gettid(), buf_str(&line), line.len);
+	buf_free(&line);
+}
+
+/* Leave calls out of the text until unmuted; a note says so. */
+static void trace_mute(struct steps *run, bool muted)
+{
+	struct claim_trace *t = run->ctx;
+
+	if (muted && t->selection.calls[0] != SELECT_NONE)
+		trace_note(run, "and so on");
+	claim_trace_show(t, muted ? SELECT_NONE : SELECT_ALL);
+}
+
+/*
+ * Give the steps a session for their calls, which writes their text with the notes.  Return NULL if
+ * out of memory.
+ */
+static struct claim_trace *claim_trace_new(struct steps *run)
+{
+	struct claim_trace *t = xcalloc(1, sizeof(*t));
+	char path[32];
+
+	*t = (struct claim_trace){
+		.names = {
+			.pmu = claim_trace_pmu, .tracepoint = claim_trace_tracepoint,
+			.page_size = (uint32_t)sysconf(_SC_PAGESIZE),
+		},
+		.run = run, .fd = memfd_create("calls", MFD_CLOEXEC),
+		.options = { .max_string = 64, .labels = true, .status = STATUS_ALL },
+	};
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", t->fd);
+	t->out = t->fd < 0 ? NULL : output_open(path, STDERR_FILENO, OUTPUT_ONE, CREATE_PUBLIC);
+	if (!t->out) {
+		free(t);
+		return NULL;
+	}
+	claim_trace_show(t, SELECT_ALL);
+	session_start(&t->session, &(struct session_setup){
+		.source = &t->names, .selection = &t->selection,
+	}, &(struct session_facts){ .arch = arch_native() });
+	session_add_view(&t->session,
+			 text_view_new(&t->options, &t->session.names, t->out, 0));
+	own_calls_init(&t->own_calls, &t->session);
+	session_feed(&t->session, &(struct activity){
+		ACTIVITY_TASK, .task = { .tid = gettid(), .pid = getpid(), .attached = true },
+	});
+	run->own_calls = &t->own_calls;
+	run->note = trace_note;
+	run->mute = trace_mute;
+	run->ctx = t;
+	return t;
+}
 
 /*
  * A claim is false, and a control failed, only if each of several runs contradicts it: other users
@@ -47,13 +137,11 @@ struct claim_lab {
 
 /* A run in a process of its own ----------------------------------------------------------- */
 
-static enum claim_verdict run_claim(struct steps *run, const struct claim_desc *c, bool nobody)
+/* Leave the claim untried for that reason. */
+static void distrust(struct claim_outcome *o, const char *why)
 {
-	enum step_result result = nobody ? steps_become_user(run) : STEP_OK;
-
-	if (result == STEP_OK)
-		result = steps_run(run, c->steps);
-	return result == STEP_OK ? CLAIM_TRUE : result == STEP_FALSE ? CLAIM_FALSE : CLAIM_UNTRIED;
+	o->verdict = CLAIM_UNTRIED;
+	snprintf(o->steps.reason, sizeof(o->steps.reason), "%s", why);
 }
 
 static _Noreturn void claim_child(const struct claim_desc *c, const struct claim_lab *lab,
@@ -62,6 +150,8 @@ static _Noreturn void claim_child(const struct claim_desc *c, const struct claim
 	struct claim_trace *trace;
 	struct steps *run = xcalloc(1, sizeof(*run));
 	const char *missing = mounts_proc_missing();
+	enum step_result result;
+	ssize_t n;
 
 	/* our parent may ignore or block signals */
 	for (int sig = 1; sig < NSIG; sig++)
@@ -74,16 +164,23 @@ static _Noreturn void claim_child(const struct claim_desc *c, const struct claim
 	run->host = host_new("/sys", NULL);
 	trace = missing ? NULL : claim_trace_new(run);
 	if (!trace) {
-		snprintf(outcome->steps.reason, sizeof(outcome->steps.reason), "%s", missing ? missing :
-			 "cannot allocate memory for the trace");
+		distrust(outcome, missing ? missing : "cannot allocate memory for the trace");
 		outcome->done = true;
 		_exit(0);
 	}
 	if (run->exact == EXACT_FAULTS)
 		work_memory_ready();
-	outcome->verdict = run_claim(run, c, lab->nobody);
+	result = lab->nobody ? steps_become_user(run) : STEP_OK;
+	if (result == STEP_OK)
+		result = steps_run(run, c->steps);
+	outcome->verdict = result == STEP_OK ? CLAIM_TRUE :
+			   result == STEP_FALSE ? CLAIM_FALSE : CLAIM_UNTRIED;
 	steps_task_end(run);
-	claim_trace_end(trace, outcome->calls, sizeof(outcome->calls));
+	output_flush(trace->out);
+	n = pread(trace->fd, outcome->calls, sizeof(outcome->calls) - 1, 0);
+	outcome->calls[n > 0 ? n : 0] = '\0';
+	session_end(&trace->session);
+	output_close(trace->out);
 	outcome->done = true;
 	_exit(0);
 }
@@ -102,9 +199,7 @@ static void claim_try(const struct claim_desc *c, const struct claim_lab *lab,
 	child_wait(pid);
 	if (pid > 0 && outcome->done)
 		return;
-	outcome->verdict = CLAIM_UNTRIED;
-	snprintf(outcome->steps.reason, sizeof(outcome->steps.reason), "%s", pid > 0 ?
-		 "the experiment did not end" : "cannot start a process for it");
+	distrust(outcome, pid > 0 ? "the experiment did not end" : "cannot start a process for it");
 }
 
 /* Whether an experiment can be trusted: what it measures with is tried on something known ----- */
@@ -124,24 +219,6 @@ static bool exact_works(struct claim_lab *lab)
 			return true;
 	}
 	return false;
-}
-
-/* Choose what $exact is, by experiments, if this was not done yet. */
-static void choose_exact(struct claim_lab *lab)
-{
-	if (lab->chosen)
-		return;
-	lab->chosen = true;
-	for (lab->exact = EXACT_BREAKPOINT; lab->exact < EXACTS; lab->exact++)
-		if (exact_works(lab))
-			return;
-	lab->exact = EXACT_BREAKPOINT;
-}
-
-static void distrust(struct claim_outcome *o, const char *why)
-{
-	o->verdict = CLAIM_UNTRIED;
-	snprintf(o->steps.reason, sizeof(o->steps.reason), "%s", why);
 }
 
 static bool needs_breakpoints(enum instrument i)
@@ -171,33 +248,29 @@ static void distrust_instrument(struct claim_outcome *o, struct instruments *is,
 }
 
 /*
- * What is known of an instrument is enough for a true claim; a false one has it tried again.  Where
- * an experiment consists of calls and measures nothing, it is enough that breakpoints exist; for
- * other events "needs" has words, unless their absence is what is claimed.
- */
-static void check_instrument(struct claim_lab *lab, struct claim_outcome *o, enum instrument i)
-{
-	struct instruments again = { .host = lab->known.host };
-	enum instrument_verdict v;
-
-	if (o->verdict == CLAIM_TRUE && o->steps.measured && instrument_fails(&lab->known, i))
-		distrust_instrument(o, &lab->known, i);
-	if (o->verdict != CLAIM_FALSE)
-		return;
-	v = instrument_find(&again, i)->verdict;
-	if (o->steps.measured ? v != INSTRUMENT_WORKS : v == INSTRUMENT_ABSENT && needs_breakpoints(i))
-		distrust_instrument(o, &again, i);
-}
-
-/*
  * Leave a claim untried, with the reason, if it measured something with an instrument that does not
- * work; for a false claim, the instrument is tried again now.
+ * work.  What is known of an instrument is enough for a true claim; a false one has it tried again.
+ * Where an experiment consists of calls and measures nothing, it is enough that breakpoints exist;
+ * for other events "needs" has words, unless their absence is what is claimed.
  */
 static void check_control(struct claim_lab *lab, struct claim_outcome *o)
 {
-	for (unsigned int i = 0; i < INSTRUMENTS; i++)
-		if (o->steps.instruments >> i & 1)
-			check_instrument(lab, o, i);
+	for (unsigned int i = 0; i < INSTRUMENTS; i++) {
+		struct instruments again = { .host = lab->known.host };
+		enum instrument_verdict v;
+
+		if (!(o->steps.instruments >> i & 1))
+			continue;
+		if (o->verdict == CLAIM_TRUE && o->steps.measured &&
+		    instrument_fails(&lab->known, i))
+			distrust_instrument(o, &lab->known, i);
+		if (o->verdict != CLAIM_FALSE)
+			continue;
+		v = instrument_find(&again, i)->verdict;
+		if (o->steps.measured ? v != INSTRUMENT_WORKS :
+					v == INSTRUMENT_ABSENT && needs_breakpoints(i))
+			distrust_instrument(o, &again, i);
+	}
 	if (o->verdict == CLAIM_FALSE && o->steps.exact && !exact_works(lab))
 		distrust(o, *lab->control->steps.reason ? lab->control->steps.reason :
 			 "its control failed: an exact event was not");
@@ -205,27 +278,15 @@ static void check_control(struct claim_lab *lab, struct claim_outcome *o)
 
 /* Claims ------------------------------------------------------------------------------- */
 
-static uint32_t running_release(void)
-{
-	struct utsname u = { 0 };
-	const char *release = u.release;
-
-	uname(&u);
-	return release_read(&release);
-}
-
-static bool is_chosen(const struct claims_options *o, const struct claim_desc *c)
-{
-	return (!o->since || c->since >= o->since) &&
-	       (!o->section || strcasestr(c->section, o->section)) &&
-	       (!o->name || !fnmatch(o->name, c->name, 0));
-}
-
 static void try_claim(const struct claim_desc *c, struct claim_lab *lab, unsigned int tries,
 		      struct claim_outcome *outcome, struct claim_result *r)
 {
-	uint32_t release = running_release();
+	struct utsname u = { 0 };
+	const char *text = u.release;
+	uint32_t release;
 
+	uname(&u);
+	release = release_read(&text);
 	*r = (struct claim_result){ .claim = c };
 	memset(outcome, 0, sizeof(*outcome));
 	if (lab->gate) {
@@ -240,8 +301,15 @@ static void try_claim(const struct claim_desc *c, struct claim_lab *lab, unsigne
 		snprintf(outcome->steps.reason, sizeof(outcome->steps.reason),
 			 "it applies to Linux before %u.%u", c->until >> 16, c->until >> 8 & 255);
 	} else {
-		if (strstr(c->steps, "$exact"))
-			choose_exact(lab);
+		/* choose what $exact is, by experiments, if this was not done yet */
+		if (strstr(c->steps, "$exact") && !lab->chosen) {
+			lab->chosen = true;
+			lab->exact = EXACT_BREAKPOINT;
+			while (lab->exact < EXACTS && !exact_works(lab))
+				lab->exact++;
+			if (lab->exact == EXACTS)
+				lab->exact = EXACT_BREAKPOINT;
+		}
 		do
 			claim_try(c, lab, outcome);
 		while (++r->tries < tries && (outcome->verdict == CLAIM_FALSE || !outcome->done));
@@ -269,7 +337,9 @@ int conform_claims(const struct claims_options *opts,
 	lab.gate = trial_gate();
 	lab.known.host = host_new("/sys", NULL);
 	for (const struct claim_desc *c = all; c->name; c++) {
-		if (!is_chosen(opts, c))
+		if ((opts->since && c->since < opts->since) ||
+		    (opts->section && !strcasestr(c->section, opts->section)) ||
+		    (opts->name && fnmatch(opts->name, c->name, 0)))
 			continue;
 		try_claim(c, &lab, opts->tries ? opts->tries : CLAIM_TRIES, outcome, &r);
 		wrong += r.verdict == CLAIM_FALSE;

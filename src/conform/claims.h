@@ -11,6 +11,8 @@
 
 #include "core/abi/xlat.h"
 
+struct claim_trace;
+
 enum claim_verdict {
 	CLAIM_UNTRIED,	/* could not be tested; reason says why */
 	CLAIM_TRUE,

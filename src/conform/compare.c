@@ -6,11 +6,77 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conform/tables.h"
-#include "core/lib/buf.h"
 #include "core/lib/die.h"
 #include "core/lib/nearest.h"
 #include "xlat/tables.h"
+
+const char *const finding_severities[] = { "error", "missing", "note" };
+const char *const finding_sources[] = { "page", "header", "btf", "xlat", "kernel" };
+
+static const struct {
+	const char *name;
+	enum finding_severity severity;
+} kinds[] = {
+#define FINDING_KIND(kind, word, severity) { word, FINDING_##severity },
+	FINDING_KINDS(FINDING_KIND)
+#undef FINDING_KIND
+};
+
+void finding_place(struct finding *f, enum finding_source source, const char *file,
+		   unsigned int line, const char *quote)
+{
+	f->places = xgrow(f->places, f->nplaces, sizeof(*f->places));
+	f->places[f->nplaces++] = (struct finding_place){
+		.source = source, .file = xstrdup(file), .line = line,
+		.quote = quote ? xstrdup(quote) : NULL,
+	};
+}
+
+void finding_since(struct finding *f, uint32_t since)
+{
+	if (since)
+		f->since = xstrdup(tables_release(since).text);
+}
+
+void finding_detail(struct finding *f, struct buf *text)
+{
+	if (f->detail)
+		buf_free(text);
+	else
+		f->detail = text->data;
+	*text = (struct buf){ 0 };
+}
+
+unsigned int finding_page_line(const struct finding *f)
+{
+	for (size_t i = 0; i < f->nplaces; i++)
+		if (f->places[i].source == FINDING_PAGE)
+			return f->places[i].line;
+	return 0;
+}
+
+static void findings_free(struct findings *fs)
+{
+	for (size_t i = 0; i < fs->n; i++) {
+		struct finding *f = &fs->all[i];
+
+		for (size_t j = 0; j < f->nplaces; j++) {
+			free(f->places[j].file);
+			free(f->places[j].quote);
+		}
+		free(f->places);
+		free(f->owner);
+		free(f->name);
+		free(f->instead);
+		free(f->id);
+		free(f->section);
+		free(f->since);
+		free(f->text);
+		free(f->detail);
+	}
+	free(fs->all);
+	*fs = (struct findings){ 0 };
+}
 
 enum { WORD_PLACES = 8 };	/* places of a word in a finding */
 
@@ -39,7 +105,7 @@ void compare_begin(struct conform *c, const char *what, ...)
 	va_start(ap, what);
 	buf_vaddf(&b, what, ap);
 	va_end(ap);
-	c->checks = page_grow(c->checks, c->nchecks, sizeof(*c->checks));
+	c->checks = xgrow(c->checks, c->nchecks, sizeof(*c->checks));
 	c->checks[c->nchecks++] = (struct conform_check){ .what = b.data, .first = c->found.n };
 }
 
@@ -54,18 +120,24 @@ static struct finding *add_finding(struct conform *c, enum finding_source source
 {
 	struct buf id = { 0 }, words = { 0 };
 	const struct pair_desc *e = exception_descs;
-	struct finding *f;
+	struct findings *fs;
 
-	finding_id(source, kind, owner, name, &id);
+	/* "page-member-missing:OWNER.NAME" */
+	if (source != FINDING_KERNEL)
+		buf_addf(&id, "%s-", finding_sources[source]);
+	buf_addf(&id, "%s:%s%s%s", kinds[kind].name, owner ? owner : "", owner ? "." : "", name);
 	while (e->name && fnmatch(e->name, id.data, 0))
 		e++;
-	f = finding_add(e->name ? &c->excepted : &c->found, source, kind, owner, name);
+	fs = e->name ? &c->excepted : &c->found;
 	buf_vaddf(&words, text, ap);
-	f->text = words.data;
-	f->section = xstrdup(section);
-	f->detail = e->name ? xstrdup(e->text) : NULL;
-	buf_free(&id);
-	return f;
+	fs->all = xgrow(fs->all, fs->n, sizeof(*fs->all));
+	fs->all[fs->n] = (struct finding){
+		.source = source, .kind = kind, .severity = kinds[kind].severity, .id = id.data,
+		.subject = strchr(id.data, ':') + 1, .owner = owner ? xstrdup(owner) : NULL,
+		.name = xstrdup(name), .section = xstrdup(section), .text = words.data,
+		.detail = e->name ? xstrdup(e->text) : NULL,
+	};
+	return &fs->all[fs->n++];
 }
 
 struct finding *compare_add(struct conform *c, enum finding_source source,
@@ -134,61 +206,53 @@ void place_words(struct conform *c, struct finding *f, const char *name)
 	}
 }
 
-static void place_name_in(struct finding *f, const struct api_desc *s, const char *name)
-{
-	const struct api_name *n = api_name(s, name);
-	struct buf quote = { 0 };
-	const char *file;
-	char since[16];
-
-	if (!n)
-		return;
-	buf_adds(&quote, name);
-	if (n->valued)
-		buf_addf(&quote, n->value < 256 ? " = %llu" : " = 0x%llx",
-			 (unsigned long long)n->value);
-	if (n->since)
-		buf_addf(&quote, ", since %s", tables_release(n->since, since));
-	file = s->source == FINDING_XLAT ? n->set : n->file ? n->file : s->file;
-	finding_place(f, s->source, file, n->line, quote.data);
-	buf_free(&quote);
-}
-
 void place_name(struct conform *c, struct finding *f, const char *name)
 {
-	place_name_in(f, &c->header, name);
-	place_name_in(f, &c->btf, name);
-	place_name_in(f, &c->tables, name);
-}
+	const struct api_desc *const all[] = { &c->header, &c->btf, &c->tables };
 
-static void place_member_in(struct finding *f, const struct api_desc *s, const char *structure,
-			    const char *member)
-{
-	const struct api_member *m = api_member(api_struct(s, structure), member);
-	struct buf quote = { 0 };
-	char since[16];
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		const struct api_desc *s = all[i];
+		const struct api_name *n = api_name(s, name);
+		struct buf quote = { 0 };
 
-	if (!m)
-		return;
-	buf_addf(&quote, "%s: ", member);
-	if (m->bitfield)
-		buf_addf(&quote, "%u bit%s at byte %u, bit %u", m->bits, m->bits == 1 ? "" : "s",
-			 m->start / 64 * 8, m->start % 64);
-	else
-		buf_addf(&quote, "%u bytes at byte %u", m->bits / 8, m->start / 8);
-	if (m->since)
-		buf_addf(&quote, ", since %s", tables_release(m->since, since));
-	finding_place(f, s->source, s->source == FINDING_XLAT ? structure : s->file, m->line,
-		      quote.data);
-	buf_free(&quote);
+		if (!n)
+			continue;
+		buf_adds(&quote, name);
+		if (n->valued)
+			buf_addf(&quote, n->value < 256 ? " = %llu" : " = 0x%llx",
+				 (unsigned long long)n->value);
+		if (n->since)
+			buf_addf(&quote, ", since %s", tables_release(n->since).text);
+		finding_place(f, s->source, s->source == FINDING_XLAT ? n->set :
+			      n->file ? n->file : s->file, n->line, quote.data);
+		buf_free(&quote);
+	}
 }
 
 void place_member(struct conform *c, struct finding *f, const char *structure,
 		  const char *member)
 {
-	place_member_in(f, &c->header, structure, member);
-	place_member_in(f, &c->btf, structure, member);
-	place_member_in(f, &c->tables, structure, member);
+	const struct api_desc *const all[] = { &c->header, &c->btf, &c->tables };
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		const struct api_desc *s = all[i];
+		const struct api_member *m = api_member(api_struct(s, structure), member);
+		struct buf quote = { 0 };
+
+		if (!m)
+			continue;
+		buf_addf(&quote, "%s: ", member);
+		if (m->bitfield)
+			buf_addf(&quote, "%u bit%s at byte %u, bit %u", m->bits,
+				 m->bits == 1 ? "" : "s", m->start / 64 * 8, m->start % 64);
+		else
+			buf_addf(&quote, "%u bytes at byte %u", m->bits / 8, m->start / 8);
+		if (m->since)
+			buf_addf(&quote, ", since %s", tables_release(m->since).text);
+		finding_place(f, s->source, s->source == FINDING_XLAT ? structure : s->file,
+			      m->line, quote.data);
+		buf_free(&quote);
+	}
 }
 
 /* Lookups -------------------------------------------------------------------------------- */
@@ -206,18 +270,10 @@ bool compare_knows(const struct conform *c, const char *name)
 	       api_name(&c->btf, name);
 }
 
-static bool layout_has(const struct layout *l, const char *name)
-{
-	for (size_t i = 0; i < l->n; i++)
-		if (!strcmp(l->fields[i].name, name))
-			return true;
-	return false;
-}
-
 bool compare_knows_member(const struct conform *c, const char *name)
 {
 	for (size_t i = 0; layouts[i]; i++)
-		if (layout_has(layouts[i], name))
+		if (layout_field(layouts[i], name))
 			return true;
 	return api_desc_has_member(&c->header, name) || api_desc_has_member(&c->btf, name);
 }
@@ -240,14 +296,6 @@ static bool word_differs(const char *a, const char *b)
 	       !memchr(b + n, '_', nb - tail < n ? 0 : nb - tail - n);
 }
 
-/* Return true if one begins with the other: sample_freq, sample_frequency. */
-static bool longer(const char *a, const char *b)
-{
-	size_t na = strlen(a), nb = strlen(b), n = na < nb ? na : nb;
-
-	return n > 5 && !memcmp(a, b, n) && (na > nb ? na - nb : nb - na) <= 5;
-}
-
 struct search {
 	const char *word;
 	struct nearest near;
@@ -256,34 +304,33 @@ struct search {
 
 static void search_try(struct search *s, const char *name)
 {
+	size_t na = strlen(s->word), nb = strlen(name), n = na < nb ? na : nb;
+	/* one begins with the other: sample_freq, sample_frequency */
+	bool longer = n > 5 && !memcmp(s->word, name, n) && (na > nb ? na - nb : nb - na) <= 5;
+
 	nearest_try(&s->near, name);
-	if (!s->like && (word_differs(name, s->word) || longer(s->word, name) ||
+	if (!s->like && (longer || word_differs(name, s->word) ||
 			 (!strncmp(name, "PERF_", 5) && !strcmp(name + 5, s->word))))
 		s->like = name;
-}
-
-static const char *search_members(struct search *s)
-{
-	for (size_t i = 0; layouts[i]; i++)
-		for (size_t j = 0; j < layouts[i]->n; j++)
-			search_try(s, layouts[i]->fields[j].name);
-	/* near.best is copied: return the string of the layout */
-	for (size_t i = 0; layouts[i] && *s->near.best; i++)
-		for (size_t j = 0; j < layouts[i]->n; j++)
-			if (!strcmp(layouts[i]->fields[j].name, s->near.best))
-				return layouts[i]->fields[j].name;
-	return NULL;
 }
 
 const char *compare_nearest(const struct conform *c, const char *word, bool member)
 {
 	struct search s = { .word = word };
 	const char *near = NULL;
+	const struct field *f;
 
 	nearest_start(&s.near, word, strlen(word));
 	s.near.distance = 2;
 	if (member) {
-		near = search_members(&s);
+		for (size_t i = 0; layouts[i]; i++)
+			for (size_t j = 0; j < layouts[i]->n; j++)
+				search_try(&s, layouts[i]->fields[j].name);
+		/* near.best is copied: return the string of the layout */
+		for (size_t i = 0; layouts[i] && *s.near.best && !near; i++) {
+			f = layout_field(layouts[i], s.near.best);
+			near = f ? f->name : NULL;
+		}
 	} else {
 		for (size_t i = 0; i < c->tables.nnames; i++)
 			search_try(&s, c->tables.names[i].name);

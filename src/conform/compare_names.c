@@ -4,23 +4,10 @@
 #include <string.h>
 
 #include "conform/compare.h"
-#include "conform/tables.h"
-#include "core/lib/buf.h"
 #include "core/lib/die.h"
 #include "xlat/tables.h"
 
 #define FIRST_PERF KVER(2, 6, 32)
-
-/* Return the release of a table's oldest names, which need no "since" of their own. */
-static uint32_t table_release(const struct conform *c, const char *set)
-{
-	uint32_t first = UINT32_MAX;
-
-	for (size_t i = 0; i < c->tables.nnames; i++)
-		if (!strcmp(c->tables.names[i].set, set) && c->tables.names[i].since < first)
-			first = c->tables.names[i].since;
-	return first < FIRST_PERF ? FIRST_PERF : first;
-}
 
 /* The names that unknown words of the page mean. */
 struct misnames {
@@ -87,26 +74,20 @@ static bool looks_like_member(const struct conform *c, const struct page_word *w
 	       compare_nearest(c, w->name, true);
 }
 
-/* Return true if the page should have the name of a macro with arguments, which no table has. */
-static bool is_macro(const char *name)
-{
-	const struct misstatement_desc *m = misstatement_descs;
-
-	while (m->name && !(m->lacks && !strcmp(m->name, name)))
-		m++;
-	return m->name;
-}
-
 static void add_unknown_names(struct conform *c, struct misnames *m)
 {
 	for (size_t i = 0; i < c->page.nwords; i++) {
 		const struct page_word *w = &c->page.words[i];
+		const struct misstatement_desc *macro = misstatement_descs;
 		const char *near;
 		struct finding *f;
 
 		if (page_word(&c->page, w->name) != w)
 			continue;	/* not its first place */
-		if (w->constant ? compare_knows(c, w->name) || is_macro(w->name) ||
+		/* the page should have the name of a macro with arguments, which no table has */
+		while (macro->name && !(macro->lacks && !strcmp(macro->name, w->name)))
+			macro++;
+		if (w->constant ? compare_knows(c, w->name) || macro->name ||
 				  !looks_like_constant(c, w) :
 		    w->code || !looks_like_member(c, w))
 			continue;
@@ -121,7 +102,7 @@ static void add_unknown_names(struct conform *c, struct misnames *m)
 		f->instead = xstrdup(near);
 		if (w->constant)
 			place_name(c, f, near);
-		m->meant = page_grow(m->meant, m->n, sizeof(*m->meant));
+		m->meant = xgrow(m->meant, m->n, sizeof(*m->meant));
 		m->meant[m->n++] = near;
 	}
 }
@@ -135,56 +116,53 @@ static bool is_misspelt(const struct misnames *m, const char *name)
 	return false;
 }
 
+/* Add the release of a name to a finding, and its places. */
+static void finding_name(struct conform *c, struct finding *f, const struct api_name *n)
+{
+	finding_since(f, n->since);
+	place_name(c, f, n->name);
+}
+
 /* Known names --------------------------------------------------------------------------- */
 
 static void wrong_since(struct conform *c, const char *name, uint32_t known, uint32_t stated,
 			size_t section, unsigned int line)
 {
-	char a[16], b[16];
 	struct finding *f;
 
 	f = compare_add_page(c, FINDING_SINCE, NULL, name, section, line,
-			     "%s was added in Linux %s, not %s", name, tables_release(known, a),
-			     tables_release(stated, b));
+			     "%s was added in Linux %s, not %s", name, tables_release(known).text,
+			     tables_release(stated).text);
 	finding_since(f, known);
 	place_commit(c, f, line);
 	place_name(c, f, name);
 }
 
-/* Return true if the line of a tag has a macro of one font: .B NAME " (since Linux X)". */
-static bool has_font_of_name(const struct page *p, const struct page_entry *e)
-{
-	struct buf line = { 0 };
-	bool one;
-
-	page_quote(p, e->line, &line);
-	one = !strncmp(buf_str(&line), ".B ", 3);
-	buf_free(&line);
-	return one;
-}
-
 static void compare_entry(struct conform *c, const struct api_name *n,
 			  const struct page_entry *e)
 {
-	char since[16];
-	struct finding *f;
+	uint32_t first = UINT32_MAX;	/* of the table: its oldest names need no release */
+	struct buf line = { 0 };
 
-	if (e->since && n->since && e->since != n->since) {
+	for (size_t i = 0; i < c->tables.nnames; i++)
+		if (!strcmp(c->tables.names[i].set, n->set) && c->tables.names[i].since < first)
+			first = c->tables.names[i].since;
+	if (e->since && n->since && e->since != n->since)
 		wrong_since(c, n->name, n->since, e->since, e->section, e->line);
-	} else if (!e->since && n->since > table_release(c, n->set)) {
-		f = compare_add_page(c, FINDING_UNDATED, NULL, n->name, e->section, e->line,
-				     "No release: %s was added in Linux %s", n->name,
-				     tables_release(n->since, since));
-		finding_since(f, n->since);
-		place_name(c, f, n->name);
-	}
-	if (e->since && has_font_of_name(&c->page, e))
+	else if (!e->since && n->since > (first < FIRST_PERF ? FIRST_PERF : first))
+		finding_name(c, compare_add_page(c, FINDING_UNDATED, NULL, n->name, e->section,
+						 e->line, "No release: %s was added in Linux %s",
+						 n->name, tables_release(n->since).text), n);
+	/* a macro of one font: .B NAME " (since Linux X)" */
+	page_quote(&c->page, e->line, &line);
+	if (e->since && !strncmp(buf_str(&line), ".B ", 3))
 		compare_add_page(c, FINDING_MARKUP, NULL, n->name, e->section, e->line,
 				 "The release of %s has the font of the name", n->name);
 	if (e->untagged)
 		compare_add_page(c, FINDING_MARKUP, NULL, n->name, e->section, e->line,
 				 "The entry of %s lacks its .TP, so it continues the one before",
 				 n->name);
+	buf_free(&line);
 }
 
 static void compare_values(struct conform *c, const struct api_name *n)
@@ -210,15 +188,12 @@ static void add_missing_name(struct conform *c, const struct api_name *n)
 	const char *after = by_entry ? by_entry : sibling(c, n, false);
 	const struct page_entry *e = by_entry ? page_entry(&c->page, by_entry) : NULL;
 	const struct page_word *w = !e && after ? page_word(&c->page, after) : NULL;
-	struct finding *f;
 
-	f = compare_add_page(c, FINDING_LACKING, NULL, n->name,
-			     e ? e->section : w ? w->section : SIZE_MAX,
-			     e ? e->line : w ? w->line : 0,
-			     "Undocumented: %s%s%s", n->name, after ? "; add it after " : "",
-			     after ? after : "");
-	finding_since(f, n->since);
-	place_name(c, f, n->name);
+	finding_name(c, compare_add_page(c, FINDING_LACKING, NULL, n->name,
+					 e ? e->section : w ? w->section : SIZE_MAX,
+					 e ? e->line : w ? w->line : 0, "Undocumented: %s%s%s",
+					 n->name, after ? "; add it after " : "",
+					 after ? after : ""), n);
 }
 
 static void compare_name(struct conform *c, const struct misnames *m,
@@ -239,23 +214,12 @@ static void compare_name(struct conform *c, const struct misnames *m,
 		f = compare_add_page(c, FINDING_UNDESCRIBED, NULL, n->name,
 				     page_entry(&c->page, other)->section, 0,
 				     "%s is mentioned, but has no entry", n->name);
-		finding_since(f, n->since);
 		place_words(c, f, n->name);
-		place_name(c, f, n->name);
+		finding_name(c, f, n);
 	}
 }
 
 /* Whole tables -------------------------------------------------------------------------- */
-
-static bool is_mentioned(const struct conform *c, const struct misnames *m, const char *set)
-{
-	for (size_t i = 0; i < c->tables.nnames; i++)
-		if (!strcmp(c->tables.names[i].set, set) &&
-		    (page_word(&c->page, c->tables.names[i].name) ||
-		     is_misspelt(m, c->tables.names[i].name)))
-			return true;
-	return false;
-}
 
 /* Limits of an enum need no documentation. */
 static bool is_limit_name(const char *name)
@@ -286,25 +250,11 @@ static void add_missing_table(struct conform *c, const char *set)
 				     "Undocumented: %s%s%s", first->name,
 				     last == first ? "" : last == first + 1 ? " and " : " to ",
 				     last == first ? "" : last->name);
-		finding_since(f, first->since);
-		place_name(c, f, first->name);
+		finding_name(c, f, first);
 		if (last != first)
 			finding_detail(f, &names);
 	}
 	buf_free(&names);
-}
-
-/* Compare a name that is no value: of those that the page lacks, it should have perf's masks. */
-static void compare_mask(struct conform *c, const struct api_name *n)
-{
-	if (page_word(&c->page, n->name)) {
-		compare_begin(c, "page: %s", n->name);
-		compare_values(c, n);
-	} else if (n->traits & XLAT_NONABI && !is_limit_name(n->name) && n->file &&
-		   !strcmp(n->file, "linux/perf_event.h")) {
-		compare_begin(c, "page: %s", n->name);
-		add_missing_name(c, n);
-	}
 }
 
 /* Report names that another source has, and neither tables nor page. */
@@ -328,18 +278,17 @@ static void compare_other_values(struct conform *c)
 		for (size_t t = 0; xlat_tables[t]; t++) {
 			const struct page_claim *p = &c->page.claims[i];
 			const struct xlat_entry *e = xlat_by_name(xlat_tables[t], p->name);
-			struct api_name n;
 
 			if (!e || api_name(&c->tables, p->name) || strcmp(e->name, p->name))
 				continue;
-			n = (struct api_name){ .name = p->name, .value = e->value };
 			compare_begin(c, "page: %s", p->name);
-			compare_values(c, &n);
+			compare_values(c, &(struct api_name){ .name = p->name, .value = e->value });
 		}
 }
 
 void compare_page_names(struct conform *c)
 {
+	const struct api_name *end = c->tables.names + c->tables.nnames;
 	struct misnames m = { .n = 0 };
 	const char *set = "";
 	bool mentioned = false;
@@ -350,12 +299,26 @@ void compare_page_names(struct conform *c)
 
 		if (strcmp(n->set, set)) {
 			set = n->set;
-			mentioned = is_mentioned(c, &m, set);
+			mentioned = false;
+			for (const struct api_name *o = n; o < end && !strcmp(o->set, set); o++)
+				mentioned |= page_word(&c->page, o->name) ||
+					     is_misspelt(&m, o->name);
 			if (!mentioned)
 				add_missing_table(c, set);
 		}
-		if (mentioned)
-			n->traits ? compare_mask(c, n) : compare_name(c, &m, n);
+		if (!mentioned)
+			continue;
+		if (!n->traits) {
+			compare_name(c, &m, n);
+		} else if (page_word(&c->page, n->name)) {
+			compare_begin(c, "page: %s", n->name);
+			compare_values(c, n);
+		} else if (n->traits & XLAT_NONABI && !is_limit_name(n->name) && n->file &&
+			   !strcmp(n->file, "linux/perf_event.h")) {
+			/* of names that are no values, the page should have perf's masks */
+			compare_begin(c, "page: %s", n->name);
+			add_missing_name(c, n);
+		}
 	}
 	newer_names(c, &c->header);
 	newer_names(c, &c->btf);

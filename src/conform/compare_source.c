@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* A header or BTF compared with the tables. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "conform/compare.h"
-#include "conform/member_diff.h"
-#include "conform/tables.h"
-#include "core/lib/buf.h"
-#include "core/lib/die.h"
 #include "core/lib/scan_text.h"
 
 struct sources {
@@ -80,40 +75,33 @@ static bool is_expected(const struct sources *x, const struct api_name *n)
 	return false;
 }
 
-/* Compare a name of the tables, which the source has (theirs) or should have (NULL). */
-static void compare_source_name(struct sources *x, const struct api_name *ours,
-				const struct api_name *theirs)
-{
-	struct finding *f;
-	char a[16], b[16];
-
-	compare_begin(x->c, "%s: %s", x->kind, ours->name);
-	if (!theirs) {
-		f = compare_add(x->c, x->s->source, FINDING_LACKING, NULL, ours->name, "",
-				"The %s lacks %s of Linux %s, but has names of Linux %s", x->kind,
-				ours->name, tables_release(ours->since, a),
-				tables_release(x->release, b));
-		finding_place(f, x->s->source, x->s->file, 0, NULL);
-	} else if (theirs->valued && theirs->value != ours->value && !is_growing_limit(ours)) {
-		f = compare_add(x->c, x->s->source, FINDING_VALUE, NULL, ours->name, "",
-				"%s is 0x%llx in the %s, but 0x%llx in the tables", ours->name,
-				(unsigned long long)theirs->value, x->kind,
-				(unsigned long long)ours->value);
-	} else {
-		return;
-	}
-	finding_since(f, ours->since);
-	place_name(x->c, f, ours->name);
-}
-
 static void compare_names(struct sources *x)
 {
 	for (size_t i = 0; i < x->c->tables.nnames; i++) {
 		const struct api_name *ours = &x->c->tables.names[i];
 		const struct api_name *theirs = api_name(x->s, ours->name);
+		struct finding *f = NULL;
 
-		if (theirs || (is_expected(x, ours) && !ours->traits))
-			compare_source_name(x, ours, theirs);
+		if (!theirs && (!is_expected(x, ours) || ours->traits))
+			continue;
+		compare_begin(x->c, "%s: %s", x->kind, ours->name);
+		if (!theirs) {
+			f = compare_add(x->c, x->s->source, FINDING_LACKING, NULL, ours->name, "",
+					"The %s lacks %s of Linux %s, but has names of Linux %s",
+					x->kind, ours->name, tables_release(ours->since).text,
+					tables_release(x->release).text);
+			finding_place(f, x->s->source, x->s->file, 0, NULL);
+		} else if (theirs->valued && theirs->value != ours->value &&
+			   !is_growing_limit(ours)) {
+			f = compare_add(x->c, x->s->source, FINDING_VALUE, NULL, ours->name, "",
+					"%s is 0x%llx in the %s, but 0x%llx in the tables",
+					ours->name, (unsigned long long)theirs->value, x->kind,
+					(unsigned long long)ours->value);
+		}
+		if (!f)
+			continue;
+		finding_since(f, ours->since);
+		place_name(x->c, f, ours->name);
 	}
 	for (size_t i = 0; i < x->s->nnames; i++) {
 		const struct api_name *n = &x->s->names[i];
@@ -183,57 +171,42 @@ static void source_member_differs(void *ctx, enum finding_kind kind,
 	buf_free(&text);
 }
 
-static void compare_structs(struct sources *x)
-{
-	const struct api_struct *theirs;
-
-	for (size_t i = 0; i < x->c->tables.nstructs; i++) {
-		x->ours = &x->c->tables.structs[i];
-		theirs = api_struct(x->s, x->ours->name);
-		if (!theirs)
-			continue;
-		compare_begin(x->c, "%s: %s", x->kind, x->ours->name);
-		member_diff(x->ours, theirs, source_member_differs, x);
-	}
-}
-
-/* Age ----------------------------------------------------------------------------------- */
-
-/* Report all names newer than the source as one finding. */
-static void compare_age(struct sources *x)
-{
-	struct buf names = { 0 };
-	struct finding *f;
-	char a[16], b[16];
-	size_t n = 0;
-
-	for (size_t i = 0; i < x->c->tables.nnames; i++) {
-		const struct api_name *m = &x->c->tables.names[i];
-
-		if (m->since <= x->release || m->traits || api_name(x->s, m->name))
-			continue;
-		buf_addf(&names, "%s%s, since %s", n++ ? "\n" : "", m->name,
-			 tables_release(m->since, a));
-	}
-	compare_begin(x->c, "%s: age", x->kind);
-	if (n) {
-		tables_release(x->release, a);
-		f = compare_add(x->c, x->s->source, FINDING_OLDER, NULL, a, "",
-				"The newest names of the %s are of Linux %s; %zu names are newer, "
-				"up to Linux %s", x->kind, a, n,
-				tables_release(x->c->tables.release, b));
-		finding_place(f, x->s->source, x->s->file, 0, NULL);
-		finding_detail(f, &names);
-	}
-}
-
 void compare_source(struct conform *c, const struct api_desc *s)
 {
 	struct sources x = {
 		.c = c, .s = s, .kind = finding_sources[s->source], .release = source_release(c, s),
 	};
+	const struct api_struct *theirs;
+	struct release_text newest;
+	struct buf names = { 0 };
+	struct finding *f;
+	size_t n = 0;
 
 	compare_names(&x);
-	compare_structs(&x);
-	compare_age(&x);
+	for (size_t i = 0; i < c->tables.nstructs; i++) {
+		x.ours = &c->tables.structs[i];
+		theirs = api_struct(s, x.ours->name);
+		if (!theirs)
+			continue;
+		compare_begin(c, "%s: %s", x.kind, x.ours->name);
+		member_diff(x.ours, theirs, source_member_differs, &x);
+	}
+	/* report all names newer than the source as one finding */
+	for (size_t i = 0; i < c->tables.nnames; i++) {
+		const struct api_name *m = &c->tables.names[i];
+
+		if (m->since > x.release && !m->traits && !api_name(s, m->name))
+			buf_addf(&names, "%s%s, since %s", n++ ? "\n" : "", m->name,
+				 tables_release(m->since).text);
+	}
+	compare_begin(c, "%s: age", x.kind);
+	if (!n)
+		return;
+	newest = tables_release(x.release);
+	f = compare_add(c, s->source, FINDING_OLDER, NULL, newest.text, "",
+			"The newest names of the %s are of Linux %s; %zu names are newer, "
+			"up to Linux %s", x.kind, newest.text, n,
+			tables_release(c->tables.release).text);
+	finding_place(f, s->source, s->file, 0, NULL);
+	finding_detail(f, &names);
 }

@@ -4,10 +4,6 @@
 #include <string.h>
 
 #include "conform/compare.h"
-#include "conform/member_diff.h"
-#include "conform/tables.h"
-#include "core/lib/buf.h"
-#include "xlat/constants.h"
 #include "xlat/tables.h"
 
 enum { HISTORY_LINES = 12 };	/* in which both names of a member are explained */
@@ -49,29 +45,6 @@ static bool is_old_name(const struct differing *d, const struct api_member *m)
 	return false;
 }
 
-/* Return true if the word is in an entry whose tag names it. */
-static bool in_own_entry(const struct page *p, const struct page_word *w)
-{
-	for (size_t i = 0; i < p->nentries && w->entry != SIZE_MAX; i++)
-		if (p->entries[i].line == p->entries[w->entry].line &&
-		    !strcmp(p->entries[i].name, w->name))
-			return true;
-	return false;
-}
-
-/* Return true if the text around a word, which is about both names, has the present one. */
-static bool is_history(const struct page *p, const struct page_word *w, const char *now)
-{
-	for (size_t i = 0; i < p->nwords; i++) {
-		const struct page_word *v = &p->words[i];
-
-		if (v->entry == w->entry && !v->code && !w->code && !strcmp(v->name, now) &&
-		    v->line + HISTORY_LINES > w->line && v->line < w->line + HISTORY_LINES)
-			return true;
-	}
-	return false;
-}
-
 /*
  * Report uses of an old name, but not the layout, the name's own entry, and text that
  * explains the change.
@@ -85,8 +58,19 @@ static void add_old_name(struct differing *d, const struct api_member *stated)
 	for (size_t i = 0; i < p->nwords; i++) {
 		const struct page_word *w = &p->words[i];
 
-		if (strcmp(w->name, stated->name) || w->line == stated->line ||
-		    in_own_entry(p, w) || (now && is_history(p, w, now)))
+		bool own = false;	/* in an entry whose tag names it */
+		bool history = false;	/* the text around it has the present name, too */
+
+		if (strcmp(w->name, stated->name) || w->line == stated->line)
+			continue;
+		for (size_t j = 0; j < p->nentries && w->entry != SIZE_MAX; j++)
+			own |= p->entries[j].line == p->entries[w->entry].line &&
+			       !strcmp(p->entries[j].name, w->name);
+		for (const struct page_word *v = p->words; now && v < p->words + p->nwords; v++)
+			history |= v->entry == w->entry && !v->code && !w->code &&
+				   !strcmp(v->name, now) && v->line + HISTORY_LINES > w->line &&
+				   v->line < w->line + HISTORY_LINES;
+		if (own || history)
 			continue;
 		if (!f)
 			f = compare_add_page(d->c, FINDING_MEMBER_OLD, d->what, stated->name,
@@ -217,63 +201,46 @@ static const struct page_entry *member_entry(const struct conform *c,
 	return NULL;
 }
 
-/* Return the release of a structure's oldest members, which need no "since". */
-static uint32_t struct_release(const struct api_struct *st)
+static void member_release(struct conform *c, const struct page_entry *e,
+			   const struct api_struct *st, const struct api_member *m)
 {
-	uint32_t first = UINT32_MAX;
+	uint32_t first = UINT32_MAX;	/* of the structure: its oldest members need no release */
+	struct finding *f;
 
 	for (size_t i = 0; i < st->n; i++)
 		if (st->members[i].since && st->members[i].since < first)
 			first = st->members[i].since;
-	return first < KVER(2, 6, 32) ? KVER(2, 6, 32) : first;
-}
-
-static void member_release(struct conform *c, const struct page_entry *e,
-			   const struct api_struct *st, const struct api_member *m)
-{
-	char a[16], b[16];
-	struct finding *f;
-
-	if (!m->since || e->since == m->since || (!e->since && m->since <= struct_release(st)))
+	if (first < KVER(2, 6, 32))
+		first = KVER(2, 6, 32);
+	if (!m->since || e->since == m->since || (!e->since && m->since <= first))
 		return;
 	if (e->since)
 		f = compare_add_page(c, FINDING_SINCE, st->name, m->name, e->section, e->line,
 				     "%s of %s was added in Linux %s, not %s", m->name, st->name,
-				     tables_release(m->since, a), tables_release(e->since, b));
+				     tables_release(m->since).text, tables_release(e->since).text);
 	else
 		f = compare_add_page(c, FINDING_UNDATED, st->name, m->name, e->section, e->line,
 				     "No release: %s of %s was added in Linux %s", m->name,
-				     st->name, tables_release(m->since, a));
+				     st->name, tables_release(m->since).text);
 	finding_since(f, m->since);
 	place_commit(c, f, e->line);
 	place_member(c, f, st->name, m->name);
-}
-
-/* Return the line of the entry that a new member's entry would follow, or 0. */
-static unsigned int line_before(const struct conform *c, const struct api_struct *st,
-				const struct api_member *m, size_t section)
-{
-	const struct page_entry *e = NULL;
-
-	for (const struct api_member *s = st->members; s < m; s++) {
-		const struct page_entry *at = member_entry(c, st, s->name, section);
-
-		e = at ? at : e;
-	}
-	return e ? e->line : 0;
 }
 
 /* Members that the layout lacks are already reported. */
 static void compare_entries(struct conform *c, const struct api_struct *known,
 			    const struct api_struct *stated, size_t section)
 {
+	unsigned int last = 0;
+
 	for (size_t i = 0; i < known->n; i++) {
 		const struct api_member *m = &known->members[i];
 		const struct page_entry *e = member_entry(c, known, m->name, section);
 		const struct api_member *there = api_member(stated, m->name);
-		unsigned int line = line_before(c, known, m, section);
+		unsigned int line = last; /* of the entry that a new member's entry would follow */
 		struct finding *f;
 
+		last = e ? e->line : last;
 		if (m->reserved)
 			continue;
 		compare_begin(c, "page: %s.%s", known->name, m->name);
@@ -307,39 +274,6 @@ static bool has_entries(const struct conform *c, const struct api_struct *st, si
 }
 
 /* Structures ---------------------------------------------------------------------------- */
-
-static void compare_layout(struct conform *c, const struct api_struct *stated, size_t section)
-{
-	const struct api_struct *known = api_struct(&c->tables, stated->name);
-	struct api_struct made = { .name = NULL };
-
-	if (!strcmp(stated->name, "read_format"))
-		tables_read_format(api_member(stated, "nr"), &made);
-	else if (!strcmp(stated->name, "sample_id"))
-		tables_sample_id(&made);
-	else if (!known)
-		return;
-	compare_struct(c, known ? known : &made, stated, section, stated->name);
-	if (known && has_entries(c, known, section))
-		compare_entries(c, known, stated, section);
-	api_desc_struct_free(&made);
-}
-
-/* Compare entries of structures whose layout the page does not show. */
-static void compare_without_layout(struct conform *c)
-{
-	for (size_t i = 0; i < c->tables.nstructs; i++) {
-		const struct api_struct *st = &c->tables.structs[i];
-
-		if (api_struct(&c->page.desc, st->name))
-			continue;
-		for (size_t s = 0; s < c->page.nsections; s++)
-			if (has_entries(c, st, s)) {
-				compare_entries(c, st, NULL, s);
-				break;
-			}
-	}
-}
 
 /* Prose --------------------------------------------------------------------------------- */
 
@@ -421,9 +355,33 @@ void compare_page_structs(struct conform *c)
 {
 	complete_signs(c, &c->header);
 	complete_signs(c, &c->btf);
-	for (size_t i = 0; i < c->page.desc.nstructs; i++)
-		compare_layout(c, &c->page.desc.structs[i], c->page.structs[i].section);
-	compare_without_layout(c);
+	for (size_t i = 0; i < c->page.desc.nstructs; i++) {
+		const struct api_struct *stated = &c->page.desc.structs[i];
+		const struct api_struct *known = api_struct(&c->tables, stated->name);
+		size_t section = c->page.structs[i].section;
+		struct api_struct made = { .name = NULL };
+
+		if (!strcmp(stated->name, "read_format"))
+			tables_read_format(api_member(stated, "nr"), &made);
+		else if (!strcmp(stated->name, "sample_id"))
+			tables_sample_id(&made);
+		else if (!known)
+			continue;
+		compare_struct(c, known ? known : &made, stated, section, stated->name);
+		if (known && has_entries(c, known, section))
+			compare_entries(c, known, stated, section);
+		api_desc_struct_free(&made);
+	}
+	/* entries of structures whose layout the page does not show */
+	for (size_t i = 0; i < c->tables.nstructs; i++) {
+		const struct api_struct *st = &c->tables.structs[i];
+		size_t s = api_struct(&c->page.desc, st->name) ? c->page.nsections : 0;
+
+		while (s < c->page.nsections && !has_entries(c, st, s))
+			s++;
+		if (s < c->page.nsections)
+			compare_entries(c, st, NULL, s);
+	}
 	for (size_t i = 0; i < c->page.nentries; i++)
 		if (c->page.entries[i].italic)
 			compare_said_bits(c, &c->page.entries[i]);
@@ -431,33 +389,25 @@ void compare_page_structs(struct conform *c)
 
 /* Records ------------------------------------------------------------------------------- */
 
-/* Return the first layout after the tag that names the record, or NULL. */
-static const struct api_struct *record_layout_of(const struct conform *c,
-						 const struct page_entry *e)
-{
-	size_t at = (size_t)(e - c->page.entries);
-
-	for (size_t i = 0; i < c->page.desc.nstructs; i++) {
-		const struct page_struct *s = &c->page.structs[i];
-
-		if (s->nentries && at >= s->entry && at < s->entry + s->nentries &&
-		    !*c->page.desc.structs[i].name)
-			return &c->page.desc.structs[i];
-	}
-	return NULL;
-}
-
 void compare_page_records(struct conform *c)
 {
 	for (size_t i = 0; i < xlat_perf_event_type.n; i++) {
 		const struct xlat_entry *type = &xlat_perf_event_type.entries[i];
 		const struct page_entry *e = page_entry(&c->page, type->name);
-		const struct api_struct *st;
+		const struct api_struct *st = NULL;
+		size_t at = e ? (size_t)(e - c->page.entries) : 0;
 		struct api_struct known;
 
 		if (type->traits || !e)
 			continue;
-		st = record_layout_of(c, e);
+		/* the first layout after the tag that names the record */
+		for (size_t j = 0; j < c->page.desc.nstructs && !st; j++) {
+			const struct page_struct *s = &c->page.structs[j];
+
+			if (s->nentries && at >= s->entry && at < s->entry + s->nentries &&
+			    !*c->page.desc.structs[j].name)
+				st = &c->page.desc.structs[j];
+		}
 		if (!st) {
 			compare_begin(c, "page: %s", type->name);
 			compare_add_page(c, FINDING_LAYOUT, NULL, type->name, e->section, e->line,

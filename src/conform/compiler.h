@@ -25,17 +25,6 @@ struct compiler *compiler_open(bool btf);
 /* Remove its files; c itself is freed by exit(). */
 void compiler_close(struct compiler *c);
 
-/* Preprocess source into out, with macros (-dD).  Return false with its messages in errors. */
-bool compiler_preprocess(struct compiler *c, const char *source, struct buf *out,
-			 struct buf *errors);
-
-/*
- * Compile source to an object with BTF of all its types, and set object to its path, which
- * is valid until the next call.  Return false with the compiler's messages in errors.
- */
-bool compiler_types(struct compiler *c, const char *source, struct buf *object,
-		    struct buf *errors);
-
 /*
  * Compile source with -Wall to a program, and set program to its path.  Return false if
  * that fails.  messages: those of the compiler, which may be warnings only.

@@ -8,7 +8,6 @@
 #include <fnmatch.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -16,8 +15,7 @@
 #include <unistd.h>
 
 #include "conform/compiler.h"
-#include "conform/tables.h"
-#include "conform/textfile.h"
+#include "conform/page.h"
 #include "core/abi/strings.h"
 #include "core/lib/die.h"
 #include "core/lib/program.h"
@@ -58,22 +56,6 @@ _Noreturn static void run_child(const char *program, const char *out, const char
 	_exit(CANNOT_RUN);
 }
 
-/* Wait for the end of a child, or kill it and its process group. */
-static void await_child(pid_t pid, struct example_run *r)
-{
-	int fd = process_open(pid);
-
-	r->timeout = fd >= 0 && !process_ended(fd, RUN_MSEC);
-	/* what the program started must not outlive it */
-	kill(-pid, SIGKILL);
-	kill(pid, SIGKILL);
-	r->status = child_wait(pid);
-	if (fd >= 0)
-		close(fd);
-	else
-		r->status = -1;		/* without pidfd_open(2), nothing was awaited */
-}
-
 static void read_output(const char *path, struct buf *out)
 {
 	if (!access(path, R_OK))
@@ -88,6 +70,7 @@ static bool run_program(const struct compiler *c, const char *program, struct ex
 {
 	struct buf out = { 0 }, err = { 0 };
 	pid_t pid;
+	int fd;
 
 	compiler_path(c, "out", &out);
 	compiler_path(c, "err", &err);
@@ -95,8 +78,18 @@ static bool run_program(const struct compiler *c, const char *program, struct ex
 	pid = fork();
 	if (!pid)
 		run_child(program, out.data, err.data);
-	if (pid > 0)
-		await_child(pid, r);
+	if (pid > 0) {
+		fd = process_open(pid);
+		r->timeout = fd >= 0 && !process_ended(fd, RUN_MSEC);
+		/* what the program started must not outlive it */
+		kill(-pid, SIGKILL);
+		kill(pid, SIGKILL);
+		r->status = child_wait(pid);
+		if (fd >= 0)
+			close(fd);
+		else
+			r->status = -1;	/* without pidfd_open(2), nothing was awaited */
+	}
 	read_output(out.data, &r->out);
 	read_output(err.data, &r->err);
 	buf_free(&out);
@@ -131,14 +124,28 @@ static bool lacks_event(const struct buf *err)
 	return false;
 }
 
-/* Append how a run differs from the one that the page describes; nothing: it does not. */
-static void judge(const struct conform *c, const struct page_example *e,
-		  const struct example_run *r, struct buf *why)
+/*
+ * Compile an example after the text before, run it, and append how it differs from what the
+ * page describes.  r->err has the compiler's messages if it does not compile.
+ */
+static void run_example(const struct conform *c, struct compiler *compiler,
+			const struct page_example *e, const char *before, struct example_run *r,
+			struct buf *why)
 {
 	const char *pattern = tables_pair(example_output_descs, e->name);
+	struct buf source = { 0 }, program = { 0 }, messages = { 0 };
 	char name[32];
 
-	if (r->timeout) {
+	*r = (struct example_run){ .status = -1 };
+	buf_addf(&source, "%s#line %u \"%s\"\n%s\n", before, e->line, c->page.desc.file, e->text);
+	r->compiled = compiler_program(compiler, source.data, &program, &messages) &&
+		      !messages.len;
+	if (!r->compiled) {
+		buf_adds(why, "cannot be compiled without warnings");
+		buf_adds(&r->err, buf_str(&messages));
+	} else if (!run_program(compiler, program.data, r)) {
+		/* what differs is not known */
+	} else if (r->timeout) {
 		buf_addf(why, "does not end in %d seconds", RUN_MSEC / 1000);
 	} else if (WIFSIGNALED(r->status)) {
 		signal_name(WTERMSIG(r->status), name, sizeof(name));
@@ -151,59 +158,9 @@ static void judge(const struct conform *c, const struct page_example *e,
 		   fnmatch(pattern, buf_str(&r->out), 0)) {
 		buf_addf(why, "does not print '%s'", pattern);
 	}
-}
-
-/*
- * Compile an example after the text before, run it, and append how it differs from what the
- * page describes.  r->err has the compiler's messages if it does not compile.
- */
-static void run_example(const struct conform *c, struct compiler *compiler,
-			const struct page_example *e, const char *before, struct example_run *r,
-			struct buf *why)
-{
-	struct buf source = { 0 }, program = { 0 }, messages = { 0 };
-
-	*r = (struct example_run){ .status = -1 };
-	buf_addf(&source, "%s#line %u \"%s\"\n%s\n", before, e->line, c->page.desc.file, e->text);
-	r->compiled = compiler_program(compiler, source.data, &program, &messages) &&
-		      !messages.len;
-	if (!r->compiled) {
-		buf_adds(why, "cannot be compiled without warnings");
-		buf_adds(&r->err, buf_str(&messages));
-	} else if (run_program(compiler, program.data, r)) {
-		judge(c, e, r, why);
-	}
 	buf_free(&source);
 	buf_free(&program);
 	buf_free(&messages);
-}
-
-/* Write "#define A B" for each of "A=B,...", after the header that declares them. */
-static void add_definitions(const char *names, struct buf *out)
-{
-	size_t n;
-
-	buf_adds(out, "#include <linux/perf_event.h>\n");
-	for (const char *s; (s = text_item(&names, ',', &n));) {
-		size_t equals = strcspn(s, "=");
-
-		buf_addf(out, "#define %.*s %.*s\n", (int)equals, s, (int)(n - equals - 1),
-			 s + equals + 1);
-	}
-}
-
-/* Run an example with the events of names. */
-static void run_with(const struct conform *c, struct compiler *compiler,
-		     const struct page_example *e, const char *names, struct example_run *r,
-		     struct buf *why)
-{
-	struct buf before = { 0 };
-
-	add_definitions(names, &before);
-	run_example(c, compiler, e, before.data, r, why);
-	if (why->len)
-		buf_addf(why, ", with %s", names);
-	buf_free(&before);
 }
 
 /* Record that an example could not be tried: its messages, in one line, and what else ran. */
@@ -235,12 +192,6 @@ static void add_example_finding(struct conform *c, const struct page_example *e,
 	buf_free(&detail);
 }
 
-/* Return true if two runs end in the same way, with the same messages. */
-static bool same_end(const struct example_run *a, const struct example_run *b)
-{
-	return a->status == b->status && !strcmp(buf_str(&a->err), buf_str(&b->err));
-}
-
 /* An example failed, perhaps as its event cannot be opened: try it with another one. */
 static void try_other_event(struct conform *c, struct compiler *compiler,
 			    const struct page_example *e, const char *kernel, const char *why,
@@ -248,13 +199,24 @@ static void try_other_event(struct conform *c, struct compiler *compiler,
 {
 	const char *names = tables_pair(example_event_descs, e->name);
 	struct example_run r = { .ran = false };
-	struct buf other_why = { 0 };
+	struct buf other_why = { 0 }, before = { 0 };
+	size_t n, equals;
 
-	if (names)
-		run_with(c, compiler, e, names, &r, &other_why);
+	if (names) {
+		/* "#define A B" for each of "A=B,...", after the header that declares them */
+		buf_adds(&before, "#include <linux/perf_event.h>\n");
+		for (const char *s, *rest = names; (s = text_item(&rest, ',', &n));) {
+			equals = strcspn(s, "=");
+			buf_addf(&before, "#define %.*s %.*s\n", (int)equals, s,
+				 (int)(n - equals - 1), s + equals + 1);
+		}
+		run_example(c, compiler, e, before.data, &r, &other_why);
+		if (other_why.len)
+			buf_addf(&other_why, ", with %s", names);
+	}
 	if (r.ran && !other_why.len)
 		add_untried(c, own, names);
-	else if (r.ran && !same_end(own, &r))
+	else if (r.ran && (own->status != r.status || strcmp(buf_str(&own->err), buf_str(&r.err))))
 		add_example_finding(c, e, kernel, other_why.data, &r);
 	else if (lacks_event(&own->err))
 		add_untried(c, own, NULL);
@@ -262,25 +224,7 @@ static void try_other_event(struct conform *c, struct compiler *compiler,
 		add_example_finding(c, e, kernel, why, own);
 	run_free(&r);
 	buf_free(&other_why);
-}
-
-static void try_example(struct conform *c, struct compiler *compiler, const struct page_example *e,
-			const char *kernel)
-{
-	struct example_run r;
-	struct buf why = { 0 };
-
-	compare_begin(c, "example: %s", e->name);
-	run_example(c, compiler, e, "", &r, &why);
-	if (r.compiled && !r.ran)
-		compare_untried(c, xstrdup("it cannot be run: set TMPDIR to a directory where "
-					   "programs can"));
-	else if (why.len && r.ran && r.err.len)
-		try_other_event(c, compiler, e, kernel, why.data, &r);
-	else if (why.len)
-		add_example_finding(c, e, kernel, why.data, &r);
-	run_free(&r);
-	buf_free(&why);
+	buf_free(&before);
 }
 
 void examples_skip(struct conform *c, const char *reason)
@@ -299,8 +243,23 @@ void examples_try(struct conform *c, const char *kernel)
 		examples_skip(c, "no C compiler was found; set CC to one");
 		return;
 	}
-	for (size_t i = 0; i < c->page.nexamples; i++)
-		try_example(c, compiler, &c->page.examples[i], kernel);
+	for (size_t i = 0; i < c->page.nexamples; i++) {
+		const struct page_example *e = &c->page.examples[i];
+		struct example_run r;
+		struct buf why = { 0 };
+
+		compare_begin(c, "example: %s", e->name);
+		run_example(c, compiler, e, "", &r, &why);
+		if (r.compiled && !r.ran)
+			compare_untried(c, xstrdup("it cannot be run: set TMPDIR to a directory "
+						   "where programs can"));
+		else if (why.len && r.ran && r.err.len)
+			try_other_event(c, compiler, e, kernel, why.data, &r);
+		else if (why.len)
+			add_example_finding(c, e, kernel, why.data, &r);
+		run_free(&r);
+		buf_free(&why);
+	}
 	compiler_close(compiler);
 }
 

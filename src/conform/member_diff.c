@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "conform/member_diff.h"
+#include "conform/compare.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,23 +20,14 @@ struct diff {
 /* Return true if the lists have a common word, or both are NULL. */
 static bool when_meets(const char *a, const char *b)
 {
-	size_t n, m;
+	size_t n;
 
 	if (!a || !b)
 		return a == b;
-	for (const char *s; (s = text_item(&a, ' ', &n));) {
-		const char *all = b;
-
-		for (const char *t; (t = text_item(&all, ' ', &m));)
-			if (m == n && !memcmp(s, t, n))
-				return true;
-	}
+	for (const char *s; (s = text_item(&a, ' ', &n));)
+		if (text_has_item(b, ' ', s, n))
+			return true;
 	return false;
-}
-
-static bool type_begins(const char *type, const char *kind)
-{
-	return type && !strncmp(type, kind, strlen(kind));
 }
 
 static bool same_width(const struct api_member *a, const struct api_member *b)
@@ -46,7 +37,8 @@ static bool same_width(const struct api_member *a, const struct api_member *b)
 	if (a->type && b->type && !a->array != !b->array)
 		return false;
 	/* structures are compared by name */
-	if ((type_begins(a->type, "struct ") || type_begins(a->type, "union ")) && b->type)
+	if (a->type && b->type &&
+	    (!strncmp(a->type, "struct ", 7) || !strncmp(a->type, "union ", 6)))
 		return !strcmp(a->type, b->type);
 	return !a->bits || !b->bits || a->bits == b->bits;
 }
@@ -133,19 +125,6 @@ static void match_moved(struct diff *d)
 	}
 }
 
-/* Return true if a reserved member of stated covers m. */
-static bool is_covered(const struct diff *d, const struct api_member *m)
-{
-	for (size_t i = 0; i < d->stated->n; i++) {
-		const struct api_member *s = &d->stated->members[i];
-
-		if (s->reserved && s->placed && s->start <= m->start &&
-		    m->start + m->bits <= s->start + s->bits)
-			return true;
-	}
-	return false;
-}
-
 /* Return true if m names the word of bit-fields that both have, as a member of their union. */
 static bool is_whole(const struct diff *d, const struct api_member *m)
 {
@@ -168,9 +147,15 @@ static void report_unmatched(struct diff *d)
 {
 	for (size_t i = 0; i < d->known->n; i++) {
 		const struct api_member *m = &d->known->members[i];
+		bool covered = d->stated->left_over;	/* by a reserved member of stated */
 
-		if (d->match_known[i] == SIZE_MAX &&
-		    !(m->reserved && (is_covered(d, m) || d->stated->left_over)))
+		for (size_t j = 0; j < d->stated->n; j++) {
+			const struct api_member *s = &d->stated->members[j];
+
+			covered |= s->reserved && s->placed && s->start <= m->start &&
+				   m->start + m->bits <= s->start + s->bits;
+		}
+		if (d->match_known[i] == SIZE_MAX && !(m->reserved && covered))
 			report_diff(d, FINDING_MEMBER_MISSING, m, NULL);
 	}
 	for (size_t j = 0; j < d->stated->n; j++)
@@ -179,8 +164,11 @@ static void report_unmatched(struct diff *d)
 			report_diff(d, FINDING_MEMBER_EXTRA, NULL, &d->stated->members[j]);
 }
 
+/* Report how matched members differ, and the first at a wrong place: those after it follow. */
 static void report_matched(struct diff *d)
 {
+	const struct api_member *shifted = NULL, *to = NULL;
+
 	for (size_t i = 0; i < d->known->n; i++) {
 		const struct api_member *a = &d->known->members[i], *b;
 
@@ -195,23 +183,13 @@ static void report_matched(struct diff *d)
 			report_diff(d, FINDING_MEMBER_SIGN, a, b);
 		if (a->when && !when_meets(a->when, b->when))
 			report_diff(d, FINDING_MEMBER_WHEN, a, b);
-	}
-}
-
-/* Report the first member at a wrong place: those after it move with it. */
-static void report_place(struct diff *d)
-{
-	for (size_t i = 0; i < d->known->n; i++) {
-		const struct api_member *a = &d->known->members[i], *b;
-
-		if (d->match_known[i] == SIZE_MAX || a->reserved)
-			continue;
-		b = &d->stated->members[d->match_known[i]];
-		if (a->placed && b->placed && a->start != b->start) {
-			report_diff(d, FINDING_MEMBER_PLACE, a, b);
-			return;
+		if (!shifted && !a->reserved && a->placed && b->placed && a->start != b->start) {
+			shifted = a;
+			to = b;
 		}
 	}
+	if (shifted && !d->shifts)
+		report_diff(d, FINDING_MEMBER_PLACE, shifted, to);
 }
 
 void member_diff(const struct api_struct *known, const struct api_struct *stated,
@@ -229,8 +207,6 @@ void member_diff(const struct api_struct *known, const struct api_struct *stated
 	match_moved(&d);
 	report_unmatched(&d);
 	report_matched(&d);
-	if (!d.shifts)
-		report_place(&d);
 	if (stated->left_over)
 		report_diff(&d, FINDING_BITS, NULL, NULL);
 	free(d.match_known);

@@ -6,6 +6,12 @@
 #include "core/lib/buf.h"
 #include "core/lib/map.h"
 
+/*
+ * Append a file's text to out: plain, or uncompressed from gzip or xz.  Return false after a
+ * warn(): it cannot be read or uncompressed, is too long, or this build lacks the library.
+ */
+bool textfile_read(const char *path, struct buf *out);
+
 /* A line of text or code. */
 struct page_line {
 	unsigned int line;
@@ -120,8 +126,5 @@ const char *page_section(const struct page *p, size_t section);
 /* Return true for the form of a constant (PERF_SAMPLE_IP), or of an errno (EINVAL). */
 bool page_is_constant(const char *word);
 bool page_is_errno(const char *word);
-
-/* Return p with room for element n; the capacity doubles at powers of two. */
-void *page_grow(void *p, size_t n, size_t size);
 
 void page_free(struct page *p);

@@ -8,7 +8,6 @@
 
 #include "conform/pseudo.h"
 #include "conform/roff.h"
-#include "conform/textfile.h"
 #include "core/lib/die.h"
 
 enum { VALUE_STEPS = 4 };	/* words between a name and its value: "is set to" */
@@ -31,12 +30,6 @@ struct page_reader {
 	struct page_pending pending;
 };
 
-/* Return the index of the current section; SIZE_MAX: none yet. */
-static size_t section_now(const struct page *p)
-{
-	return p->nsections ? p->nsections - 1 : SIZE_MAX;
-}
-
 static bool is_letter(char c)
 {
 	/* in UTF-8, bytes of letters outside ASCII */
@@ -50,10 +43,10 @@ static void add_entry(struct page_reader *r, const char *name, size_t len,
 {
 	struct page *p = r->page;
 
-	p->entries = page_grow(p->entries, p->nentries, sizeof(*p->entries));
+	p->entries = xgrow(p->entries, p->nentries, sizeof(*p->entries));
 	p->entries[p->nentries++] = (struct page_entry){
 		.name = xstrndup(name, len), .since = since, .line = l->line,
-		.section = section_now(p), .text = p->prose.len, .italic = italic,
+		.section = p->nsections - 1, .text = p->prose.len, .italic = italic,
 		.untagged = l->kind != ROFF_TAG,
 	};
 }
@@ -111,14 +104,6 @@ static size_t add_entries(struct page_reader *r, const struct roff_line *l)
 	return constants;
 }
 
-static void end_entry(struct page_reader *r)
-{
-	struct page *p = r->page;
-
-	for (size_t i = r->entry; i < p->nentries && r->entry != SIZE_MAX; i++)
-		p->entries[i].text_len = p->prose.len - p->entries[i].text;
-}
-
 /* Claims ---------------------------------------------------------------------------------- */
 
 static void finish_claim(struct page_reader *r)
@@ -127,10 +112,10 @@ static void finish_claim(struct page_reader *r)
 	struct page *p = r->page;
 
 	if (c->name && c->valued) {
-		p->claims = page_grow(p->claims, p->nclaims, sizeof(*p->claims));
+		p->claims = xgrow(p->claims, p->nclaims, sizeof(*p->claims));
 		p->claims[p->nclaims++] = (struct page_claim){
 			.name = c->name, .line = c->line, .value = c->value,
-			.section = section_now(p),
+			.section = p->nsections - 1,
 		};
 	} else {
 		free(c->name);
@@ -176,25 +161,15 @@ static void claim_number(struct page_reader *r, const char *s)
 	c->after_linux = false;
 }
 
-static void claim_punctuation(struct page_reader *r, const char *s)
-{
-	struct page_pending *c = &r->pending;
-
-	if (!c->valued && strchr(",;:.()", *s))
-		finish_claim(r);
-	else if (*s == '.' && (!s[1] || isspace((unsigned char)s[1])))
-		finish_claim(r);
-}
-
 /* Words ----------------------------------------------------------------------------------- */
 
 static void add_page_word(struct page_reader *r, char *word, const struct roff_line *l, bool code)
 {
 	struct page *p = r->page;
 
-	p->words = page_grow(p->words, p->nwords, sizeof(*p->words));
+	p->words = xgrow(p->words, p->nwords, sizeof(*p->words));
 	p->words[p->nwords++] = (struct page_word){
-		.name = word, .line = l->line, .section = section_now(p),
+		.name = word, .line = l->line, .section = p->nsections - 1,
 		.entry = r->entry, .constant = page_is_constant(word), .code = code,
 	};
 }
@@ -247,8 +222,10 @@ static void read_words(struct page_reader *r, const struct roff_line *l, bool co
 		if (isspace((unsigned char)s[i]))
 			continue;
 		if (!is_letter(s[i])) {
-			if (!code)
-				claim_punctuation(r, s + i);
+			if (!code && ((!r->pending.valued && strchr(",;:.()", s[i])) ||
+				      (s[i] == '.' && (!s[i + 1] ||
+						       isspace((unsigned char)s[i + 1])))))
+				finish_claim(r);
 			continue;
 		}
 		while (i + n < l->len && is_letter(s[i + n]))
@@ -274,6 +251,14 @@ static void read_words(struct page_reader *r, const struct roff_line *l, bool co
 }
 
 /* Lines ----------------------------------------------------------------------------------- */
+
+static void end_entry(struct page_reader *r)
+{
+	struct page *p = r->page;
+
+	for (size_t i = r->entry; i < p->nentries && r->entry != SIZE_MAX; i++)
+		p->entries[i].text_len = p->prose.len - p->entries[i].text;
+}
 
 static void end_paragraph(struct page_reader *r)
 {
@@ -317,16 +302,6 @@ static void read_prose(struct page_reader *r, const struct roff_line *l)
 
 /* Code ------------------------------------------------------------------------------------ */
 
-static void add_code(struct page_reader *r, const struct roff_line *l)
-{
-	if (!r->code_line)
-		r->code_line = r->code_next = l->line;
-	/* keep line numbers: comments and macros between the lines become empty lines */
-	for (; r->code_next < l->line; r->code_next++)
-		buf_addc(&r->code, '\n');
-	buf_adds(&r->code, l->text);
-}
-
 /* Man-pages names the file of an example in a comment before .EX. */
 static char *example_name(const struct page *p, unsigned int line)
 {
@@ -356,18 +331,18 @@ static void end_code(struct page_reader *r)
 	if (r->code_line) {
 		pseudo_structs(buf_str(&r->code), r->code_line, &p->desc);
 		if (api_desc_phrase(buf_str(&r->code), r->code.len, "main", 4)) {
-			p->examples = page_grow(p->examples, p->nexamples, sizeof(*p->examples));
+			p->examples = xgrow(p->examples, p->nexamples, sizeof(*p->examples));
 			p->examples[p->nexamples++] = (struct page_example){
 				.name = example_name(p, r->code_line),
 				.text = xstrdup(buf_str(&r->code)),
-				.line = r->code_line, .section = section_now(p),
+				.line = r->code_line, .section = p->nsections - 1,
 			};
 		}
 	}
 	for (; r->nstructs < p->desc.nstructs; r->nstructs++) {
 		p->structs = xrealloc(p->structs, (r->nstructs + 1) * sizeof(*p->structs));
 		p->structs[r->nstructs] = (struct page_struct){
-			.section = section_now(p), .entry = r->owner,
+			.section = p->nsections - 1, .entry = r->owner,
 			.nentries = r->nowners,
 		};
 	}
@@ -378,9 +353,9 @@ static void end_code(struct page_reader *r)
 /* Add a line to the text of the page, in which page_find() looks. */
 static void add_line(struct page *p, const struct roff_line *l)
 {
-	p->lines = page_grow(p->lines, p->nlines, sizeof(*p->lines));
+	p->lines = xgrow(p->lines, p->nlines, sizeof(*p->lines));
 	p->lines[p->nlines++] = (struct page_line){
-		.line = l->line, .section = section_now(p), .at = p->text.len,
+		.line = l->line, .section = p->nsections - 1, .at = p->text.len,
 		.depth = l->depth, .tag = l->kind == ROFF_TAG && !l->also,
 	};
 	for (size_t i = 0; i <= l->len; i++) {
@@ -410,7 +385,7 @@ static void read_line(void *ctx, const struct roff_line *l)
 		end_paragraph(r);
 		r->entry = SIZE_MAX;
 		r->nowners = 0;
-		p->sections = page_grow(p->sections, p->nsections, sizeof(*p->sections));
+		p->sections = xgrow(p->sections, p->nsections, sizeof(*p->sections));
 		p->sections[p->nsections++] = xstrdup(l->text);
 		break;
 	case ROFF_TAG:
@@ -422,7 +397,12 @@ static void read_line(void *ctx, const struct roff_line *l)
 		read_prose(r, l);
 		break;
 	case ROFF_CODE:
-		add_code(r, l);
+		if (!r->code_line)
+			r->code_line = r->code_next = l->line;
+		/* keep line numbers: comments and macros between become empty lines */
+		for (; r->code_next < l->line; r->code_next++)
+			buf_addc(&r->code, '\n');
+		buf_adds(&r->code, l->text);
 		read_words(r, l, true);
 		break;
 	case ROFF_BREAK:

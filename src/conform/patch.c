@@ -33,39 +33,11 @@ struct fixes {
 	struct patch_edits edits;
 };
 
-/* Collect the edits of a finding, unless it was removed before. */
-static void collect_fix(struct patch *p, const struct conform *now, const struct finding *f,
-			struct fixes *x)
-{
-	size_t first = x->edits.n;
-
-	for (size_t i = 0; i < p->ndone; i++)
-		if (!strcmp(p->done[i], f->id))
-			return;
-	if (!patch_fix(now, f, &p->doc, &x->edits))
-		return;
-	x->all = page_grow(x->all, x->n, sizeof(*x->all));
-	x->all[x->n++] = (struct fix){ f, first, x->edits.n - first, false };
-}
-
 /* Two texts at the same place overlap, too: the later one may belong after the other. */
 static bool overlap(const struct patch_edit *a, const struct patch_edit *b)
 {
 	return a->first < b->first + (b->count ? b->count : 1) &&
 	       b->first < a->first + (a->count ? a->count : 1);
-}
-
-/* Let a finding wait for the next pass if an edit overlaps with one of an earlier finding. */
-static void let_wait(const struct patch_doc *d, struct fixes *x, struct fix *f)
-{
-	for (size_t i = f->first; i < f->first + f->n; i++) {
-		const struct patch_edit *e = &x->edits.all[i];
-
-		f->waits |= !e->first || e->first + e->count > d->n + 1;
-		for (struct fix *g = x->all; g < f; g++)
-			for (size_t j = g->first; !g->waits && j < g->first + g->n; j++)
-				f->waits |= overlap(e, &x->edits.all[j]);
-	}
 }
 
 static int edits_by_line(const void *a, const void *b)
@@ -84,12 +56,20 @@ static void apply_fixes(struct patch *p, struct fixes *x)
 	for (size_t i = 0; i < x->n; i++) {
 		struct fix *f = &x->all[i];
 
-		let_wait(&p->doc, x, f);
+		/* one of them overlaps with an edit of an earlier finding */
+		for (size_t j = f->first; j < f->first + f->n; j++) {
+			const struct patch_edit *e = &x->edits.all[j];
+
+			f->waits |= !e->first || e->first + e->count > p->doc.n + 1;
+			for (struct fix *g = x->all; g < f; g++)
+				for (size_t k = g->first; !f->waits && k < g->first + g->n; k++)
+					f->waits |= overlap(e, &x->edits.all[k]);
+		}
 		if (f->waits)
 			continue;
 		for (size_t j = 0; j < f->n; j++)
 			ready[n++] = x->edits.all[f->first + j];
-		p->done = page_grow(p->done, p->ndone, sizeof(*p->done));
+		p->done = xgrow(p->done, p->ndone, sizeof(*p->done));
 		p->done[p->ndone++] = xstrdup(f->finding->id);
 	}
 	qsort(ready, n, sizeof(*ready), edits_by_line);
@@ -105,39 +85,43 @@ static void forget_page(struct patch *p)
 	conform_free(&p->now);
 }
 
-/* Return the page as it is by now, compared; valid until the first call after apply_fixes(). */
-static const struct conform *page_now(struct patch *p)
-{
-	struct buf text = { 0 };
-
-	if (!p->stale)
-		return &p->now;
-	forget_page(p);
-	p->now = (struct conform){
-		.tables = p->given->tables, .header = p->given->header, .btf = p->given->btf,
-	};
-	for (size_t i = 0; i < p->doc.n; i++)
-		buf_addf(&text, "%s\n", p->doc.lines[i].text);
-	page_parse(buf_str(&text), text.len, p->given->page.desc.file, &p->now.page);
-	compare_page(&p->now);
-	buf_free(&text);
-	p->stale = false;
-	return &p->now;
-}
-
 /* Remove findings whose edits do not overlap; return false if nothing was removed. */
 static bool pass(struct patch *p)
 {
-	const struct conform *now = page_now(p);
+	const struct conform *now = &p->now;
 	struct fixes x = { .n = 0 };
+	struct buf text = { 0 };
 	size_t before = p->ndone;
 
+	/* compare the page as it is by now */
+	if (p->stale) {
+		forget_page(p);
+		p->now = (struct conform){
+			.tables = p->given->tables, .header = p->given->header,
+			.btf = p->given->btf,
+		};
+		for (size_t i = 0; i < p->doc.n; i++)
+			buf_addf(&text, "%s\n", p->doc.lines[i].text);
+		page_parse(buf_str(&text), text.len, p->given->page.desc.file, &p->now.page);
+		compare_page(&p->now);
+		buf_free(&text);
+		p->stale = false;
+	}
 	for (enum patch_stage stage = 0; stage < PATCH_STAGES && !x.n; stage++) {
 		const struct findings *from = stage == PATCH_TRIED ? &p->given->found : &now->found;
 
-		for (size_t i = 0; i < from->n; i++)
-			if (patch_stage(&from->all[i]) == stage)
-				collect_fix(p, now, &from->all[i], &x);
+		for (size_t i = 0; i < from->n; i++) {
+			const struct finding *f = &from->all[i];
+			size_t first = x.edits.n;
+			bool done = patch_stage(f) != stage;
+
+			for (size_t j = 0; j < p->ndone; j++)
+				done |= !strcmp(p->done[j], f->id);
+			if (done || !patch_fix(now, f, &p->doc, &x.edits))
+				continue;
+			x.all = xgrow(x.all, x.n, sizeof(*x.all));
+			x.all[x.n++] = (struct fix){ f, first, x.edits.n - first, false };
+		}
 	}
 	apply_fixes(p, &x);
 	patch_edits_free(&x.edits);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The correction of a page; all but patch_write() is for the files patch_*.c. */
+/* The correction of a page; its source as lines, with edits and the unified diff. */
 #pragma once
 
 #include "conform/compare.h"
-#include "conform/patch_doc.h"
 
 /*
  * Append a unified diff that removes the findings of c: those of its page, and the claims and
@@ -11,7 +10,56 @@
  */
 void patch_write(const struct conform *c, struct buf *diff);
 
-/* The stages of a patch, in order: a stage may change the findings of the next ones, or their lines. */
+/* The source of a page as lines, with numbers from 1 ----------------------------------------- */
+
+struct patch_line {
+	char *text;		/* owned, without newline */
+	size_t old;		/* its number in the given text; 0: new */
+};
+
+/* Zero-initialised is empty. */
+struct patch_doc {
+	struct patch_line *lines, *given; /* given: the text before any edit */
+	size_t n, ngiven;
+};
+
+/* Replace count lines, from line first, by the lines of text; count 0 inserts. */
+struct patch_edit {
+	size_t first, count;
+	char *text;		/* owned; each line ends with a newline */
+};
+
+/* Split a text into lines. */
+void patch_doc_open(struct patch_doc *d, const char *text, size_t len);
+
+/*
+ * Apply an edit.  Edits are applied from the last line to the first, so that the numbers
+ * of the others remain right.
+ */
+void patch_doc_apply(struct patch_doc *d, const struct patch_edit *e);
+
+/* Append a unified diff with that file name, or nothing if nothing differs. */
+void patch_doc_diff(const struct patch_doc *d, const char *file, struct buf *out);
+
+void patch_doc_free(struct patch_doc *d);
+
+/* Lines of a text, and how many. */
+struct patch_span {
+	size_t first, count;
+};
+
+/* Return the lines of the sentence that line belongs to; of a tag, the line alone. */
+struct patch_span patch_sentence(const struct patch_doc *d, size_t line);
+
+/* Return the line after the comments that begin on that line, which are about what precedes. */
+size_t patch_after_comments(const struct patch_doc *d, size_t line);
+
+/* Return the line after the entry whose tag is on that line. */
+size_t patch_entry_end(const struct patch_doc *d, size_t line);
+
+/* Removing findings ------------------------------------------------------------------------ */
+
+/* The stages of a patch, in order: one may change the findings of the next ones, or their lines. */
 enum patch_stage {
 	PATCH_NAMES,	/* wrong names, which would be missing as well */
 	PATCH_TEXTS,	/* sentences with a place of their own */

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "conform/patch_doc.h"
+#include "conform/patch.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "conform/page.h"
 #include "core/lib/die.h"
 
 enum { CONTEXT = 3 };		/* lines around a change in a unified diff */
@@ -22,7 +20,7 @@ static struct patch_line *split_lines(const char *text, size_t len, size_t *n)
 		const char *stop = memchr(s, '\n', (size_t)(end - s));
 
 		stop = stop ? stop : end;
-		lines = page_grow(lines, *n, sizeof(*lines));
+		lines = xgrow(lines, *n, sizeof(*lines));
 		lines[(*n)++] = (struct patch_line){ .text = xstrndup(s, (size_t)(stop - s)) };
 		s = stop + 1;
 	}
@@ -128,31 +126,13 @@ static size_t list_diff(const struct patch_doc *d, struct diff_line *out)
 	return n;
 }
 
-/* Write the hunk of lines from first to end; old and new are the numbers of lines before it. */
-static void add_hunk(const struct diff_line *lines, size_t first, size_t end, size_t *old,
-		     size_t *new, struct buf *out)
-{
-	size_t nold = 0, nnew = 0;
-
-	for (size_t i = first; i < end; i++) {
-		nold += lines[i].mark != '+';
-		nnew += lines[i].mark != '-';
-	}
-	buf_addf(out, "@@ -%zu,%zu +%zu,%zu @@\n", nold ? *old + 1 : *old, nold,
-		 nnew ? *new + 1 : *new, nnew);
-	for (size_t i = first; i < end; i++)
-		buf_addf(out, "%c%s\n", lines[i].mark, lines[i].text);
-	*old += nold;
-	*new += nnew;
-}
-
 void patch_doc_diff(const struct patch_doc *d, const char *file, struct buf *out)
 {
 	struct diff_line *lines = xmalloc((d->n + d->ngiven + 1) * sizeof(*lines));
 	size_t n = list_diff(d, lines), old = 0, new = 0, at = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		size_t first = i > at + CONTEXT ? i - CONTEXT : at, last = i;
+		size_t first = i > at + CONTEXT ? i - CONTEXT : at, last = i, nold = 0, nnew = 0;
 
 		if (lines[i].mark == ' ')
 			continue;
@@ -165,7 +145,16 @@ void patch_doc_diff(const struct patch_doc *d, const char *file, struct buf *out
 			if (lines[j].mark != ' ')
 				last = j;
 		at = last + CONTEXT + 1 < n ? last + CONTEXT + 1 : n;
-		add_hunk(lines, first, at, &old, &new, out);
+		for (size_t j = first; j < at; j++) {
+			nold += lines[j].mark != '+';
+			nnew += lines[j].mark != '-';
+		}
+		buf_addf(out, "@@ -%zu,%zu +%zu,%zu @@\n", nold ? old + 1 : old, nold,
+			 nnew ? new + 1 : new, nnew);
+		for (size_t j = first; j < at; j++)
+			buf_addf(out, "%c%s\n", lines[j].mark, lines[j].text);
+		old += nold;
+		new += nnew;
 		i = at - 1;
 	}
 	free(lines);
@@ -178,15 +167,10 @@ static const char *line_at(const struct patch_doc *d, size_t line)
 	return line && line <= d->n ? d->lines[line - 1].text : ".SH";
 }
 
-static bool has_macro(const char *line, const char *const *macros)
+/* Return true if the line has one of the macros, which are separated by blanks. */
+static bool has_macro(const char *line, const char *macros)
 {
-	for (; *macros; macros++) {
-		size_t n = strlen(*macros);
-
-		if (!strncmp(line, *macros, n) && (!line[n] || isspace((unsigned char)line[n])))
-			return true;
-	}
-	return false;
+	return text_has_item(macros, ' ', line, strcspn(line, " \t"));
 }
 
 static bool is_comment(const char *line)
@@ -197,18 +181,13 @@ static bool is_comment(const char *line)
 /* Return true for a macro that ends a sentence: all but fonts and comments. */
 static bool ends_paragraph(const char *line)
 {
-	static const char *const fonts[] = {
-		".B", ".I", ".BR", ".IR", ".RB", ".RI", ".BI", ".IB", NULL,
-	};
-
-	return *line == '.' && !is_comment(line) && !has_macro(line, fonts);
+	return *line == '.' && !is_comment(line) &&
+	       !has_macro(line, ".B .I .BR .IR .RB .RI .BI .IB");
 }
 
 static bool is_tag(const struct patch_doc *d, size_t line)
 {
-	static const char *const tags[] = { ".TP", ".TQ", NULL };
-
-	return has_macro(line_at(d, line - 1), tags);
+	return has_macro(line_at(d, line - 1), ".TP .TQ");
 }
 
 /* Return true if a sentence ends with the line. */
@@ -249,16 +228,12 @@ size_t patch_after_comments(const struct patch_doc *d, size_t line)
 
 size_t patch_entry_end(const struct patch_doc *d, size_t line)
 {
-	static const char *const ends[] = {
-		".TP", ".SH", ".SS", ".PP", ".P", ".LP", NULL,
-	};
-	static const char *const tags[] = { ".TQ", NULL };
 	size_t depth = 0;
 
 	for (line++; line <= d->n; line++) {
 		const char *text = line_at(d, line);
 
-		if (has_macro(text, tags)) {
+		if (has_macro(text, ".TQ")) {
 			line++;
 			continue;
 		}
@@ -266,7 +241,8 @@ size_t patch_entry_end(const struct patch_doc *d, size_t line)
 			break;
 		if (!strncmp(text, ".RS", 3))
 			depth++;
-		else if (!depth && (!strncmp(text, ".RE", 3) || has_macro(text, ends)))
+		else if (!depth && (!strncmp(text, ".RE", 3) ||
+				    has_macro(text, ".TP .SH .SS .PP .P .LP")))
 			break;
 		else if (!strncmp(text, ".RE", 3))
 			depth--;

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conform/tables.h"
 #include "core/lib/die.h"
 #include "core/lib/scan_text.h"
 #include "xlat/tables.h"
@@ -20,28 +19,15 @@ struct fixing {
 	const char *text;	/* of that line, or "" */
 };
 
-/* Return the commit that added the name of a tag with a release, or NULL. */
-static const char *tag_commit(const char *line)
-{
-	size_t n = *line == '.' ? strcspn(line, "\n") : 0;
-	char *tag = xstrndup(line, n), *name = strchr(tag, ' ');
-	char *since = strstr(tag, " \" (since Linux ");
-	const char *commit = NULL;
-
-	if (since && name < since && (!strncmp(tag, ".BR ", 4) || !strncmp(tag, ".IR ", 4))) {
-		*since = '\0';
-		commit = tables_pair(commit_descs, name + 1);
-	}
-	free(tag);
-	return commit;
-}
-
 static const char *line_text(const struct patch_doc *d, size_t line)
 {
 	return line && line <= d->n ? d->lines[line - 1].text : "";
 }
 
-/* Add an edit.  A tag gets a comment with the commit that added its name, as the page has them. */
+/*
+ * Add an edit.  A tag with a release gets a comment with the commit that added its name, as the
+ * page has them.
+ */
 static void add_edit(struct fixing *x, size_t first, size_t count, const char *text)
 {
 	const char *given = line_text(x->d, first + count), *next;
@@ -50,8 +36,16 @@ static void add_edit(struct fixing *x, size_t first, size_t count, const char *t
 
 	while (*text) {
 		size_t n = strcspn(text, "\n");
-		const char *commit = tag_commit(text);
+		char *tag = xstrndup(text, n), *name = strchr(tag, ' ');
+		char *since = strstr(tag, " \" (since Linux ");
+		const char *commit = NULL;
 
+		if (since && name < since &&
+		    (!strncmp(tag, ".BR ", 4) || !strncmp(tag, ".IR ", 4))) {
+			*since = '\0';
+			commit = tables_pair(commit_descs, name + 1);
+		}
+		free(tag);
 		n += text[n] == '\n';
 		buf_add(&b, text, n);
 		text += n;
@@ -60,7 +54,7 @@ static void add_edit(struct fixing *x, size_t first, size_t count, const char *t
 		if (commit && strncmp(next, ".\\\"", 3) && strncmp(next, ".TQ", 3))
 			buf_addf(&b, ".\\\" commit %s\n", commit);
 	}
-	e->all = page_grow(e->all, e->n, sizeof(*e->all));
+	e->all = xgrow(e->all, e->n, sizeof(*e->all));
 	e->all[e->n++] = (struct patch_edit){ first, count, b.data ? b.data : xstrdup("") };
 }
 
@@ -80,14 +74,18 @@ void patch_edits_free(struct patch_edits *e)
 	*e = (struct patch_edits){ 0 };
 }
 
-/* Words in lines ------------------------------------------------------------------------- */
-
-/* Replace a word in each line of the page that the finding names. */
-static bool rename_word(struct fixing *x, const char *word, const char *by)
+/*
+ * Replace a wrong name by the one that is meant, and an old name of a member by the present one,
+ * which has its width and meaning.
+ */
+static bool fix_name(struct fixing *x)
 {
+	const char *word = x->f->name, *by = x->f->kind == FINDING_UNKNOWN ? x->f->instead :
+					     compare_nearest(x->c, word, true);
 	size_t n = strlen(word), edits = x->out->n;
 
-	for (size_t i = 0; i < x->f->nplaces; i++) {
+	/* in each line of the page that the finding names */
+	for (size_t i = 0; by && i < x->f->nplaces; i++) {
 		const struct finding_place *p = &x->f->places[i];
 		const char *text = p->source == FINDING_PAGE ? line_text(x->d, p->line) : "";
 		struct buf line = { 0 };
@@ -109,19 +107,6 @@ static bool rename_word(struct fixing *x, const char *word, const char *by)
 		buf_free(&line);
 	}
 	return x->out->n > edits;
-}
-
-static bool fix_name(struct fixing *x)
-{
-	return x->f->instead && rename_word(x, x->f->name, x->f->instead);
-}
-
-/* Replace an old name of a member by the present one, which has its width and meaning. */
-static bool fix_old_member(struct fixing *x)
-{
-	const char *now = compare_nearest(x->c, x->f->name, true);
-
-	return now && rename_word(x, x->f->name, now);
 }
 
 /* Releases ------------------------------------------------------------------------------- */
@@ -207,21 +192,6 @@ static bool fix_add_errno(struct fixing *x)
 
 /* Members in layouts --------------------------------------------------------------------- */
 
-/* Return the member of the page's layout that precedes a member, or NULL. */
-static const struct api_member *member_before(const struct api_struct *known,
-					      const struct api_struct *stated, const char *name)
-{
-	const struct api_member *before = NULL;
-
-	for (size_t i = 0; i < known->n && strcmp(known->members[i].name, name); i++) {
-		const struct api_member *m = api_member(stated, known->members[i].name);
-
-		/* names are added before the bits that are left of their word */
-		before = m && m->line && !(m->reserved && m->bitfield) ? m : before;
-	}
-	return before;
-}
-
 /* Take a bit-field's bits from the reserved one of its word. */
 static void shrink_reserved(struct fixing *x, const struct api_struct *stated, unsigned int start,
 			    unsigned int bits)
@@ -265,10 +235,16 @@ static bool fix_add_member(struct fixing *x)
 	const char *structure = x->f->owner ? x->f->owner : "";
 	const struct api_struct *known = api_struct(&x->c->tables, structure);
 	const struct api_struct *stated = api_struct(&x->c->page.desc, structure);
-	const struct api_member *m = api_member(known, x->f->name), *before;
+	const struct api_member *m = api_member(known, x->f->name), *before = NULL;
 	struct buf text = { 0 };
 
-	before = m && stated ? member_before(known, stated, m->name) : NULL;
+	/* the member of the page's layout that precedes it */
+	for (const struct api_member *k = m ? known->members : NULL; k < m; k++) {
+		const struct api_member *s = api_member(stated, k->name);
+
+		/* names are added before the bits that are left of their word */
+		before = s && s->line && !(s->reserved && s->bitfield) ? s : before;
+	}
 	if (!before || before->line > x->d->n || before->bitfield != m->bitfield)
 		return false;
 	patch_add_member(structure, m, x->d->lines[before->line - 1].text, &text);
@@ -379,7 +355,7 @@ bool patch_fix(const struct conform *c, const struct finding *f, const struct pa
 {
 	static bool (*const fixes[])(struct fixing *x) = {
 		[FINDING_UNKNOWN] = fix_name,
-		[FINDING_MEMBER_OLD] = fix_old_member,
+		[FINDING_MEMBER_OLD] = fix_name,
 		[FINDING_SINCE] = fix_since,
 		[FINDING_UNDATED] = fix_undated,
 		[FINDING_MARKUP] = fix_markup,

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "conform/tables.h"
 #include "xlat/tables.h"
 
 enum { COLUMNS = 72, CLAUSE = 40, SHORT = 12 };
@@ -28,42 +27,6 @@ static void end_line(struct prose *p)
 	buf_reset(&p->line);
 }
 
-/* End the line after its last clause, if that is not too short, or after its last word. */
-static void break_line(struct prose *p)
-{
-	size_t at = p->line.len;
-	struct buf rest = { 0 };
-
-	while (at > SHORT && !(p->line.data[at - 1] == ' ' && strchr(",;:", p->line.data[at - 2])))
-		at--;
-	if (at > SHORT) {
-		buf_adds(&rest, p->line.data + at);
-		p->line.data[at - 1] = '\0';
-	}
-	end_line(p);
-	buf_adds(&p->line, buf_str(&rest));
-	buf_free(&rest);
-}
-
-/* Return the font of a word, or '\0' for that of the text. */
-static char font_of(const struct conform *c, const char *word)
-{
-	if (compare_knows(c, word) || page_is_errno(word) || page_is_constant(word))
-		return 'B';
-	return strchr(word, '_') && compare_knows_member(c, word) ? 'I' : '\0';
-}
-
-static void add_escaped(const char *s, size_t n, struct buf *out)
-{
-	for (size_t i = 0; i < n; i++)
-		if (s[i] == '\\')
-			buf_adds(out, "\\e");
-		else if (s[i] == '-' && isdigit((unsigned char)s[i + 1]))
-			buf_adds(out, "\\-");
-		else
-			buf_addc(out, s[i]);
-}
-
 /* Add a word with punctuation around it as a line of a font macro; false: it has no font. */
 static bool marked_word(struct prose *p, const char *s, size_t n)
 {
@@ -78,8 +41,11 @@ static bool marked_word(struct prose *p, const char *s, size_t n)
 		return false;
 	memcpy(word, s + head, tail - head);
 	word[tail - head] = '\0';
-	font = font_of(p->c, word);
-	if (!font)
+	if (compare_knows(p->c, word) || page_is_errno(word) || page_is_constant(word))
+		font = 'B';
+	else if (strchr(word, '_') && compare_knows_member(p->c, word))
+		font = 'I';
+	else
 		return false;
 	end_line(p);
 	if (head)
@@ -95,16 +61,34 @@ static bool marked_word(struct prose *p, const char *s, size_t n)
 static void add_prose(const struct conform *c, const char *text, struct buf *out)
 {
 	struct prose p = { .c = c, .out = out };
+	struct buf rest = { 0 };
 
 	while (*text) {
-		size_t n = strcspn(text, " ");
+		size_t n = strcspn(text, " "), at = p.line.len;
 
 		if (n && !marked_word(&p, text, n)) {
-			if (p.line.len + n + 1 > COLUMNS)
-				break_line(&p);
+			/* end the line after its last clause, unless that is too short */
+			if (at + n + 1 > COLUMNS) {
+				while (at > SHORT && !(p.line.data[at - 1] == ' ' &&
+						       strchr(",;:", p.line.data[at - 2])))
+					at--;
+				if (at > SHORT) {
+					buf_adds(&rest, p.line.data + at);
+					p.line.data[at - 1] = '\0';
+				}
+				end_line(&p);
+				buf_adds(&p.line, buf_str(&rest));
+				buf_reset(&rest);
+			}
 			if (p.line.len)
 				buf_addc(&p.line, ' ');
-			add_escaped(text, n, &p.line);
+			for (size_t i = 0; i < n; i++)
+				if (text[i] == '\\')
+					buf_adds(&p.line, "\\e");
+				else if (text[i] == '-' && isdigit((unsigned char)text[i + 1]))
+					buf_adds(&p.line, "\\-");
+				else
+					buf_addc(&p.line, text[i]);
 			if (strchr(".?!", text[n - 1]) ||
 			    (p.line.len > CLAUSE && strchr(",;:", text[n - 1])))
 				end_line(&p);
@@ -114,30 +98,20 @@ static void add_prose(const struct conform *c, const char *text, struct buf *out
 	}
 	end_line(&p);
 	buf_free(&p.line);
+	buf_free(&rest);
 }
 
 void patch_add_tag(char font, const char *name, uint32_t since, struct buf *out)
 {
-	char release[16];
 
 	if (since)
 		buf_addf(out, ".%cR %s \" (since Linux %s)\"\n", font, name,
-			 tables_release(since, release));
+			 tables_release(since).text);
 	else
 		buf_addf(out, ".%c %s\n", font, name);
 }
 
 /* Constants ------------------------------------------------------------------------------ */
-
-/* Return the first release of a table's names. */
-static uint32_t first_release(const struct xlat *x)
-{
-	uint32_t first = UINT32_MAX;
-
-	for (size_t i = 0; i < x->n; i++)
-		first = x->entries[i].since < first ? x->entries[i].since : first;
-	return first;
-}
 
 static void entry_constant(const struct conform *c, const struct xlat_entry *e, uint32_t known,
 			   const char *stop, struct buf *out)
@@ -151,58 +125,7 @@ static void entry_constant(const struct conform *c, const struct xlat_entry *e, 
 	buf_free(&text);
 }
 
-/* Append all constants of a table as a list without blank lines, as the page has them. */
-static void entry_constants(const struct conform *c, const struct xlat *x, uint32_t known,
-			    struct buf *out)
-{
-	buf_adds(out, ".IP\n.PD 0\n.RS\n.TP 24\n");
-	for (size_t i = 0, n = 0; i < x->n; i++) {
-		struct buf one = { 0 };
-
-		if (x->entries[i].traits)
-			continue;
-		entry_constant(c, &x->entries[i], known, "", &one);
-		/* the first one's .TP has the width */
-		buf_adds(out, one.data + (n++ ? 0 : strlen(".TP\n")));
-		buf_free(&one);
-	}
-	buf_adds(out, ".RE\n.PD\n");
-}
-
-static bool entry_name(const struct conform *c, const char *name, struct buf *out)
-{
-	for (size_t i = 0; xlat_tables[i]; i++) {
-		const struct xlat_entry *e = xlat_by_name(xlat_tables[i], name);
-
-		if (!e || strcmp(e->name, name))
-			continue;
-		entry_constant(c, e, first_release(xlat_tables[i]), ".", out);
-		return true;
-	}
-	for (size_t i = 0; i < ioctl_ndescs; i++) {
-		struct buf text = { 0 };
-
-		if (strcmp(ioctl_descs[i].name, name))
-			continue;
-		buf_adds(out, ".TP\n");
-		patch_add_tag('B', name, ioctl_descs[i].since, out);
-		buf_addf(&text, "%s.", ioctl_descs[i].meaning);
-		add_prose(c, text.data, out);
-		buf_free(&text);
-		return true;
-	}
-	return false;
-}
-
 /* Members -------------------------------------------------------------------------------- */
-
-static const struct field *field_in(const struct layout *l, const char *name)
-{
-	for (size_t i = 0; l && i < l->n; i++)
-		if (!strcmp(l->fields[i].name, name))
-			return &l->fields[i];
-	return NULL;
-}
 
 /*
  * Find a member, also in the word of bits at the structure's end.  Set first to the release
@@ -222,23 +145,10 @@ static const struct field *find_field(const char *structure, const char *name, u
 		for (size_t j = 0; j < l->n; j++)
 			*first = l->fields[j].since < *first ? l->fields[j].since : *first;
 		snprintf(flags, sizeof(flags), "%s_flags", l->name);
-		found = found ? found : field_in(l, name);
-		found = found ? found : field_in(layout_by_name(flags), name);
+		found = found ? found : layout_field(l, name);
+		found = found ? found : layout_field(layout_by_name(flags), name);
 	}
 	return found;
-}
-
-/* Return the constant that is the bit number of a member, or NULL. */
-static const char *shift_of(const char *name)
-{
-	char meaning[80];
-
-	snprintf(meaning, sizeof(meaning), "First bit of %s", name);
-	for (size_t i = 0; xlat_tables[i]; i++)
-		for (size_t j = 0; j < xlat_tables[i]->n; j++)
-			if (!strcmp(xlat_tables[i]->entries[j].meaning, meaning))
-				return xlat_tables[i]->entries[j].name;
-	return NULL;
 }
 
 static bool add_member_entry(const struct conform *c, const char *structure, const char *name,
@@ -247,11 +157,17 @@ static bool add_member_entry(const struct conform *c, const char *structure, con
 	uint32_t first;
 	const struct field *f = find_field(structure, name, &first);
 	bool list = f && (f->kind == FIELD_ENUM || f->kind == FIELD_FLAGS) && f->xlat;
-	const char *shift = f ? shift_of(f->name) : NULL;
+	const char *shift = NULL;	/* the constant that is the member's bit number */
+	char meaning[80];
 	struct buf text = { 0 };
 
 	if (!f)
 		return false;
+	snprintf(meaning, sizeof(meaning), "First bit of %s", f->name);
+	for (size_t i = 0; xlat_tables[i]; i++)
+		for (size_t j = 0; j < xlat_tables[i]->n && !shift; j++)
+			if (!strcmp(xlat_tables[i]->entries[j].meaning, meaning))
+				shift = xlat_tables[i]->entries[j].name;
 	buf_adds(out, ".TP\n");
 	patch_add_tag('I', f->name, f->since > first ? f->since : 0, out);
 	buf_adds(&text, f->meaning);
@@ -262,8 +178,20 @@ static bool add_member_entry(const struct conform *c, const char *structure, con
 	else
 		buf_addc(&text, '.');
 	add_prose(c, text.data, out);
-	if (list)
-		entry_constants(c, f->xlat, f->since, out);
+	buf_free(&text);
+	if (!list)
+		return true;
+	/* all constants of the table, as a list without blank lines, as the page has them */
+	buf_adds(out, ".IP\n.PD 0\n.RS\n.TP 24\n");
+	for (size_t i = 0, n = 0; i < f->xlat->n; i++) {
+		if (f->xlat->entries[i].traits)
+			continue;
+		entry_constant(c, &f->xlat->entries[i], f->since, "", &text);
+		/* the first one's .TP has the width */
+		buf_adds(out, text.data + (n++ ? 0 : strlen(".TP\n")));
+		buf_reset(&text);
+	}
+	buf_adds(out, ".RE\n.PD\n");
 	buf_free(&text);
 	return true;
 }
@@ -271,7 +199,33 @@ static bool add_member_entry(const struct conform *c, const char *structure, con
 bool patch_add_entry(const struct conform *c, const char *structure, const char *name,
 		     struct buf *out)
 {
-	return structure ? add_member_entry(c, structure, name, out) : entry_name(c, name, out);
+	struct buf text = { 0 };
+
+	if (structure)
+		return add_member_entry(c, structure, name, out);
+	for (size_t i = 0; xlat_tables[i]; i++) {
+		const struct xlat_entry *e = xlat_by_name(xlat_tables[i], name);
+		uint32_t first = UINT32_MAX;	/* release of the table's names */
+
+		if (!e || strcmp(e->name, name))
+			continue;
+		for (size_t j = 0; j < xlat_tables[i]->n; j++)
+			if (xlat_tables[i]->entries[j].since < first)
+				first = xlat_tables[i]->entries[j].since;
+		entry_constant(c, e, first, ".", out);
+		return true;
+	}
+	for (size_t i = 0; i < ioctl_ndescs; i++) {
+		if (strcmp(ioctl_descs[i].name, name))
+			continue;
+		buf_adds(out, ".TP\n");
+		patch_add_tag('B', name, ioctl_descs[i].since, out);
+		buf_addf(&text, "%s.", ioctl_descs[i].meaning);
+		add_prose(c, text.data, out);
+		buf_free(&text);
+		return true;
+	}
+	return false;
 }
 
 /* Append "/" "* meaning *" "/" from that column on, in as many lines as needed. */

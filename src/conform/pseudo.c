@@ -79,19 +79,6 @@ static bool token_is(const struct reader *r, const char *text)
 
 /* Conditions ------------------------------------------------------------------------------ */
 
-/* Capitals with a "_": translations keep these words of a comment. */
-static bool is_condition_word(const char *s, size_t len)
-{
-	bool bar = false;
-
-	for (size_t i = 0; i < len; i++) {
-		if (islower((unsigned char)s[i]))
-			return false;
-		bar |= s[i] == '_' && i;
-	}
-	return bar && isupper((unsigned char)*s);
-}
-
 /* Add the constants of a comment to the conditions of members; these may have several. */
 static void add_when(struct reader *r, size_t from)
 {
@@ -99,10 +86,11 @@ static void add_when(struct reader *r, size_t from)
 
 	while (s < end) {
 		size_t n = 0;
+		bool capitals = true;	/* translations keep these words */
 
-		while (s + n < end && scan_is_word(s[n]))
-			n++;
-		if (n && is_condition_word(s, n) && !strncmp(s, "PERF_", 5))
+		for (; s + n < end && scan_is_word(s[n]); n++)
+			capitals &= !islower((unsigned char)s[n]);
+		if (n && capitals && !strncmp(s, "PERF_", 5))
 			for (size_t i = from; i < r->out->n; i++) {
 				struct api_member *m = &r->out->members[i];
 				struct buf b = { 0 };

@@ -231,6 +231,7 @@ static size_t split_args(const char *s, struct buf *args, size_t max)
 	}
 }
 
+/* Read the arguments of a macro, in the two fonts by turns. */
 static void read_macro(struct reader *r, const char *fonts, const char *line)
 {
 	struct buf args[MACRO_ARGS] = { { 0 } };
@@ -313,29 +314,6 @@ static void skip_definition(struct reader *r, const char *line)
 	buf_free(&end);
 }
 
-static bool is_in_list(const char *name, size_t len, const char *list)
-{
-	size_t n;
-
-	for (const char *s; (s = text_item(&list, ' ', &n));)
-		if (n == len && !memcmp(s, name, len))
-			return true;
-	return false;
-}
-
-static const char *macro_fonts(const char *name, size_t len)
-{
-	static const char *const macros[][2] = {
-		{ "B", "BB" }, { "I", "II" }, { "SB", "BB" }, { "SM", "RR" }, { "BR", "BR" },
-		{ "RB", "RB" }, { "BI", "BI" }, { "IB", "IB" }, { "IR", "IR" }, { "RI", "RI" },
-	};
-
-	for (size_t i = 0; i < sizeof(macros) / sizeof(*macros); i++)
-		if (strlen(macros[i][0]) == len && !memcmp(macros[i][0], name, len))
-			return macros[i][1];
-	return NULL;
-}
-
 static void read_request(struct reader *r, const char *s)
 {
 	const char *fonts, *name;
@@ -344,7 +322,10 @@ static void read_request(struct reader *r, const char *s)
 	name = s + 1 + strspn(s + 1, " \t");
 	len = strcspn(name, " \t");
 	s = name + len;
-	fonts = macro_fonts(name, len);
+	fonts = text_has_item("B SB", ' ', name, len) ? "BB" :
+		text_has_item("I", ' ', name, len) ? "II" :
+		text_has_item("SM", ' ', name, len) ? "RR" :
+		text_has_item("BR RB BI IB IR RI", ' ', name, len) ? name : NULL;
 	if (!len || !strncmp(name, "\\\"", 2) || !strncmp(name, "\\#", 2))
 		return;
 	if (fonts) {
@@ -352,46 +333,33 @@ static void read_request(struct reader *r, const char *s)
 		read_macro(r, fonts, s);
 		if (r->text.len)
 			end_text(r);
-	} else if (is_in_list(name, len, "TH")) {
+	} else if (text_has_item("TH", ' ', name, len)) {
 		read_macro(r, "RR", s);
 		hand_over(r, ROFF_TITLE);
-	} else if (is_in_list(name, len, "SH")) {
+	} else if (text_has_item("SH", ' ', name, len)) {
 		read_heading(r, ROFF_SECTION, s);
-	} else if (is_in_list(name, len, "SS")) {
+	} else if (text_has_item("SS", ' ', name, len)) {
 		read_heading(r, ROFF_SUBSECTION, s);
-	} else if (is_in_list(name, len, "TP TQ")) {
+	} else if (text_has_item("TP TQ", ' ', name, len)) {
 		break_text(r);
 		r->tag = true;
-		r->also = is_in_list(name, len, "TQ");
-	} else if (is_in_list(name, len, "IP")) {
+		r->also = text_has_item("TQ", ' ', name, len);
+	} else if (text_has_item("IP", ' ', name, len)) {
 		read_indented(r, s);
-	} else if (is_in_list(name, len, "EX nf")) {
+	} else if (text_has_item("EX nf", ' ', name, len)) {
 		break_text(r);
 		r->code = true;
-	} else if (is_in_list(name, len, "EE fi")) {
+	} else if (text_has_item("EE fi", ' ', name, len)) {
 		break_text(r);
 		r->code = false;
-	} else if (is_in_list(name, len, "RS RE")) {
+	} else if (text_has_item("RS RE", ' ', name, len)) {
 		break_text(r);
 		r->out.depth += name[1] == 'S' ? 1 : -1;
-	} else if (is_in_list(name, len, "PP P LP HP br sp")) {
+	} else if (text_has_item("PP P LP HP br sp", ' ', name, len)) {
 		break_text(r);
-	} else if (is_in_list(name, len, "de am de1 am1 ig dei ami")) {
-		skip_definition(r, is_in_list(name, len, "ig") ? " x" : s);
+	} else if (text_has_item("de am de1 am1 ig dei ami", ' ', name, len)) {
+		skip_definition(r, text_has_item("ig", ' ', name, len) ? " x" : s);
 	}
-}
-
-static void read_text_line(struct reader *r)
-{
-	char outside = r->font;
-
-	if (r->next_font)
-		r->font = r->before = r->next_font;
-	add_roff_text(r, buf_str(&r->source), r->source.len);
-	if (r->next_font)
-		r->font = r->before = outside;
-	r->next_font = 0;
-	end_text(r);
 }
 
 void roff_read(const char *bytes, size_t len,
@@ -404,11 +372,19 @@ void roff_read(const char *bytes, size_t len,
 
 	while (next_line(&r)) {
 		const char *s = buf_str(&r.source);
+		char outside = r.font;
 
-		if (*s == '.' || *s == '\'')
+		if (*s == '.' || *s == '\'') {
 			read_request(&r, s);
-		else
-			read_text_line(&r);
+			continue;
+		}
+		if (r.next_font)
+			r.font = r.before = r.next_font;
+		add_roff_text(&r, s, r.source.len);
+		if (r.next_font)
+			r.font = r.before = outside;
+		r.next_font = 0;
+		end_text(&r);
 	}
 	buf_free(&r.source);
 	buf_free(&r.text);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "conform/tables.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -7,6 +6,7 @@
 #include <string.h>
 
 #include "conform/pseudo.h"
+#include "core/abi/layout.h"
 #include "core/abi/read_format.h"
 #include "core/abi/record_walk.h"
 #include "core/lib/buf.h"
@@ -18,13 +18,6 @@
 enum { RECORD_BYTES = 256, READ_BYTES = 64 };
 
 /* Names ----------------------------------------------------------------------------------- */
-
-static bool is_perf_header(const char *header)
-{
-	return header && (!strcmp(header, "linux/perf_event.h") ||
-			  !strcmp(header, "linux/hw_breakpoint.h") ||
-			  !strcmp(header, "asm/perf_regs.h"));
-}
 
 static struct api_name *add_table_name(struct api_desc *out, const char *name, uint64_t value,
 				       uint32_t since, const char *set, const char *header)
@@ -79,37 +72,17 @@ static void add_layout_fields(struct api_struct *st, const struct layout *l, uin
 	}
 }
 
-/* Add a structure; layout X_flags is the word of bits at the end of X. */
-static void add_layout(struct api_desc *out, const struct layout *l)
-{
-	char flags[64];
-	struct api_struct *st = api_desc_add_struct(out, l->btf ? l->btf : l->name);
-	const struct layout *more;
-
-	snprintf(flags, sizeof(flags), "%s_flags", l->name);
-	more = layout_by_name(flags);
-	add_layout_fields(st, l, 0);
-	if (more)
-		add_layout_fields(st, more, 8 * l->size);
-}
-
-/* Return true unless a layout is a record, part of a file, or part of another layout. */
-static bool is_public_struct(const struct layout *l)
-{
-	size_t n = strlen(l->name);
-
-	return !strncmp(l->name, "perf_", 5) && strncmp(l->name, "perf_record_", 12) &&
-	       strncmp(l->name, "perf_file_", 10) &&
-	       (n < 6 || strcmp(l->name + n - 6, "_flags"));
-}
-
 void tables_read(struct api_desc *out)
 {
 	*out = (struct api_desc){ .source = FINDING_XLAT, .file = xstrdup("xlat") };
 	for (size_t i = 0; xlat_tables[i]; i++) {
 		const struct xlat *x = xlat_tables[i];
 
-		for (size_t j = 0; is_perf_header(x->header) && j < x->n; j++) {
+		if (!x->header || !text_has_item("linux/perf_event.h linux/hw_breakpoint.h "
+						 "asm/perf_regs.h", ' ', x->header,
+						 strlen(x->header)))
+			continue;
+		for (size_t j = 0; j < x->n; j++) {
 			const struct xlat_entry *e = &x->entries[j];
 			struct api_name *n = add_table_name(out, e->name, e->value, e->since,
 							    x->name, x->header);
@@ -121,9 +94,26 @@ void tables_read(struct api_desc *out)
 	for (size_t i = 0; i < ioctl_ndescs; i++)
 		add_table_name(out, ioctl_descs[i].name, ioctl_descs[i].request,
 			       ioctl_descs[i].since, "ioctls", "linux/perf_event.h");
-	for (size_t i = 0; layouts[i]; i++)
-		if (is_public_struct(layouts[i]))
-			add_layout(out, layouts[i]);
+	for (size_t i = 0; layouts[i]; i++) {
+		const struct layout *l = layouts[i], *more;
+		struct api_struct *st;
+		char flags[64];
+		size_t n;
+
+		/* not a record, part of a file, or part of another layout */
+		n = strlen(l->name);
+		if (strncmp(l->name, "perf_", 5) || !strncmp(l->name, "perf_record_", 12) ||
+		    !strncmp(l->name, "perf_file_", 10) ||
+		    (n >= 6 && !strcmp(l->name + n - 6, "_flags")))
+			continue;
+		st = api_desc_add_struct(out, l->btf ? l->btf : l->name);
+		add_layout_fields(st, l, 0);
+		/* layout X_flags is the word of bits at the end of X */
+		snprintf(flags, sizeof(flags), "%s_flags", l->name);
+		more = layout_by_name(flags);
+		if (more)
+			add_layout_fields(st, more, 8 * l->size);
+	}
 	for (size_t i = 0; xlat_tables[i]; i++)
 		for (size_t j = 0; j < xlat_tables[i]->n; j++)
 			if (xlat_tables[i]->entries[j].since > out->release)
@@ -138,14 +128,17 @@ const char *tables_pair(const struct pair_desc *list, const char *name)
 	return NULL;
 }
 
-const char *tables_release(uint32_t since, char *text)
+struct release_text tables_release(uint32_t since)
 {
+	struct release_text r;
+
 	since = release_mainline(since);
 	if (since & 0xff)
-		snprintf(text, 16, "%u.%u.%u", since >> 16 & 255, since >> 8 & 255, since & 255);
+		snprintf(r.text, sizeof(r.text), "%u.%u.%u", since >> 16 & 255, since >> 8 & 255,
+			 since & 255);
 	else
-		snprintf(text, 16, "%u.%u", since >> 16 & 255, since >> 8 & 255);
-	return text;
+		snprintf(r.text, sizeof(r.text), "%u.%u", since >> 16 & 255, since >> 8 & 255);
+	return r;
 }
 
 /* Keys from decoders --------------------------------------------------------------------- */
@@ -166,6 +159,11 @@ static void keys_add(struct sink *s, const char *name)
 		buf_add(&k->all, name, strlen(name) + 1);
 }
 
+static void key_end(struct sink *s)
+{
+	((struct keys *)s)->depth--;
+}
+
 static void key_begin(struct sink *s, const char *name, enum sink_shape shape)
 {
 	struct keys *k = (struct keys *)s;
@@ -174,11 +172,6 @@ static void key_begin(struct sink *s, const char *name, enum sink_shape shape)
 	if (!k->deep)
 		keys_add(s, name);
 	k->depth++;
-}
-
-static void key_end(struct sink *s)
-{
-	((struct keys *)s)->depth--;
 }
 
 /* The functions of a sink for values, which all begin with the key. */
@@ -256,48 +249,6 @@ static void add_slots(struct api_struct *st, const struct slot *slots)
 	}
 }
 
-static void record_bytes(uint32_t type, uint64_t misc, uint8_t *bytes)
-{
-	const struct field *f = layout_perf_event_header.fields;
-	uint64_t values[] = { type, misc, RECORD_BYTES };
-
-	memset(bytes, 0, RECORD_BYTES);
-	for (size_t i = 0; i < layout_perf_event_header.n; i++)
-		memcpy(bytes + f[i].offset, (uint8_t *)&values[i]
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-		       + 8 - f[i].width
-#endif
-		       , f[i].width);
-}
-
-static bool begins_another(const struct layout *l)
-{
-	for (uint32_t type = 0; type < PERF_RECORD_MAX; type++)
-		if (record_layout(type) == l)
-			return true;
-	return false;
-}
-
-/* Add the layouts of this type only: perf_record_NAME, perf_record_NAME_... */
-static void add_own_layouts(uint32_t type, const struct layout *head, struct api_struct *out)
-{
-	const char *name = xlat_name(&xlat_perf_event_type, type);
-	char own[64];
-	size_t n;
-
-	if (!name)
-		return;
-	snprintf(own, sizeof(own), "perf_record_%s", name + strlen("PERF_RECORD_"));
-	for (char *s = own; *s; s++)
-		*s = (char)tolower((unsigned char)*s);
-	n = strlen(own);
-	for (size_t i = 0; layouts[i]; i++)
-		if (layouts[i] != head && !strncmp(layouts[i]->name, own, n) &&
-		    (!layouts[i]->name[n] || layouts[i]->name[n] == '_') &&
-		    !begins_another(layouts[i]))
-			add_layout_fields(out, layouts[i], 0);
-}
-
 /* Insert the members of a part after an index, and after reserved members there. */
 static void insert_part(struct api_struct *out, const char *name, size_t after)
 {
@@ -324,13 +275,16 @@ static void add_decoded(uint32_t type, uint64_t misc, struct api_struct *out)
 {
 	const struct record_format format = { .sample_id_all = true,
 					      .sample_type = PERF_SAMPLE_TIME };
-	uint8_t bytes[RECORD_BYTES];
+	const struct field *f = layout_perf_event_header.fields;
+	const uint64_t header[] = { type, misc, RECORD_BYTES };
+	uint8_t bytes[RECORD_BYTES] = { 0 };
 	struct sink_ops ops;
 	struct keys k;
 	size_t last = 0;
 
 	keys_init(&k, &ops, false);
-	record_bytes(type, misc, bytes);
+	for (size_t i = 0; i < layout_perf_event_header.n; i++)
+		field_set(&f[i], header[i], bytes);
 	record_emit(bytes, sizeof(bytes), &format, NULL, &k.sink, NULL);
 	for (const char *s = next_key(&k, NULL); s; s = next_key(&k, s)) {
 		const struct api_member *m = api_member(out, s);
@@ -350,8 +304,10 @@ void tables_record(uint32_t type, struct api_struct *out)
 {
 	const struct layout *head = record_layout(type);
 	const struct xlat *misc = record_misc_flags(type);
-
+	const char *name = xlat_name(&xlat_perf_event_type, type);
 	struct api_member *m;
+	char own[64];
+	size_t n;
 
 	*out = (struct api_struct){ .name = xstrdup("") };
 	m = api_desc_add_member(out, "header");
@@ -364,7 +320,20 @@ void tables_record(uint32_t type, struct api_struct *out)
 	}
 	if (head)
 		add_layout_fields(out, head, 0);
-	add_own_layouts(type, head, out);
+	/* the layouts of this type only: perf_record_NAME, perf_record_NAME_... */
+	snprintf(own, sizeof(own), "perf_record_%s", name ? name + strlen("PERF_RECORD_") : "");
+	for (char *s = own; *s; s++)
+		*s = (char)tolower((unsigned char)*s);
+	n = strlen(own);
+	for (size_t i = 0; name && layouts[i]; i++) {
+		bool other = layouts[i] == head; /* another type begins with it */
+
+		for (uint32_t t = 0; t < PERF_RECORD_MAX; t++)
+			other |= record_layout(t) == layouts[i];
+		if (!other && !strncmp(layouts[i]->name, own, n) &&
+		    (!layouts[i]->name[n] || layouts[i]->name[n] == '_'))
+			add_layout_fields(out, layouts[i], 0);
+	}
 	add_decoded(type, 0, out);
 	/* a bit of misc may select another layout */
 	for (size_t i = 0; misc && i < misc->n; i++)
@@ -390,33 +359,6 @@ static void read_keys(uint64_t format, struct keys *k, struct sink_ops *ops)
 	read_format_emit(bytes, sizeof(bytes), format, "values", NULL, &k->sink);
 }
 
-static bool has_key(const struct keys *k, const char *name)
-{
-	for (const char *s = next_key(k, NULL); s; s = next_key(k, s))
-		if (!strcmp(s, name))
-			return true;
-	return false;
-}
-
-/* Return the read_format that adds a key, or 0. */
-static uint64_t format_of(const char *name, uint64_t as)
-{
-	for (uint64_t bit = 0; bit < PERF_FORMAT_MAX; bit = bit ? bit << 1 : 1) {
-		struct sink_ops ops;
-		struct keys k;
-		bool found;
-
-		if (bit == PERF_FORMAT_GROUP)
-			continue;
-		read_keys(as | bit, &k, &ops);
-		found = has_key(&k, name);
-		buf_free(&k.all);
-		if (found)
-			return bit;
-	}
-	return 0;
-}
-
 void tables_read_format(bool group, struct api_struct *out)
 {
 	uint64_t as = group ? PERF_FORMAT_GROUP : 0;
@@ -426,10 +368,24 @@ void tables_read_format(bool group, struct api_struct *out)
 	*out = (struct api_struct){ .name = xstrdup("read_format") };
 	read_keys(as | ((PERF_FORMAT_MAX - 1) & ~(uint64_t)PERF_FORMAT_GROUP), &k, &ops);
 	for (const char *s = next_key(&k, NULL); s; s = next_key(&k, s)) {
-		uint64_t bit = format_of(s, as);
+		uint64_t bit = 0, next;
+		bool found = false;
 
 		if (!strcmp(s, "rest") || api_member(out, s))
 			continue;
+		/* find the read_format that adds the key, or 0 */
+		for (next = 0; next < PERF_FORMAT_MAX && !found; next = next ? next << 1 : 1) {
+			struct sink_ops one_ops;
+			struct keys one;
+
+			if (next == PERF_FORMAT_GROUP)
+				continue;
+			read_keys(as | next, &one, &one_ops);
+			for (const char *o = next_key(&one, NULL); o; o = next_key(&one, o))
+				found |= !strcmp(o, s);
+			buf_free(&one.all);
+			bit = found ? next : 0;
+		}
 		api_desc_add_member(out, s)->bits = 64;
 		if (bit)
 			add_conditions(out, out->n - 1, &xlat_perf_event_read_format, bit);

@@ -3,8 +3,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "conform/api_desc.h"
 #include "conform/compare.h"
-#include "conform/tables.h"
 #include "fuzz.h"
 #include "core/lib/die.h"
 

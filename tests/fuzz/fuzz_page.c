@@ -3,9 +3,9 @@
  * perf_event_open(2) as a man page's source: man(7) markup, what it says, and all
  * comparisons with that.
  */
+#include "conform/api_desc.h"
 #include "conform/compare.h"
 #include "conform/roff.h"
-#include "conform/tables.h"
 #include "fuzz.h"
 
 const unsigned long fuzz_inputs = 2000;

@@ -12,11 +12,10 @@
 
 #include <cmocka.h>
 
+#include "conform/api_desc.h"
 #include "conform/compare.h"
-#include "conform/member_diff.h"
 #include "conform/pseudo.h"
 #include "conform/roff.h"
-#include "conform/tables.h"
 #include "core/abi/layout.h"
 #include "core/lib/buf.h"
 

@@ -2,24 +2,96 @@
 /* pevtrace conform: compare the man page with headers and the kernel. */
 #include "conform/verb/conform.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include "conform/patch.h"
-#include "conform/tables.h"
 #include "core/host/proc.h"
 #include "core/lib/die.h"
 #include "core/lib/nearest.h"
 #include "verbs/cmd.h"
+#include "xlat/tables.h"
+
+static void false_claim(struct conform_cmd *cmd, const struct claim_result *r)
+{
+	const struct claim_desc *d = r->claim;
+	struct conform *c = &cmd->c;
+	struct buf detail = { 0 };
+	struct finding *f;
+	unsigned int line = page_find(&c->page, d->section, d->place);
+
+	if (!line && page_is_english(&c->page)) {
+		compare_untried(c, xstrdup("the page does not make this claim"));
+		return;
+	}
+	f = compare_add(c, FINDING_KERNEL, FINDING_CLAIM, NULL, d->name, d->section,
+			"The page claims: %s. False here", d->meaning);
+	finding_since(f, d->since);
+	if (line)
+		place_page(c, f, line);
+	else
+		finding_place(f, FINDING_PAGE, c->page.desc.file, 0, d->place);
+	finding_place(f, FINDING_KERNEL, cmd->kernel, 0, *r->seen ? r->seen : NULL);
+	if (*r->expected)
+		buf_addf(&detail, "expected: %s\n", r->expected);
+	if (*r->seen)
+		buf_addf(&detail, "seen: %s\n", r->seen);
+	buf_adds(&detail, r->calls);
+	finding_detail(f, &detail);
+}
+
+/* Report a claim that the experiment did not contradict but the page does not contain. */
+static void undocumented_claim(struct conform_cmd *cmd, const struct claim_result *r)
+{
+	const struct claim_desc *d = r->claim;
+	const char *words = tables_pair(undocumented_descs, d->name);
+	struct finding *f;
+
+	if (!words || !page_omits(&cmd->c.page, d->section, d->place, words))
+		return;
+	f = compare_add(&cmd->c, FINDING_KERNEL, FINDING_UNSAID, NULL, d->name, d->section,
+			"Undocumented: %s", d->meaning);
+	finding_since(f, d->since);
+	place_page(&cmd->c, f, page_find(&cmd->c.page, d->section, d->place));
+	if (r->verdict == CLAIM_TRUE)
+		finding_place(f, FINDING_KERNEL, cmd->kernel, 0, "observed");
+	if (!f->detail)
+		f->detail = xstrdup(r->verdict == CLAIM_TRUE ? r->calls : r->reason);
+}
+
+static void claims_report(void *ctx, const struct claim_result *r)
+{
+	const struct claim_desc *d = r->claim;
+	struct conform_cmd *cmd = ctx;
+	size_t tried = cmd->claims[CLAIM_TRUE] + cmd->claims[CLAIM_FALSE] +
+		       cmd->claims[CLAIM_UNTRIED];
+
+	conform_show_before(cmd, r->claim->section);
+	if (!cmd->claim && !cmd->section)
+		progress_step(&cmd->progress, tried, claim_ndescs);
+	compare_begin(&cmd->c, "kernel: %s", r->claim->name);
+	cmd->claims[r->verdict]++;
+	if (r->verdict == CLAIM_FALSE)
+		false_claim(cmd, r);
+	else
+		undocumented_claim(cmd, r);
+	if (r->verdict != CLAIM_UNTRIED)
+		return;
+	compare_untried(&cmd->c, xstrdup(r->reason));
+	/* a patch would correct it if it were false */
+	if (d->correction && !tables_pair(undocumented_descs, d->name) &&
+	    page_find(&cmd->c.page, d->section, d->place))
+		buf_addf(&cmd->uncorrected, "%s%s (%s)", cmd->uncorrected.len ? ", " : "", d->name,
+			 r->reason);
+}
 
 static void conform_set_format(void *to, const char *arg, const struct verb_option *o)
 {
-	static const enum conform_format formats[] = { CONFORM_JSON, CONFORM_TAP,
-						       CONFORM_MARKDOWN };
 	struct conform_cmd *cmd = to;
-	enum conform_format format = formats[o->least];
+	enum conform_format format = (enum conform_format)o->least;
 
 	(void)arg;
 	if (cmd->format && cmd->format != format)
@@ -90,11 +162,11 @@ static const struct verb_option output[] = {
 	{ .name = "accounting", .set = verb_set_true, .at = AT(accounting),
 	  .help = "account for each row of the tables, and each sentence with a number or a name: "
 		  "matched, false, or not compared and why; with --verbose, list what matched, too" },
-	{ .name = "json", .key = 'j', .set = conform_set_format, .least = 0,
+	{ .name = "json", .key = 'j', .set = conform_set_format, .least = CONFORM_JSON,
 	  .help = "write JSON, one object per line" },
-	{ .name = "tap", .set = conform_set_format, .least = 1,
+	{ .name = "tap", .set = conform_set_format, .least = CONFORM_TAP,
 	  .help = "write TAP, a test for each thing that was compared" },
-	{ .name = "markdown", .set = conform_set_format, .least = 2,
+	{ .name = "markdown", .set = conform_set_format, .least = CONFORM_MARKDOWN,
 	  .help = "write a report to send to the page's authors" },
 	{ .name = "patch", .set = verb_set_true, .at = AT(patch),
 	  .help = "write a unified diff that corrects your copy of the page; man-pages accepts no "
@@ -136,52 +208,14 @@ static const char *installed_page(void)
 	    "--man");
 }
 
-/* Exit if a source that the user named could not be read; a warning was printed. */
-static void need(bool read, bool named)
-{
-	if (!read && named)
-		exit(EXIT_TROUBLE);
-}
-
-static void read_headers(struct conform_cmd *cmd)
-{
-	static const char *const system[] = {
-		"<linux/perf_event.h>", "<linux/hw_breakpoint.h>",
-	};
-	bool named = cmd->nheaders;
-
-	cmd->c.header.source = FINDING_HEADER;
-	if (!cmd->no_headers)
-		need(header_read(named ? cmd->headers : system, named ? cmd->nheaders : 2,
-				 &cmd->c.header), named);
-}
-
-static void read_btf(struct conform_cmd *cmd)
-{
-	const char *path = cmd->btf ? cmd->btf : BTF_KERNEL;
-
-	cmd->c.btf.source = FINDING_BTF;
-	if (cmd->no_btf)
-		return;
-	if (!btf_read(path, &cmd->c.tables, &cmd->c.btf)) {
-		need(false, cmd->btf);
-		return;
-	}
-	cmd->c.btf.file = xstrdup(path);
-}
-
-/* Code of a page that could come from anywhere runs only on demand. */
-static void try_examples(struct conform_cmd *cmd)
-{
-	if (cmd->man && !cmd->examples)
-		examples_skip(&cmd->c, "--man names the page; use --examples to run its programs");
-	else
-		examples_try(&cmd->c, cmd->kernel);
-}
-
 static void conform_compare(struct conform_cmd *cmd)
 {
+	const struct claims_options claims = {
+		.since = cmd->since, .section = cmd->section, .name = cmd->claim,
+		.nobody = cmd->nobody,
+	};
 	struct conform *c = &cmd->c;
+	size_t tried = 0;
 
 	if (!cmd->self)
 		compare_page(c);
@@ -191,8 +225,22 @@ static void conform_compare(struct conform_cmd *cmd)
 		compare_source(c, &c->btf);
 	if (cmd->self || cmd->no_behaviour)
 		return;
-	try_examples(cmd);
-	conform_try_claims(cmd);
+	/* code of a page that could come from anywhere runs only on demand */
+	if (cmd->man && !cmd->examples)
+		examples_skip(c, "--man names the page; use --examples to run its programs");
+	else
+		examples_try(c, cmd->kernel);
+	if (conform_streams(cmd))
+		showing_progress(&cmd->out, &cmd->progress, "claims tried");
+	else
+		progress_start(&cmd->progress, "claims tried");
+	if (conform_claims(&claims, claims_report, cmd) < 0)
+		die("cannot try claims: %s", strerror(ENOMEM));
+	progress_end(&cmd->progress);
+	for (size_t i = 0; i < sizeof(cmd->claims) / sizeof(*cmd->claims); i++)
+		tried += cmd->claims[i];
+	if (cmd->claim && !tried)
+		die("no claim's name matches '%s'; see pevtrace-conform(1)", cmd->claim);
 }
 
 /* Die if no heading of the page, and no section of a claim, contains the word of --section. */
@@ -215,38 +263,45 @@ static void check_section(const struct conform_cmd *cmd)
 	die("no heading of the page contains '%s'%s", cmd->section, nearest_hint(&n));
 }
 
-static void show_patch(struct conform_cmd *cmd)
-{
-	struct buf diff = { 0 };
-
-	if (cmd->uncorrected.len)
-		warn("claims that could not be tried are not corrected: %s", cmd->uncorrected.data);
-	patch_write(&cmd->c, &diff);
-	showing_write(&cmd->out, &diff);
-	buf_free(&diff);
-}
-
 /* Compare what was read with the page, if any, and show it; return the exit status. */
 static int compare_and_show(struct conform_cmd *cmd)
 {
-	bool found;
+	static const char *const system[] = {
+		"<linux/perf_event.h>", "<linux/hw_breakpoint.h>",
+	};
+	const char *btf = cmd->btf ? cmd->btf : BTF_KERNEL;
+	bool named = cmd->nheaders, found;
+	struct buf diff = { 0 };
 
 	check_section(cmd);
-	read_headers(cmd);
-	read_btf(cmd);
+	cmd->c.header.source = FINDING_HEADER;
+	if (!cmd->no_headers &&
+	    !header_read(named ? cmd->headers : system, named ? cmd->nheaders : 2,
+			 &cmd->c.header) && named)
+		exit(EXIT_TROUBLE); /* a warning was printed */
+	cmd->c.btf.source = FINDING_BTF;
+	if (!cmd->no_btf && btf_read(btf, &cmd->c.tables, &cmd->c.btf))
+		cmd->c.btf.file = xstrdup(btf);
+	else if (cmd->btf)
+		exit(EXIT_TROUBLE);
 	if (cmd->self && !cmd->c.header.file && !cmd->c.btf.file)
 		die("nothing to compare with: neither a header nor BTF could be read");
 	showing_open(&cmd->out, &cmd->options);
 	conform_show_sources(cmd);
 	conform_compare(cmd);
-	if (cmd->patch)
-		show_patch(cmd);
-	else if (cmd->accounting)
+	if (cmd->patch && cmd->uncorrected.len)
+		warn("claims that could not be tried are not corrected: %s", cmd->uncorrected.data);
+	if (cmd->patch) {
+		patch_write(&cmd->c, &diff);
+		showing_write(&cmd->out, &diff);
+		buf_free(&diff);
+	} else if (cmd->accounting) {
 		conform_accounting(cmd);
-	else if (cmd->format == CONFORM_MARKDOWN)
+	} else if (cmd->format == CONFORM_MARKDOWN) {
 		conform_markdown(cmd);
-	else
+	} else {
 		conform_show(cmd);
+	}
 	found = conform_count(cmd, FINDING_ERROR) || conform_count(cmd, FINDING_MISSING);
 	return !showing_close(&cmd->out) ? EXIT_TROUBLE : found ? EXIT_NO : EXIT_YES;
 }

@@ -42,9 +42,6 @@ bool conform_wanted(const struct conform_cmd *cmd, const struct finding *f);
 /* Return how many findings of a severity are selected. */
 size_t conform_count(const struct conform_cmd *cmd, enum finding_severity severity);
 
-/* Test the claims of the page about behaviour. */
-void conform_try_claims(struct conform_cmd *cmd);
-
 /* Write what of tables and page was compared, and what was not. */
 void conform_accounting(struct conform_cmd *cmd);
 

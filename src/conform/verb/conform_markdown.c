@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conform/tables.h"
 #include "conform/verb/conform.h"
 #include "core/lib/die.h"
 
@@ -35,11 +34,6 @@ static void marked_line(struct conform_cmd *cmd, const char *before, const char 
 	buf_free(&b);
 }
 
-static void empty_line(struct conform_cmd *cmd)
-{
-	conform_line(cmd, "%s", "");
-}
-
 static void code_lines(struct conform_cmd *cmd, const struct finding *f)
 {
 	bool any = false;
@@ -50,12 +44,12 @@ static void code_lines(struct conform_cmd *cmd, const struct finding *f)
 		if (p->source != FINDING_PAGE || !p->quote)
 			continue;
 		if (!any)
-			empty_line(cmd);
+			conform_line(cmd, "%s", "");
 		conform_line(cmd, "      %5u: %s", p->line, p->quote);
 		any = true;
 	}
 	if (any)
-		empty_line(cmd);
+		conform_line(cmd, "%s", "");
 }
 
 static const struct finding_place *place_of(const struct finding *f, enum finding_source source)
@@ -66,25 +60,6 @@ static const struct finding_place *place_of(const struct finding *f, enum findin
 	return NULL;
 }
 
-/* Write the best evidence: the header, else the kernel's types, else the tables. */
-static void evidence(struct conform_cmd *cmd, const struct finding *f)
-{
-	const struct finding_place *header = place_of(f, FINDING_HEADER);
-	const struct finding_place *btf = place_of(f, FINDING_BTF);
-	const struct finding_place *tables = place_of(f, FINDING_XLAT);
-	struct buf b = { 0 };
-
-	if (header)
-		buf_addf(&b, "%s:%u: %s", header->file, header->line, header->quote);
-	else if (btf)
-		buf_addf(&b, "kernel types: %s", btf->quote);
-	else if (tables)
-		buf_addf(&b, "Linux: %s", tables->quote);
-	if (b.len)
-		marked_line(cmd, "  ", buf_str(&b), "");
-	buf_free(&b);
-}
-
 /* Write calls as a preformatted block, cases of an error as a list. */
 static void details(struct conform_cmd *cmd, const struct finding *f)
 {
@@ -93,7 +68,7 @@ static void details(struct conform_cmd *cmd, const struct finding *f)
 	size_t n;
 
 	if (calls)
-		empty_line(cmd);
+		conform_line(cmd, "%s", "");
 	for (const char *s; (s = text_item(&text, '\n', &n));) {
 		char *line = xstrndup(s, n);
 
@@ -104,11 +79,16 @@ static void details(struct conform_cmd *cmd, const struct finding *f)
 		free(line);
 	}
 	if (calls)
-		empty_line(cmd);
+		conform_line(cmd, "%s", "");
 }
 
 static void finding(struct conform_cmd *cmd, const struct finding *f)
 {
+	static const enum finding_source evidence[] = {
+		FINDING_HEADER, FINDING_BTF, FINDING_XLAT,
+	};
+	const struct finding_place *p = NULL;
+	struct buf b = { 0 };
 	char since[32] = ".";
 
 	if (f->since && !strstr(f->text, "Linux"))
@@ -116,10 +96,22 @@ static void finding(struct conform_cmd *cmd, const struct finding *f)
 	marked_line(cmd, "- ", f->text, since);
 	code_lines(cmd, f);
 	/* the detail of an error contains the rules as well */
-	if (f->detail)
+	if (f->detail) {
 		details(cmd, f);
+		return;
+	}
+	/* the best evidence: the header, else the kernel's types, else the tables */
+	for (size_t i = 0; !p && i < sizeof(evidence) / sizeof(*evidence); i++)
+		p = place_of(f, evidence[i]);
+	if (!p)
+		return;
+	if (p->source == FINDING_HEADER)
+		buf_addf(&b, "%s:%u: %s", p->file, p->line, p->quote);
 	else
-		evidence(cmd, f);
+		buf_addf(&b, "%s: %s", p->source == FINDING_BTF ? "kernel types" : "Linux",
+			 p->quote);
+	marked_line(cmd, "  ", buf_str(&b), "");
+	buf_free(&b);
 }
 
 static bool is_in_part(const struct conform_cmd *cmd, size_t i, enum finding_severity severity,
@@ -136,7 +128,7 @@ static void part(struct conform_cmd *cmd, enum finding_severity severity, const 
 
 	if (!conform_count(cmd, severity))
 		return;
-	empty_line(cmd);
+	conform_line(cmd, "%s", "");
 	conform_line(cmd, "## %s", heading);
 	for (size_t i = 0; i < fs->n; i++) {
 		const char *section = fs->all[i].section;
@@ -146,9 +138,9 @@ static void part(struct conform_cmd *cmd, enum finding_severity severity, const 
 			first++;
 		if (first != i)
 			continue;
-		empty_line(cmd);
+		conform_line(cmd, "%s", "");
 		marked_line(cmd, "### ", *section ? section : "In no section yet", "");
-		empty_line(cmd);
+		conform_line(cmd, "%s", "");
 		for (size_t j = i; j < fs->n; j++)
 			if (is_in_part(cmd, j, severity, section))
 				finding(cmd, &fs->all[j]);
@@ -158,11 +150,10 @@ static void part(struct conform_cmd *cmd, enum finding_severity severity, const 
 void conform_markdown(struct conform_cmd *cmd)
 {
 	const struct conform *c = &cmd->c;
-	char newest[16];
 
 	conform_line(cmd, "# %s", cmd->self ? "pevtrace's tables against kernel and headers" :
 		     "perf_event_open(2): where the page and the kernel differ");
-	empty_line(cmd);
+	conform_line(cmd, "%s", "");
 	if (c->page.title)
 		marked_line(cmd, "- Page: ", c->page.title, "");
 	if (c->header.file)
@@ -171,8 +162,8 @@ void conform_markdown(struct conform_cmd *cmd)
 		marked_line(cmd, "- Kernel types: ", c->btf.file, "");
 	marked_line(cmd, "- Running kernel: ", cmd->kernel, "");
 	conform_line(cmd, "- Releases: the tables of pevtrace " PACKAGE_VERSION
-		     ", up to Linux %s", tables_release(c->tables.release, newest));
-	empty_line(cmd);
+		     ", up to Linux %s", tables_release(c->tables.release).text);
+	conform_line(cmd, "%s", "");
 	conform_line(cmd, "%zu statements are wrong, %zu things are missing, and %zu are worth a "
 		     "note.  Numbers are lines of the page's source.",
 		     conform_count(cmd, FINDING_ERROR), conform_count(cmd, FINDING_MISSING),

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The findings of pevtrace conform as text, JSON and TAP, and the account of what was compared. */
+/* The findings of pevtrace conform as text, JSON and TAP. */
 #include <stdarg.h>
 #include <string.h>
 
-#include "conform/accounting.h"
 #include "conform/verb/conform.h"
+#include "core/lib/die.h"
 #include "core/lib/scan_text.h"
-
-enum { ACCOUNT_KINDS = 8 };
 
 static const enum text_color severity_colors[] = {
 	[FINDING_ERROR] = COLOR_ERROR, [FINDING_MISSING] = COLOR_CALL, [FINDING_NOTE] = COLOR_NOTE,
@@ -34,27 +32,21 @@ size_t conform_count(const struct conform_cmd *cmd, enum finding_severity severi
 	return n;
 }
 
-/* Return whether a character moves the cursor or changes the direction of text (C1, bidi). */
-static bool line_is_control(const char *s, size_t n)
-{
-	unsigned char c = (unsigned char)*s, d = n > 1 ? (unsigned char)s[1] : 0;
-
-	if (n == 1)
-		return c < ' ' || c == 0x7f;
-	if (n == 2)
-		return c == 0xc2 && d < 0xa0;
-	return n == 3 && c == 0xe2 && (d == 0x80 || d == 0x81) && (unsigned char)s[2] > 0x8d;
-}
-
 /* Add a text that may be in any language: UTF-8 as it is, all else and controls as \ooo. */
 static void conform_printable(const char *s, struct buf *out)
 {
 	size_t left = strlen(s);
 
 	while (left) {
+		unsigned char c = (unsigned char)*s, second = (unsigned char)s[1];
 		size_t n = utf8_at(s, left);
+		/* it moves the cursor or changes the direction of text (C1, bidi) */
+		bool control = n == 1 ? c < ' ' || c == 0x7f :
+			       n == 2 ? c == 0xc2 && second < 0xa0 :
+			       n == 3 && c == 0xe2 && (second == 0x80 || second == 0x81) &&
+			       (unsigned char)s[2] > 0x8d;
 
-		if (n && !line_is_control(s, n)) {
+		if (n && !control) {
 			buf_add(out, s, n);
 		} else {
 			n = n ? n : 1;
@@ -125,34 +117,11 @@ static void text_finding(struct conform_cmd *cmd, const struct finding *f)
 	}
 }
 
-static void text_section(struct conform_cmd *cmd, size_t first)
-{
-	const struct findings *fs = &cmd->c.found;
-	const char *name = fs->all[first].section;
-	struct buf heading = { 0 };
-
-	showing_begin(&cmd->out, true);
-	conform_printable(*name ? name : cmd->self ? "Tables" : "No section", &heading);
-	text_colored(&cmd->out.line, cmd->out.text.color, COLOR_CALL, buf_str(&heading));
-	showing_end(&cmd->out);
-	buf_free(&heading);
-	for (int severity = FINDING_ERROR; severity <= FINDING_NOTE; severity++)
-		for (size_t i = first; i < fs->n; i++)
-			if ((int)fs->all[i].severity == severity &&
-			    !strcmp(fs->all[i].section, name) &&
-			    conform_wanted(cmd, &fs->all[i]))
-				text_finding(cmd, &fs->all[i]);
-}
-
-static size_t claims_of(const struct conform_cmd *cmd)
-{
-	return cmd->claims[CLAIM_TRUE] + cmd->claims[CLAIM_FALSE] + cmd->claims[CLAIM_UNTRIED];
-}
-
 /* Write the findings of a section, or of all (NULL), that were not written yet. */
 static void text_sections(struct conform_cmd *cmd, const char *section)
 {
 	const struct findings *fs = &cmd->c.found;
+	struct buf heading = { 0 };
 
 	for (size_t i = 0; i < fs->n; i++) {
 		const char *name = fs->all[i].section;
@@ -163,10 +132,21 @@ static void text_sections(struct conform_cmd *cmd, const char *section)
 		if (shown < cmd->nsections || (section && strcmp(name, section)) ||
 		    !conform_wanted(cmd, &fs->all[i]))
 			continue;
-		text_section(cmd, i);
-		cmd->sections = page_grow(cmd->sections, cmd->nsections, sizeof(*cmd->sections));
+		showing_begin(&cmd->out, true);
+		conform_printable(*name ? name : cmd->self ? "Tables" : "No section", &heading);
+		text_colored(&cmd->out.line, cmd->out.text.color, COLOR_CALL, buf_str(&heading));
+		showing_end(&cmd->out);
+		buf_reset(&heading);
+		for (int severity = FINDING_ERROR; severity <= FINDING_NOTE; severity++)
+			for (size_t j = i; j < fs->n; j++)
+				if ((int)fs->all[j].severity == severity &&
+				    !strcmp(fs->all[j].section, name) &&
+				    conform_wanted(cmd, &fs->all[j]))
+					text_finding(cmd, &fs->all[j]);
+		cmd->sections = xgrow(cmd->sections, cmd->nsections, sizeof(*cmd->sections));
 		cmd->sections[cmd->nsections++] = name;
 	}
+	buf_free(&heading);
 }
 
 /* Write the sections of the page up to this one, or all (NULL). */
@@ -187,12 +167,14 @@ static void text_before(struct conform_cmd *cmd, const char *section)
 static void findings_text(struct conform_cmd *cmd)
 {
 	const struct conform *c = &cmd->c;
+	size_t claims = cmd->claims[CLAIM_TRUE] + cmd->claims[CLAIM_FALSE] +
+			cmd->claims[CLAIM_UNTRIED];
 
 	text_before(cmd, NULL);
 	text_sections(cmd, NULL);
-	if (claims_of(cmd))
+	if (claims)
 		conform_line(cmd, "kernel  %s: of %zu claims %zu true, %zu false, %zu untried",
-			     cmd->kernel, claims_of(cmd), cmd->claims[CLAIM_TRUE],
+			     cmd->kernel, claims, cmd->claims[CLAIM_TRUE],
 			     cmd->claims[CLAIM_FALSE], cmd->claims[CLAIM_UNTRIED]);
 	for (size_t i = 0; cmd->verbose && i < c->nchecks; i++)
 		if (c->checks[i].untried)
@@ -299,85 +281,30 @@ static void findings_json(struct conform_cmd *cmd)
 
 /* TAP ----------------------------------------------------------------------------------- */
 
-static void tap_check(struct conform_cmd *cmd, size_t n)
-{
-	const struct conform *c = &cmd->c;
-	size_t end = n + 1 < c->nchecks ? c->checks[n + 1].first : c->found.n;
-	bool ok = true;
-
-	for (size_t i = c->checks[n].first; i < end; i++)
-		ok &= c->found.all[i].severity == FINDING_NOTE ||
-		      !conform_wanted(cmd, &c->found.all[i]);
-	conform_line(cmd, "%s %zu - %s%s%s", ok ? "ok" : "not ok", n + 1, c->checks[n].what,
-		     c->checks[n].untried ? " # SKIP " : "",
-		     c->checks[n].untried ? c->checks[n].untried : "");
-	for (size_t i = c->checks[n].first; i < end; i++) {
-		const struct finding *f = &c->found.all[i];
-
-		if (!conform_wanted(cmd, f))
-			continue;
-		conform_line(cmd, "# %s: %s", finding_severities[f->severity], f->text);
-		places_lines(cmd, "#   ", f);
-	}
-}
-
 static void findings_tap(struct conform_cmd *cmd)
 {
-	conform_line(cmd, "1..%zu", cmd->c.nchecks);
-	for (size_t i = 0; i < cmd->c.nchecks; i++)
-		tap_check(cmd, i);
-}
+	const struct conform *c = &cmd->c;
 
-/* Account ------------------------------------------------------------------------------- */
+	conform_line(cmd, "1..%zu", c->nchecks);
+	for (size_t n = 0; n < c->nchecks; n++) {
+		const struct conform_check *check = &c->checks[n];
+		size_t end = n + 1 < c->nchecks ? check[1].first : c->found.n;
+		bool ok = true;
 
-struct account_lines {
-	struct conform_cmd *cmd;
-	const char *kinds[ACCOUNT_KINDS];	/* in the order of their first line */
-	size_t counts[ACCOUNT_KINDS][ACCOUNTS];
-};
+		for (size_t i = check->first; i < end; i++)
+			ok &= c->found.all[i].severity == FINDING_NOTE ||
+			      !conform_wanted(cmd, &c->found.all[i]);
+		conform_line(cmd, "%s %zu - %s%s%s", ok ? "ok" : "not ok", n + 1, check->what,
+			     check->untried ? " # SKIP " : "",
+			     check->untried ? check->untried : "");
+		for (size_t i = check->first; i < end; i++) {
+			const struct finding *f = &c->found.all[i];
 
-static void count_account(struct account_lines *l, const char *kind, enum account account)
-{
-	size_t i = 0;
-
-	while (i < ACCOUNT_KINDS && l->kinds[i] && strcmp(l->kinds[i], kind))
-		i++;
-	if (i == ACCOUNT_KINDS)
-		return;
-	l->kinds[i] = kind;
-	l->counts[i][account]++;
-}
-
-/* Write all that does not match; with --verbose, also what does. */
-static void account_line(void *ctx, const char *kind, enum account account, unsigned int line,
-			 const char *text, const char *why)
-{
-	struct account_lines *l = ctx;
-	char number[16] = "-";
-
-	count_account(l, kind, account);
-	if (!l->cmd->verbose && (account == ACCOUNT_MATCHED || account == ACCOUNT_NAMES))
-		return;
-	if (line)
-		snprintf(number, sizeof(number), "%u", line);
-	conform_line(l->cmd, "%-9s %-10s %5s  %s%s%s", kind, account_names[account], number, text,
-		     *why ? ": " : "", why);
-}
-
-void conform_accounting(struct conform_cmd *cmd)
-{
-	struct account_lines l = { .cmd = cmd };
-
-	accounting(&cmd->c, account_line, &l);
-	for (size_t i = 0; i < ACCOUNT_KINDS && l.kinds[i]; i++) {
-		struct buf b = { 0 };
-
-		for (int j = 0; j < ACCOUNTS; j++)
-			if (l.counts[i][j])
-				buf_addf(&b, "%s%zu %s", b.len ? ", " : "", l.counts[i][j],
-					 account_names[j]);
-		conform_line(cmd, "total %s: %s", l.kinds[i], buf_str(&b));
-		buf_free(&b);
+			if (!conform_wanted(cmd, f))
+				continue;
+			conform_line(cmd, "# %s: %s", finding_severities[f->severity], f->text);
+			places_lines(cmd, "#   ", f);
+		}
 	}
 }
 
@@ -418,10 +345,11 @@ void conform_show_before(struct conform_cmd *cmd, const char *section)
 
 void conform_show(struct conform_cmd *cmd)
 {
-	static void (*const show[])(struct conform_cmd *cmd) = {
-		[CONFORM_TEXT] = findings_text, [CONFORM_JSON] = findings_json,
-		[CONFORM_TAP] = findings_tap,
-	};
-
-	show[cmd->format](cmd);
+	if (cmd->format == CONFORM_TEXT) {
+		findings_text(cmd);
+	} else if (cmd->format == CONFORM_JSON) {
+		findings_json(cmd);
+	} else {
+		findings_tap(cmd);
+	}
 }

@@ -1,32 +1,66 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "conform/accounting.h"
-
+/* What was and what was not compared: rows of the tables, and sentences of the page. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "conform/claims.h"
-#include "conform/patch_doc.h"
+#include "conform/patch.h"
+#include "conform/verb/conform.h"
 #include "core/lib/die.h"
 #include "xlat/tables.h"
 
-const char *const account_names[] = {
+enum { ACCOUNT_KINDS = 8 };
+
+enum account {
+	ACCOUNT_MATCHED,	/* page and table, or page and kernel, agree */
+	ACCOUNT_FALSE,		/* a finding of severity error */
+	ACCOUNT_MISSING,	/* a finding of severity missing or note */
+	ACCOUNT_EXCEPTED,	/* by src/conform/conform.in */
+	ACCOUNT_NAMES,		/* of a sentence only the names were compared */
+	ACCOUNT_UNTRIED,	/* its experiment needs what is not here */
+	ACCOUNT_UNCHECKED,	/* nothing compares it */
+	ACCOUNTS,
+};
+
+static const char *const account_names[] = {
 	"matched", "false", "missing", "excepted", "names only", "untried", "unchecked",
 };
 
-typedef void account_fn(void *ctx, const char *kind, enum account account, unsigned int line,
-			const char *text, const char *why);
-
 struct accounts {
+	struct conform_cmd *cmd;
 	const struct conform *c;
-	account_fn *hook;
-	void *ctx;
+	const char *kinds[ACCOUNT_KINDS];	/* in the order of their first line */
+	size_t counts[ACCOUNT_KINDS][ACCOUNTS];
 	/* the claim of each line of the page, as index of claim_descs + 1; 0: none */
 	size_t *claims;
 	const char **reasons;	/* why the sentence on a line cannot be checked; or NULL */
 	size_t nlines;
 };
+
+/*
+ * Count a row or sentence, and write it unless it matches; with --verbose, also then.  line is that
+ * of the page, 0: none; why is the reason of ACCOUNT_EXCEPTED, _UNTRIED and _UNCHECKED, or "".
+ */
+static void account_line(struct accounts *a, const char *kind, enum account account,
+			 unsigned int line, const char *text, const char *why)
+{
+	char number[16] = "-";
+	size_t i = 0;
+
+	while (i < ACCOUNT_KINDS && a->kinds[i] && strcmp(a->kinds[i], kind))
+		i++;
+	if (i < ACCOUNT_KINDS) {
+		a->kinds[i] = kind;
+		a->counts[i][account]++;
+	}
+	if (!a->cmd->verbose && (account == ACCOUNT_MATCHED || account == ACCOUNT_NAMES))
+		return;
+	if (line)
+		snprintf(number, sizeof(number), "%u", line);
+	conform_line(a->cmd, "%-9s %-10s %5s  %s%s%s", kind, account_names[account], number, text,
+		     *why ? ": " : "", why);
+}
 
 /* Rows ----------------------------------------------------------------------------------- */
 
@@ -69,7 +103,7 @@ static void account_name(struct accounts *a, const char *kind, const char *name,
 				  finding_about(&c->excepted, set);
 	bool checked = check_of(c, "page: ", name);
 
-	a->hook(a->ctx, kind, f ? account_of(f) : e ? ACCOUNT_EXCEPTED : checked ? ACCOUNT_MATCHED :
+	account_line(a, kind, f ? account_of(f) : e ? ACCOUNT_EXCEPTED : checked ? ACCOUNT_MATCHED :
 		ACCOUNT_UNCHECKED, 0, name, f ? "" : e ? e->detail : checked ? "" : unchecked);
 }
 
@@ -91,22 +125,10 @@ static void account_member(struct accounts *a, const char *structure, const stru
 
 	buf_addf(&name, "%s.%s", structure, m->name);
 	if (shown && !finding_about(&a->c->found, name.data) && !m->reserved)
-		a->hook(a->ctx, "member", ACCOUNT_MATCHED, 0, name.data, "");
+		account_line(a, "member", ACCOUNT_MATCHED, 0, name.data, "");
 	else
 		account_name(a, "member", name.data, "", unchecked);
 	buf_free(&name);
-}
-
-static void account_tables(struct accounts *a)
-{
-	const struct api_desc *t = &a->c->tables;
-
-	for (size_t i = 0; i < t->nnames; i++)
-		account_name(a, "constant", t->names[i].name, t->names[i].set,
-			     "a limit or a mask, or internal to the kernel");
-	for (size_t i = 0; i < t->nstructs; i++)
-		for (size_t j = 0; j < t->structs[i].n; j++)
-			account_member(a, t->structs[i].name, &t->structs[i].members[j]);
 }
 
 /* Return true if a finding lists the row in its details. */
@@ -132,7 +154,7 @@ static void account_rules(struct accounts *a)
 		struct buf row = { 0 };
 
 		buf_addf(&row, "%s (since ", r->name);
-		a->hook(a->ctx, "rule", *unchecked ? ACCOUNT_UNCHECKED :
+		account_line(a, "rule", *unchecked ? ACCOUNT_UNCHECKED :
 			is_listed(a->c, e->name, row.data) ? ACCOUNT_MISSING : ACCOUNT_MATCHED, 0,
 			r->name, unchecked);
 		buf_free(&row);
@@ -145,7 +167,7 @@ static void account_rules(struct accounts *a)
 		struct buf row = { 0 };
 
 		buf_addf(&row, "%s %s", of, r->errno_name);
-		a->hook(a->ctx, "refusal", account, 0, row.data, account == ACCOUNT_UNCHECKED ?
+		account_line(a, "refusal", account, 0, row.data, account == ACCOUNT_UNCHECKED ?
 			"the page has no entry of the call" : "");
 		buf_free(&row);
 	}
@@ -183,7 +205,7 @@ static void account_examples(struct accounts *a)
 		enum account account = f ? account_of(f) : !check ? ACCOUNT_UNCHECKED :
 				       check->untried ? ACCOUNT_UNTRIED : ACCOUNT_MATCHED;
 
-		a->hook(a->ctx, "example", account, e->line, e->name, f ? f->id :
+		account_line(a, "example", account, e->line, e->name, f ? f->id :
 			!check ? "not run, by --no-behaviour" :
 			check->untried ? check->untried : "");
 	}
@@ -197,7 +219,7 @@ static void account_claims(struct accounts *a)
 		const char *why;
 		enum account account = claim_account(a->c, claim_descs[i].name, &why);
 
-		a->hook(a->ctx, "claim", account, line, claim_descs[i].name, why);
+		account_line(a, "claim", account, line, claim_descs[i].name, why);
 		/* of several claims of a sentence, one that is not true counts */
 		if (line && line <= a->nlines && (!a->claims[line] || account != ACCOUNT_MATCHED))
 			a->claims[line] = i + 1;
@@ -209,7 +231,9 @@ static void account_claims(struct accounts *a)
 /* Return true for prose: text, or the arguments of a font macro. */
 static bool is_prose(const char *text)
 {
-	return *text != '.' || (strspn(text + 1, "BIR") && text[1 + strspn(text + 1, "BIR")] == ' ');
+	size_t n = strspn(text + (*text == '.'), "BIR");
+
+	return *text != '.' || (n && text[1 + n] == ' ');
 }
 
 /*
@@ -230,25 +254,12 @@ static bool in_span(struct patch_span s, size_t line)
 	return line >= s.first && line < s.first + s.count;
 }
 
-/* Return true if the line is italic and begins with the name of a member. */
-static bool is_member_line(const struct conform *c, const char *text)
-{
-	char name[64];
-	size_t n;
-
-	if (strncmp(text, ".I", 2))
-		return false;
-	text += strcspn(text, " ");
-	text += strspn(text, " ");
-	n = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_");
-	snprintf(name, sizeof(name), "%.*s", (int)n, text);
-	return n && n < sizeof(name) && compare_knows_member(c, name);
-}
-
 /* Return true if the lines have a constant, an errno or a member, compared as a name. */
 static bool has_names(const struct conform *c, const struct patch_doc *d, struct patch_span s)
 {
 	const struct page *p = &c->page;
+	char name[64];
+	size_t n;
 
 	for (size_t i = 0; i < p->nwords; i++)
 		if (in_span(s, p->words[i].line) && !p->words[i].code)
@@ -256,9 +267,19 @@ static bool has_names(const struct conform *c, const struct patch_doc *d, struct
 	for (size_t i = 0; i < p->nentries; i++)
 		if (in_span(s, p->entries[i].line))
 			return true;
-	for (size_t i = s.first; i < s.first + s.count; i++)
-		if (is_member_line(c, d->lines[i - 1].text))
+	/* italic, and begins with the name of a member */
+	for (size_t i = s.first; i < s.first + s.count; i++) {
+		const char *text = d->lines[i - 1].text;
+
+		if (strncmp(text, ".I", 2))
+			continue;
+		text += strcspn(text, " ");
+		text += strspn(text, " ");
+		n = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_");
+		snprintf(name, sizeof(name), "%.*s", (int)n, text);
+		if (n && n < sizeof(name) && compare_knows_member(c, name))
 			return true;
+	}
 	return false;
 }
 
@@ -275,19 +296,6 @@ static const struct finding *finding_on(const struct conform *c, struct patch_sp
 				found = &c->found.all[i];
 		}
 	return found;
-}
-
-/* Return true if the lines have a digit, a constant, an errno, or a member. */
-static bool is_checkable(const struct accounts *a, const struct patch_doc *d,
-			   struct patch_span s)
-{
-	if (has_names(a->c, d, s) || finding_on(a->c, s))
-		return true;
-	for (size_t i = s.first; i < s.first + s.count; i++)
-		if (is_prose(d->lines[i - 1].text) &&
-		    next_number(d->lines[i - 1].text, d->lines[i - 1].text))
-			return true;
-	return false;
 }
 
 /* Return true for a tag that is no name: "0", "pid > 0 and cpu >= 0". */
@@ -352,39 +360,25 @@ static bool is_about_older(const char *text)
 	return false;
 }
 
-static const char *reason_of(const struct accounts *a, struct patch_span s, const char *text)
-{
-	for (size_t i = s.first; i < s.first + s.count; i++)
-		if (a->reasons[i])
-			return a->reasons[i];
-	return is_about_older(text) ? "about older kernels, which are not run here" : "no claim";
-}
-
-static void sentence_text(const struct patch_doc *d, struct patch_span s, struct buf *out)
-{
-	for (size_t i = s.first; i < s.first + s.count; i++) {
-		const char *text = d->lines[i - 1].text;
-
-		if (!strncmp(text, ".\\\"", 3))
-			continue;
-		if (*text == '.')
-			text += strcspn(text, " ");
-		text += strspn(text, " ");
-		buf_addf(out, "%s%s", out->len ? " " : "", text);
-	}
-}
-
 static void account_sentence(struct accounts *a, const struct patch_doc *d, struct patch_span s)
 {
 	const struct finding *f = finding_on(a->c, s);
 	enum account account = ACCOUNT_UNCHECKED;
-	const char *why = "";
+	const char *why = "", *reason = NULL;
 	struct buf text = { 0 };
 	size_t claim = 0;
 
-	for (size_t i = s.first; i < s.first + s.count; i++)
+	for (size_t i = s.first; i < s.first + s.count; i++) {
+		const char *line = d->lines[i - 1].text;
+
 		claim = a->claims[i] ? a->claims[i] : claim;
-	sentence_text(d, s, &text);
+		reason = reason ? reason : a->reasons[i];
+		if (!strncmp(line, ".\\\"", 3))
+			continue;
+		if (*line == '.')
+			line += strcspn(line, " ");
+		buf_addf(&text, "%s%s", text.len ? " " : "", line + strspn(line, " "));
+	}
 	if (f && f->severity == FINDING_ERROR)
 		account = ACCOUNT_FALSE, why = f->id;
 	else if (claim)
@@ -396,8 +390,9 @@ static void account_sentence(struct accounts *a, const struct patch_doc *d, stru
 	else if (is_numbered(a->c, s.first, buf_str(&text)))
 		account = ACCOUNT_MATCHED;
 	else
-		why = reason_of(a, s, buf_str(&text));
-	a->hook(a->ctx, "sentence", account, (unsigned int)s.first, buf_str(&text), why);
+		why = reason ? reason : is_about_older(buf_str(&text)) ?
+		      "about older kernels, which are not run here" : "no claim";
+	account_line(a, "sentence", account, (unsigned int)s.first, buf_str(&text), why);
 	buf_free(&text);
 }
 
@@ -408,6 +403,7 @@ static void account_sentences(struct accounts *a, const struct patch_doc *d)
 	for (size_t line = 1; line <= d->n;) {
 		const char *text = d->lines[line - 1].text;
 		struct patch_span s = { line, 1 };
+		bool checkable = false;
 
 		if (!strncmp(text, ".EX", 3) || !strncmp(text, ".nf", 3))
 			code = true;
@@ -422,38 +418,54 @@ static void account_sentences(struct accounts *a, const struct patch_doc *d)
 			s.first = line;
 			if (!s.count)
 				s.count = 1;
-			if (is_checkable(a, d, s))
+			/* it has a digit, a constant, an errno, or a member */
+			for (size_t i = line; i < line + s.count && !checkable; i++)
+				checkable = is_prose(d->lines[i - 1].text) &&
+					    next_number(d->lines[i - 1].text, d->lines[i - 1].text);
+			if (checkable || has_names(a->c, d, s) || finding_on(a->c, s))
 				account_sentence(a, d, s);
 		}
 		line += s.count;
 	}
 }
 
-static void find_reasons(struct accounts *a)
+void conform_accounting(struct conform_cmd *cmd)
 {
-	for (const struct pair_desc *u = uncheckable_descs; u->name; u++) {
-		unsigned int line = page_find(&a->c->page, "", u->name);
-
-		if (line && line <= a->nlines)
-			a->reasons[line] = u->text;
-	}
-}
-
-void accounting(const struct conform *c, account_fn *hook, void *ctx)
-{
-	struct accounts a = { .c = c, .hook = hook, .ctx = ctx };
+	const struct conform *c = &cmd->c;
+	struct accounts a = { .cmd = cmd, .c = c };
 	struct patch_doc d;
 
 	patch_doc_open(&d, buf_str(&c->page.source), c->page.source.len);
 	a.nlines = d.n;
 	a.claims = xcalloc(d.n + 1, sizeof(*a.claims));
 	a.reasons = xcalloc(d.n + 1, sizeof(*a.reasons));
-	find_reasons(&a);
-	account_tables(&a);
+	for (const struct pair_desc *u = uncheckable_descs; u->name; u++) {
+		unsigned int line = page_find(&c->page, "", u->name);
+
+		if (line && line <= a.nlines)
+			a.reasons[line] = u->text;
+	}
+	for (size_t i = 0; i < c->tables.nnames; i++)
+		account_name(&a, "constant", c->tables.names[i].name, c->tables.names[i].set,
+			     "a limit or a mask, or internal to the kernel");
+	for (size_t i = 0; i < c->tables.nstructs; i++)
+		for (size_t j = 0; j < c->tables.structs[i].n; j++)
+			account_member(&a, c->tables.structs[i].name,
+				       &c->tables.structs[i].members[j]);
 	account_rules(&a);
 	account_claims(&a);
 	account_examples(&a);
 	account_sentences(&a, &d);
+	for (size_t i = 0; i < ACCOUNT_KINDS && a.kinds[i]; i++) {
+		struct buf b = { 0 };
+
+		for (int j = 0; j < ACCOUNTS; j++)
+			if (a.counts[i][j])
+				buf_addf(&b, "%s%zu %s", b.len ? ", " : "", a.counts[i][j],
+					 account_names[j]);
+		conform_line(cmd, "total %s: %s", a.kinds[i], buf_str(&b));
+		buf_free(&b);
+	}
 	free(a.claims);
 	free(a.reasons);
 	patch_doc_free(&d);
