@@ -234,7 +234,8 @@ static void add_slots(struct api_struct *st, const struct slot *slots)
 		size_t first = st->n;
 		struct api_struct part = { .name = NULL };
 
-		if (slots->layout)
+		/* with a key, the layout is an object of the decoder: one member of the page */
+		if (slots->layout && !slots->key)
 			add_layout_fields(&part, slots->layout, 0);
 		else
 			add_record_part(&part, slots->key);
