@@ -129,29 +129,21 @@ static bool pass(struct patch *p)
 	return p->ndone > before;
 }
 
-/* Return the page's path in the man-pages repository, which moved to man/ in 6.10. */
-static const char *repository_path(const char *title)
-{
-	const char *at = title ? strstr(title, "man-pages ") : NULL;
-	unsigned int major = 0, minor = 0;
-
-	/* pages named no release before 6.0 */
-	if (title && strstr(title, "Linux Programmer"))
-		return "man2/perf_event_open.2";
-	if (at && sscanf(at, "man-pages %u.%u", &major, &minor) == 2 &&
-	    (major < 6 || (major == 6 && minor < 10)))
-		return "man2/perf_event_open.2";
-	return "man/man2/perf_event_open.2";
-}
-
 void patch_write(const struct conform *c, struct buf *diff)
 {
 	struct patch p = { .given = c, .stale = true };
+	const char *title = c->page.title ? c->page.title : "", *at = strstr(title, "man-pages ");
+	unsigned int major, minor;
+	bool old;	/* before 6.10, where the repository moved to man/ */
 
+	/* pages named no release before 6.0 */
+	old = strstr(title, "Linux Programmer") ||
+	      (at && sscanf(at, "man-pages %u.%u", &major, &minor) == 2 &&
+	       (major < 6 || (major == 6 && minor < 10)));
 	patch_doc_open(&p.doc, buf_str(&c->page.source), c->page.source.len);
 	for (int i = 0; i < PASSES && pass(&p); i++)
 		;
-	patch_doc_diff(&p.doc, repository_path(c->page.title), diff);
+	patch_doc_diff(&p.doc, old ? "man2/perf_event_open.2" : "man/man2/perf_event_open.2", diff);
 	for (size_t i = 0; i < p.ndone; i++)
 		free((char *)p.done[i]);
 	free(p.done);

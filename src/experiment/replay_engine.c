@@ -189,16 +189,6 @@ static struct replayed replay_munmap(struct replay_engine *r, const struct call 
 	return replay_made(result);
 }
 
-static struct replayed replay_read(struct replay_engine *r, const struct call *c, int fd)
-{
-	if (c->desc->id != CALL_READ && c->desc->id != CALL_PREAD64)
-		return left_out("reads into several buffers");
-	/* the kernel writes no more than a group read, whatever the size */
-	return replay_made(own_call(r->own_calls, c->desc->id, (const uint64_t[CALL_MAX_ARGS]){
-		(uint64_t)(int64_t)fd, out_buffer(r, c, 1), call_word(c, 2), c->args[3], c->args[4],
-	}));
-}
-
 /* dup2, dup3: duplicate onto the counterpart of an event, or else onto a free number. */
 static struct replayed replay_dup_to(struct replay_engine *r, const struct call *c, int fd)
 {
@@ -282,7 +272,15 @@ static struct replayed replay_engine_call(struct replay_engine *r, const struct 
 		return why ? left_out(why) : replay_mmap(r, c, fd);
 	case CLASS_READ:
 		fd = replay_engine_own_fd(r, c, call_int(c, 0), &why);
-		return why ? left_out(why) : replay_read(r, c, fd);
+		if (why)
+			return left_out(why);
+		if (c->desc->id != CALL_READ && c->desc->id != CALL_PREAD64)
+			return left_out("reads into several buffers");
+		/* the kernel writes no more than a group read, whatever the size */
+		return replay_made(own_call(r->own_calls, c->desc->id, (const uint64_t[CALL_MAX_ARGS]){
+			(uint64_t)(int64_t)fd, out_buffer(r, c, 1), call_word(c, 2), c->args[3],
+			c->args[4],
+		}));
 	case CLASS_DESC:
 		return replay_desc(r, c, closing);
 	case CLASS_POLL:

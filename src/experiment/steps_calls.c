@@ -303,11 +303,8 @@ static enum step_result step_map(struct steps *run)
 		prot = PROT_WRITE;
 	if (step_has_word(run, "rwx"))
 		prot |= PROT_EXEC;
-	result = own_call(run->own_calls, CALL_MMAP, (const uint64_t[CALL_MAX_ARGS]){
-		0, pages * page, (uint64_t)prot,
-		step_has_word(run, "private") ? MAP_PRIVATE : MAP_SHARED,
-		(uint64_t)(int64_t)e->fd, at,
-	});
+	result = own_call_mmap(run->own_calls, e->fd, pages * page, at, prot,
+			       step_has_word(run, "private") ? MAP_PRIVATE : MAP_SHARED);
 	if (!(result < 0 && result > -4096) && !at && !e->ring) {
 		e->ring = (uint8_t *)(uintptr_t)result;
 		e->ring_len = pages * page;
