@@ -89,10 +89,7 @@ EMIT(path, call_emit_path(a->call, AT_SYSCALL_ENTER, arg_name(a), arg_word(a), s
 static void capture_attr(const struct arg *a, struct call *c,
 			 enum call_phase phase, const struct mem *m)
 {
-	if (phase == AT_SYSCALL_ENTER)
-		attr_capture(c, phase, arg_word(a), m, a->names);
-	else if (c->failed)
-		capture_bytes(c, phase, arg_word(a) + 4, 4, m); /* size, for E2BIG */
+	attr_capture(c, phase, arg_word(a), m, a->names);
 }
 
 EMIT(attr, attr_emit(a->call, AT_SYSCALL_ENTER, arg_name(a), arg_word(a), a->names, s))
@@ -148,14 +145,9 @@ static void capture_ioctl_arg(const struct arg *a, struct call *c,
 
 EMIT(ioctl_arg, ioctl_emit_arg(a->call, arg_name(a), arg_word(a), a->names, s))
 
-/* Write the offset in bytes, whatever its unit in the call. */
-static void emit_mmap_offset(const struct arg *a, struct sink *s)
-{
-	unsigned int shift = a->call->desc->id == CALL_MMAP2 ?
-		a->call->arch->mmap2_shift : 0;
-
-	sink_hex(s, arg_name(a), arg_word(a) << shift);
-}
+/* The offset in bytes, whatever its unit in the call. */
+EMIT(mmap_offset, sink_hex(s, arg_name(a), arg_word(a) << (a->call->desc->id == CALL_MMAP2 ?
+							    a->call->arch->mmap2_shift : 0)))
 
 static void emit_open_flags(const struct arg *a, struct sink *s)
 {
@@ -167,16 +159,10 @@ static void emit_open_flags(const struct arg *a, struct sink *s)
 
 EMIT(pos_high, if (a->call->arch->word == 4 || arg_value(a)) emit_hex(a, s))
 EMIT(mremap_addr, if (a->call->args[3] & ABI_MREMAP_FIXED) emit_addr(a, s))
+EMIT(prctl_arg, if (call_int(a->call, 0) != ABI_PR_TASK_PERF_EVENTS_DISABLE &&
+		    call_int(a->call, 0) != ABI_PR_TASK_PERF_EVENTS_ENABLE) emit_hex(a, s))
 
-static void emit_prctl_arg(const struct arg *a, struct sink *s)
-{
-	int op = call_int(a->call, 0);
-
-	if (op != ABI_PR_TASK_PERF_EVENTS_DISABLE && op != ABI_PR_TASK_PERF_EVENTS_ENABLE)
-		emit_hex(a, s);
-}
-
-/* The rows: capture, emit, result, swap, memory. */
+/* The rows: capture, emit, result, swap, memory, words. */
 static const struct arg_ops kinds[] = {
 	[ARG_UINT] = { .emit = emit_uint },
 	[ARG_SINT] = { .emit = emit_sint },
@@ -193,8 +179,8 @@ static const struct arg_ops kinds[] = {
 	[ARG_CPU] = { .emit = emit_cpu },
 	[ARG_SIZE] = { .emit = emit_size },
 	[ARG_STRING] = { capture_path, emit_path, NULL, NULL, MEMORY_STRING },
-	[ARG_ARGV] = { arg_capture_argv, arg_emit_argv, NULL, arg_swap_words, MEMORY_ARGV },
-	[ARG_ENVP] = { capture_envp, arg_emit_envp, NULL, arg_swap_words, MEMORY_ENVP },
+	[ARG_ARGV] = { arg_capture_argv, arg_emit_argv, NULL, NULL, MEMORY_ARGV, SWAP_WORDS },
+	[ARG_ENVP] = { capture_envp, arg_emit_envp, NULL, NULL, MEMORY_ENVP, SWAP_WORDS },
 	[ARG_ATTR] = { capture_attr, emit_attr, NULL, arg_swap_attr, MEMORY_ATTR },
 	[ARG_EVENT_PID] = { .emit = emit_event_pid },
 	[ARG_GROUP_FD] = { .emit = emit_group_fd },
@@ -206,14 +192,14 @@ static const struct arg_ops kinds[] = {
 	[ARG_MMAP_OFFSET] = { .emit = emit_mmap_offset },
 	[ARG_POLLFDS] = { capture_pollfds, arg_emit_pollfds, arg_result_pollfds,
 			  arg_swap_pollfds, MEMORY_POLLFDS },
-	[ARG_FDSET] = { arg_capture_fdset, arg_emit_fdset, arg_result_fdset, arg_swap_words,
-			MEMORY_FDSET },
-	[ARG_TIMESPEC] = { capture_time, arg_emit_time, arg_result_time, arg_swap_words, MEMORY_16 },
-	[ARG_TIMESPEC64] = { capture_time, arg_emit_time, arg_result_time, arg_swap_u64s, MEMORY_16 },
-	[ARG_TIMEVAL] = { capture_time, arg_emit_time, arg_result_time, arg_swap_words, MEMORY_16 },
+	[ARG_FDSET] = { arg_capture_fdset, arg_emit_fdset, arg_result_fdset, NULL,
+			MEMORY_FDSET, SWAP_WORDS },
+	[ARG_TIMESPEC] = { capture_time, arg_emit_time, arg_result_time, NULL, MEMORY_16, SWAP_WORDS },
+	[ARG_TIMESPEC64] = { capture_time, arg_emit_time, arg_result_time, NULL, MEMORY_16, SWAP_64 },
+	[ARG_TIMEVAL] = { capture_time, arg_emit_time, arg_result_time, NULL, MEMORY_16, SWAP_WORDS },
 	[ARG_MSEC] = { .emit = emit_sint },
 	/* 32-bit ABIs have the lower half of a mask first */
-	[ARG_SIGSET] = { capture_sigset, arg_emit_sigset, NULL, arg_swap_words, MEMORY_8 },
+	[ARG_SIGSET] = { capture_sigset, arg_emit_sigset, NULL, NULL, MEMORY_8, SWAP_WORDS },
 	[ARG_SIGSET_PAIR] = { arg_capture_sigset_pair, arg_emit_sigset_pair, NULL,
 			      arg_swap_sigset_pair, MEMORY_PAIR },
 	[ARG_EPOLL_EVENT] = { capture_epoll_event, arg_emit_epoll_event, NULL, arg_swap_epoll,
@@ -227,7 +213,7 @@ static const struct arg_ops kinds[] = {
 	[ARG_FCNTL_CMD] = { .emit = emit_enum },
 	/* struct f_owner_ex */
 	[ARG_FCNTL_ARG] = { arg_capture_fcntl_arg, arg_emit_fcntl_arg, arg_result_fcntl_arg,
-			    arg_swap_u32s, MEMORY_8 },
+			    NULL, MEMORY_8, SWAP_32 },
 	[ARG_CLONE_ARGS] = { arg_capture_clone_args, arg_emit_clone_args, NULL,
 			     arg_swap_clone_args, MEMORY_NEXT },
 	[ARG_CLONE_FLAGS] = { .emit = arg_emit_clone_flags },

@@ -35,8 +35,10 @@ struct arg_ops {
 	arg_capture *capture;	/* NULL: no pointer */
 	arg_emit *emit;
 	arg_emit *result;	/* NULL: the kernel changes nothing */
-	arg_swap *swap;		/* NULL: no pointer, or to a string */
+	arg_swap *swap;		/* NULL: see words */
 	enum arg_memory memory;	/* what the BPF programs copy */
+	/* it points to integers of that many bytes, or of a word; 0: to none, or as swap says */
+	enum { SWAP_NONE = 0, SWAP_32 = 4, SWAP_64 = 8, SWAP_WORDS = 1 } words;
 };
 
 /* Return the operations of a kind; never NULL. */
@@ -98,6 +100,9 @@ arg_capture arg_capture_read_iov, arg_capture_fcntl_arg, arg_capture_bpf_attr, a
 arg_emit arg_emit_read_buf, arg_emit_read_iov, arg_emit_fcntl_arg, arg_result_fcntl_arg,
 	 arg_emit_bpf_attr, arg_emit_msghdr;
 /* and swap.c */
-arg_swap arg_swap_attr, arg_swap_ioctl, arg_swap_bpf_attr, arg_swap_pollfds, arg_swap_words,
-	 arg_swap_u64s, arg_swap_u32s, arg_swap_sigset_pair, arg_swap_epoll, arg_swap_read_buf,
+arg_swap arg_swap_attr, arg_swap_ioctl, arg_swap_bpf_attr, arg_swap_pollfds,
+	 arg_swap_sigset_pair, arg_swap_epoll, arg_swap_read_buf,
 	 arg_swap_read_iov, arg_swap_clone_args, arg_swap_msghdr;
+
+/* Convert the captures at addr, integers of that width. */
+void swap_words_at(struct swapping *s, uint64_t addr, size_t width);

@@ -229,13 +229,8 @@ void arg_result_fcntl_arg(const struct arg *a, struct sink *s)
 
 enum { CONTROL_MAX = 4096 };
 
-/* The control buffer of a struct msghdr, whose members are words of the ABI. */
-struct message_at {
-	uint64_t control;	/* address */
-	uint64_t len;
-};
-
-static bool locate(const struct call *c, enum call_phase phase, struct message_at *at)
+/* Find the control buffer of a struct msghdr, whose members are words of the ABI. */
+static bool locate(const struct call *c, enum call_phase phase, uint64_t *control, uint64_t *size)
 {
 	size_t word = c->arch->word, len;
 	const uint8_t *p = call_bytes(c, phase, call_word(c, 1), 7 * word, &len);
@@ -243,34 +238,33 @@ static bool locate(const struct call *c, enum call_phase phase, struct message_a
 	if (!p || len < 6 * word)
 		return false;
 	/* name, namelen, iov, iovlen, control, controllen, flags */
-	at->control = load_uint(p + 4 * word, word);
-	at->len = load_uint(p + 5 * word, word);
-	return at->control;
+	*control = load_uint(p + 4 * word, word);
+	*size = load_uint(p + 5 * word, word);
+	return *control;
 }
 
 void arg_capture_msghdr(const struct arg *a, struct call *c,
 			enum call_phase phase, const struct mem *m)
 {
-	struct message_at at;
+	uint64_t control, size;
 
 	if (phase == AT_SYSCALL_EXIT && c->failed)
 		return;
 	capture_bytes(c, phase, call_word(c, a->i), 7u * c->arch->word, m);
-	if (locate(c, phase, &at) && at.len)
-		capture_bytes(c, phase, at.control,
-			      at.len < CONTROL_MAX ? at.len : CONTROL_MAX, m);
+	if (locate(c, phase, &control, &size) && size)
+		capture_bytes(c, phase, control, size < CONTROL_MAX ? size : CONTROL_MAX, m);
 }
 
 size_t call_passed_fds(const struct call *c, enum call_phase phase,
 		       int fds[CALL_MAX_PASSED])
 {
 	size_t word = c->arch->word, left, n = 0;
-	struct message_at at;
+	uint64_t control, size;
 	const uint8_t *p;
 
-	if (!locate(c, phase, &at))
+	if (!locate(c, phase, &control, &size))
 		return 0;
-	p = call_bytes(c, phase, at.control, at.len, &left);
+	p = call_bytes(c, phase, control, size, &left);
 	while (p && left >= word + 8) {
 		uint64_t len = load_uint(p, word), step;
 

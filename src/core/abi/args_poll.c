@@ -100,7 +100,7 @@ static void emit_set(const struct arg *a, enum call_phase phase, const char *key
 	size_t len;
 	const uint8_t *p = call_bytes(a->call, phase, arg_word(a), fdset_bytes(a->call), &len);
 
-	if (len < fdset_bytes(a->call)) {
+	if (len < fdset_bytes(a->call) || !arg_word(a)) {
 		call_emit_unreadable(key, arg_word(a), s);
 		return;
 	}
@@ -113,10 +113,7 @@ static void emit_set(const struct arg *a, enum call_phase phase, const char *key
 
 void arg_emit_fdset(const struct arg *a, struct sink *s)
 {
-	if (arg_word(a))
-		emit_set(a, AT_SYSCALL_ENTER, arg_name(a), s);
-	else
-		sink_addr(s, arg_name(a), 0);
+	emit_set(a, AT_SYSCALL_ENTER, arg_name(a), s);
 }
 
 void arg_result_fdset(const struct arg *a, struct sink *s)

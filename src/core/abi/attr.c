@@ -32,8 +32,14 @@ void attr_capture(struct call *c, enum call_phase phase, uint64_t addr,
 		.layout = &layout_perf_event_attr, .bytes = bytes, .names = n,
 	};
 	const struct field *f;
-	size_t at = 0, want, len = addr ? m->read(m, addr, bytes, usual) : 0;
+	size_t at = 0, want, len;
 
+	if (phase == AT_SYSCALL_EXIT) {
+		if (c->failed)
+			capture_bytes(c, phase, addr + 4, 4, m); /* size, for E2BIG */
+		return;
+	}
+	len = addr ? m->read(m, addr, bytes, usual) : 0;
 	if (len < ATTR_HEAD) {
 		/* its first bytes may still be readable */
 		capture_bytes(c, phase, addr, ATTR_HEAD, m);

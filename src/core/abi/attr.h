@@ -12,7 +12,7 @@
  */
 size_t attr_wanted(uint32_t size);
 
-/* Copy the attr at addr and the strings that it points to. */
+/* Copy the attr at addr and the strings that it points to; at the exit what the kernel wrote. */
 void attr_capture(struct call *c, enum call_phase phase, uint64_t addr,
 		  const struct mem *m, const struct names *n);
 

@@ -96,36 +96,32 @@ static bool member_add_string(struct text_cursor *c, const struct field *f,
 	return member_set_number(c, f, addr, out);
 }
 
-/* Read "{offset=144, bytes=0x0102}". */
-static bool take_run(struct text_cursor *c, struct attr_text *out)
+bool attr_member_tail(struct text_cursor *c, struct attr_text *out)
 {
-	struct text_cursor hex = { .end = c->end };
+	struct text_cursor hex = { .at = NULL };
 	uint64_t offset;
 	size_t n;
 
-	if (!text_take(c, "{offset=") || !scan_number(&c->at, c->end, SCAN_DECIMAL, &offset) ||
-	    !text_take(c, ", bytes="))
-		return text_cursor_fail(c, "expected {offset=..., bytes=...} at '%.*s'",
-					text_cursor_some(c), c->at);
-	if (offset < attr->size || offset >= ATTR_TEXT_MAX)
-		return text_cursor_fail(c, "unknown bytes are behind %u and before %d",
-					attr->size, ATTR_TEXT_MAX);
-	hex.at = c->at;
-	while (c->at < c->end && *c->at != '}')
-		c->at++;
-	hex.end = c->at;
-	if (!bytes_read(&hex, out->bytes + offset, ATTR_TEXT_MAX - offset, &n))
-		return text_cursor_fail(c, "unknown: %s", hex.why);
-	return text_take(c, "}") || text_cursor_fail(c, "unknown: expected a closing brace");
-}
-
-bool attr_member_tail(struct text_cursor *c, struct attr_text *out)
-{
 	if (!text_take(c, "["))
 		return text_cursor_fail(c, "unknown: expected a list in brackets");
 	do {
-		if (!take_run(c, out))
-			return false;
+		/* such as {offset=144, bytes=0x0102} */
+		if (!text_take(c, "{offset=") ||
+		    !scan_number(&c->at, c->end, SCAN_DECIMAL, &offset) ||
+		    !text_take(c, ", bytes="))
+			return text_cursor_fail(c, "expected {offset=..., bytes=...} at '%.*s'",
+						text_cursor_some(c), c->at);
+		if (offset < attr->size || offset >= ATTR_TEXT_MAX)
+			return text_cursor_fail(c, "unknown bytes are behind %u and before %d",
+						attr->size, ATTR_TEXT_MAX);
+		hex.at = c->at;
+		while (c->at < c->end && *c->at != '}')
+			c->at++;
+		hex.end = c->at;
+		if (!bytes_read(&hex, out->bytes + offset, ATTR_TEXT_MAX - offset, &n))
+			return text_cursor_fail(c, "unknown: %s", hex.why);
+		if (!text_take(c, "}"))
+			return text_cursor_fail(c, "unknown: expected a closing brace");
 	} while (text_take(c, ","));
 	return text_take(c, "]") || text_cursor_fail(c, "unknown: expected a closing bracket");
 }
@@ -160,17 +156,11 @@ void attr_member_done(struct attr_text *out)
 {
 	uint64_t size = layout_get(attr, ATTR_SIZE, out->bytes, ATTR_TEXT_MAX);
 
-	out->len = attr_wanted((uint32_t)size);
-	if (out->len > ATTR_TEXT_MAX)
-		out->len = ATTR_TEXT_MAX;
-}
+	size_t max = out->given && out->given < ATTR_TEXT_MAX ? out->given : ATTR_TEXT_MAX;
 
-/* Set the length of an attr that was given as bytes. */
-static void attr_bytes_done(struct attr_text *out)
-{
-	attr_member_done(out);
-	if (out->len > out->given)
-		out->len = out->given;
+	out->len = attr_wanted((uint32_t)size);
+	if (out->len > max)
+		out->len = max;
 }
 
 bool attr_text_bytes(struct text_cursor *c, const uint8_t *bytes, size_t len,
@@ -183,7 +173,7 @@ bool attr_text_bytes(struct text_cursor *c, const uint8_t *bytes, size_t len,
 					len == 1 ? " is" : "s are");
 	memcpy(out->bytes, bytes, len < ATTR_TEXT_MAX ? len : ATTR_TEXT_MAX);
 	out->given = len;
-	attr_bytes_done(out);
+	attr_member_done(out);
 	return true;
 }
 
@@ -192,7 +182,7 @@ void attr_text_swap(struct attr_text *a)
 	if (!a->given)
 		return;
 	swap_layout(attr, a->bytes, 0, a->given < ATTR_TEXT_MAX ? a->given : ATTR_TEXT_MAX);
-	attr_bytes_done(a);
+	attr_member_done(a);
 }
 
 void attr_text_capture(const struct attr_text *a, struct call *c, uint64_t addr)

@@ -185,37 +185,19 @@ static bool read_int_arg(struct text_cursor *c, int32_t *out)
 	return true;
 }
 
-/* Read the result behind the arguments: "= 3", "= -1 ENOENT (...)". */
-static void call_result_of(struct text_cursor *c, struct attr_text_call *call)
-{
-	struct nearest unused;
-	char name[32];
-	int32_t v;
-	size_t n;
-
-	if (!text_take(c, "="))
-		return;
-	if (text_take(c, "-1 ")) {
-		n = text_word_at(c);
-		snprintf(name, sizeof(name), "%.*s", (int)(n < sizeof(name) ? n : 0), c->at);
-		call->error = error_by_name(name, &unused);
-		call->returned = call->error;
-	} else {
-		call->returned = read_int_arg(c, &v);
-	}
-}
-
 /* Read ", pid, cpu, group_fd, flags) = result" behind an attr, if that is there. */
 static void call_read(struct text_cursor *c, struct attr_text_call *call)
 {
 	struct text_cursor t = *c, flags;
 	struct attr_text_call got = { .given = true };
-	int32_t *const numbers[] = { &got.pid, &got.cpu, &got.group_fd };
+	int32_t result, *const numbers[] = { &got.pid, &got.cpu, &got.group_fd };
+	struct nearest unused;
+	char name[32];
+	size_t n;
 
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
 		if (!text_take(&t, ",") || !read_int_arg(&t, numbers[i]))
 			return;
-	}
 	if (!text_take(&t, ","))
 		return;
 	text_skip_blanks(&t);
@@ -225,8 +207,17 @@ static void call_read(struct text_cursor *c, struct attr_text_call *call)
 	t.at = flags.end;
 	if (!value_read(&flags, &xlat_perf_event_open_flags, &got.flags))
 		return;
-	if (text_take(&t, ")"))
-		call_result_of(&t, &got);
+	/* the result: "= 3", "= -1 ENOENT (...)" */
+	if (text_take(&t, ")") && text_take(&t, "=")) {
+		if (text_take(&t, "-1 ")) {
+			n = text_word_at(&t);
+			snprintf(name, sizeof(name), "%.*s", (int)(n < sizeof(name) ? n : 0), t.at);
+			got.error = error_by_name(name, &unused);
+			got.returned = got.error;
+		} else {
+			got.returned = read_int_arg(&t, &result);
+		}
+	}
 	*call = got;
 	c->at = t.at;
 }
@@ -580,30 +571,22 @@ static enum attr_read next_of(struct attr_reader *r, struct attr_text *out)
 	return ATTR_BAD;
 }
 
-/* Prefix the error with its line number in texts of several lines. */
-static void text_add_line(struct attr_reader *r)
-{
-	char why[sizeof(r->in.why)];
-	size_t line = 1;
-
-	for (const char *p = r->start; p < r->in.at; p++)
-		line += *p == '\n';
-	if (line == 1)
-		return;
-	memcpy(why, r->in.why, sizeof(why));
-	snprintf(r->in.why, sizeof(r->in.why), "line %zu: %.160s", line, why);
-}
-
 enum attr_read attr_reader_next(struct attr_reader *r, struct attr_text *out)
 {
 	const char *end = r->in.end;
+	char why[sizeof(r->in.why)];
 	enum attr_read got;
+	size_t line = 1;
 
 	memset(out, 0, sizeof(*out));
 	got = next_of(r, out);
-	if (got == ATTR_BAD) {
-		if (r->style != ATTR_BYTES)
-			text_add_line(r);
+	if (got == ATTR_BAD && r->style != ATTR_BYTES) {
+		/* in texts of several lines, the error begins with the number of its line */
+		for (const char *p = r->start; p < r->in.at; p++)
+			line += *p == '\n';
+		memcpy(why, r->in.why, sizeof(why));
+		if (line > 1)
+			snprintf(r->in.why, sizeof(r->in.why), "line %zu: %.160s", line, why);
 	} else if (got == ATTR_READ && r->style == ATTR_BYTES) {
 		r->in.at = r->in.end = end;
 	} else if (got == ATTR_READ) {

@@ -25,10 +25,13 @@ void swap_call(struct call *c, enum call_phase phase, const struct names *n)
 	struct swapping s = { .c = c, .phase = phase, .names = n };
 
 	for (; s.i < c->desc->nargs; s.i++) {
-		arg_swap *swap = arg_ops(c->desc->args[s.i].kind)->swap;
+		const struct arg_ops *ops = arg_ops(c->desc->args[s.i].kind);
 
-		if (swap)
-			swap(&s, call_word(c, s.i));
+		if (ops->swap)
+			ops->swap(&s, call_word(c, s.i));
+		else if (ops->words)
+			swap_words_at(&s, call_word(c, s.i), ops->words == SWAP_WORDS ?
+				      c->arch->word : ops->words);
 	}
 }
 

@@ -46,46 +46,34 @@ uint32_t ioctl_generic(const struct arch *arch, uint32_t request)
 	return request;
 }
 
-/* Capture the header and ids; ids_len comes from the target and is limited. */
-static void capture_query(struct call *c, enum call_phase phase, uint64_t arg,
-			  const struct mem *m)
-{
-	size_t len, want = QUERY_BPF_HEAD;
-	const uint8_t *head = call_bytes(c, AT_SYSCALL_ENTER, arg, QUERY_BPF_HEAD, &len);
-
-	if (phase == AT_SYSCALL_EXIT && head && len == QUERY_BPF_HEAD) {
-		uint64_t ids = load_uint(head, 4);
-
-		if (ids > QUERY_BPF_MAX_IDS)
-			ids = QUERY_BPF_MAX_IDS;
-		want += 4 * ids;
-	}
-	capture_bytes(c, phase, arg, want, m);
-}
-
 void ioctl_capture(struct call *c, enum call_phase phase, uint64_t arg,
 		   const struct mem *m, const struct names *n)
 {
 	const struct ioctl_desc *d = ioctl_of(c);
 	bool in = phase == AT_SYSCALL_ENTER;
+	const uint8_t *head;
+	uint64_t ids = 0;
+	size_t len;
 
 	if (!d || d->dir == IOCTL_VALUE)
 		return;
 	if (d->arg == IOCTL_ARG_ATTR) {
-		if (in)
-			attr_capture(c, phase, arg, m, n);
-		else if (c->failed)
-			capture_bytes(c, phase, arg + 4, 4, m);
+		attr_capture(c, phase, arg, m, n);
 		return;
 	}
 	if (!(in ? d->dir != IOCTL_OUT : d->dir != IOCTL_IN))
 		return;
-	if (d->arg == IOCTL_ARG_STRING)
+	if (d->arg == IOCTL_ARG_STRING) {
 		capture_string(c, phase, arg, m);
-	else if (d->arg == IOCTL_ARG_QUERY_BPF)
-		capture_query(c, phase, arg, m);
-	else
-		capture_bytes(c, phase, arg, 8, m);
+		return;
+	}
+	/* with the ids behind the header, whose number comes from the target and is limited */
+	if (d->arg == IOCTL_ARG_QUERY_BPF && !in) {
+		head = call_bytes(c, AT_SYSCALL_ENTER, arg, QUERY_BPF_HEAD, &len);
+		ids = head && len == QUERY_BPF_HEAD ? load_uint(head, 4) : 0;
+	}
+	capture_bytes(c, phase, arg,
+		      8 + 4 * (ids < QUERY_BPF_MAX_IDS ? ids : QUERY_BPF_MAX_IDS), m);
 }
 
 void ioctl_emit_request(const struct call *c, const char *key, struct sink *s)

@@ -9,47 +9,43 @@ struct reader {
 	const uint8_t *p, *end;
 };
 
-static bool read_take(struct reader *r, const char *key, uint64_t *v, struct sink *s)
+/* Read a number that the format has, and write it to s unless that is NULL. */
+static bool read_take(struct reader *r, bool present, const char *key, uint64_t *v, struct sink *s)
 {
+	if (!present)
+		return true;
 	if (r->end - r->p < 8)
 		return false;
 	*v = load_uint(r->p, 8);
 	r->p += 8;
-	sink_uint(s, key, *v);
+	if (s)
+		sink_uint(s, key, *v);
 	return true;
 }
 
-struct times {
-	uint64_t enabled, running;
-};
-
-static bool read_take_times(struct reader *r, uint64_t format, struct times *t, struct sink *s)
+static bool read_take_times(struct reader *r, uint64_t format, struct read_value *v, struct sink *s)
 {
-	if (format & PERF_FORMAT_TOTAL_TIME_ENABLED &&
-	    !read_take(r, "time_enabled", &t->enabled, s))
-		return false;
-	return !(format & PERF_FORMAT_TOTAL_TIME_RUNNING) ||
-	       read_take(r, "time_running", &t->running, s);
+	return read_take(r, format & PERF_FORMAT_TOTAL_TIME_ENABLED, "time_enabled", &v->enabled,
+			 s) &&
+	       read_take(r, format & PERF_FORMAT_TOTAL_TIME_RUNNING, "time_running", &v->running, s);
 }
 
-static bool read_take_id_lost(struct reader *r, uint64_t format, const struct names *n,
+static void read_emit_id_lost(struct reader *r, uint64_t format, const struct names *n,
 			      struct sink *s)
 {
 	const char *name;
 	uint64_t v;
 
-	if (format & PERF_FORMAT_ID) {
-		if (!read_take(r, "id", &v, s))
-			return false;
-		name = n && n->event ? n->event(n, v) : NULL;
-		if (name)
-			sink_note(s, "event", name);
-	}
-	return !(format & PERF_FORMAT_LOST) || read_take(r, "lost", &v, s);
+	if (!read_take(r, format & PERF_FORMAT_ID, "id", &v, s))
+		return;
+	name = format & PERF_FORMAT_ID && n && n->event ? n->event(n, v) : NULL;
+	if (name)
+		sink_note(s, "event", name);
+	read_take(r, format & PERF_FORMAT_LOST, "lost", &v, s);
 }
 
 /* Note the scaled count of a multiplexed event. */
-static void note_scaled(uint64_t v, const struct times *t, struct sink *s)
+static void note_scaled(const struct read_value *t, struct sink *s)
 {
 	double part = t->enabled ? (double)t->running / (double)t->enabled : 1;
 
@@ -59,7 +55,7 @@ static void note_scaled(uint64_t v, const struct times *t, struct sink *s)
 		sink_note(s, "scaled", "never ran: not counted");
 	else
 		sink_notef(s, "scaled", "ran %.2f%%: scaled %.0f", 100 * part,
-			   (double)v / part);
+			   (double)t->value / part);
 }
 
 static void read_emit_group(struct reader *r, uint64_t format, const struct names *n,
@@ -67,18 +63,18 @@ static void read_emit_group(struct reader *r, uint64_t format, const struct name
 {
 	bool timed = format & PERF_FORMAT_TOTAL_TIME_ENABLED &&
 		     format & PERF_FORMAT_TOTAL_TIME_RUNNING;
-	struct times t = { 0 };
-	uint64_t nr, v;
+	struct read_value t = { 0 };
+	uint64_t nr;
 
-	if (!read_take(r, "nr", &nr, s) || !read_take_times(r, format, &t, s))
+	if (!read_take(r, true, "nr", &nr, s) || !read_take_times(r, format, &t, s))
 		return;
 	sink_begin(s, "values", SINK_ARRAY);
 	for (uint64_t i = 0; i < nr && r->end - r->p >= 8; i++) {
 		sink_begin(s, NULL, SINK_OBJECT);
-		if (read_take(r, "value", &v, s)) {
+		if (read_take(r, true, "value", &t.value, s)) {
 			if (timed)
-				note_scaled(v, &t, s);
-			read_take_id_lost(r, format, n, s);
+				note_scaled(&t, s);
+			read_emit_id_lost(r, format, n, s);
 		}
 		sink_end(s);
 	}
@@ -88,15 +84,14 @@ static void read_emit_group(struct reader *r, uint64_t format, const struct name
 static void read_emit_single(struct reader *r, uint64_t format, const struct names *n,
 			     struct sink *s)
 {
-	struct times t = { 0 };
-	uint64_t v;
+	struct read_value t = { 0 };
 
-	if (!read_take(r, "value", &v, s) || !read_take_times(r, format, &t, s))
+	if (!read_take(r, true, "value", &t.value, s) || !read_take_times(r, format, &t, s))
 		return;
 	if (format & PERF_FORMAT_TOTAL_TIME_ENABLED &&
 	    format & PERF_FORMAT_TOTAL_TIME_RUNNING)
-		note_scaled(v, &t, s);
-	read_take_id_lost(r, format, n, s);
+		note_scaled(&t, s);
+	read_emit_id_lost(r, format, n, s);
 }
 
 void read_format_emit(const uint8_t *bytes, size_t len, uint64_t read_format,
@@ -114,42 +109,28 @@ void read_format_emit(const uint8_t *bytes, size_t len, uint64_t read_format,
 	sink_end(s);
 }
 
-static bool read_next(struct reader *r, bool wanted, uint64_t *v)
-{
-	if (!wanted)
-		return true;
-	if (r->end - r->p < 8)
-		return false;
-	*v = load_uint(r->p, 8);
-	r->p += 8;
-	return true;
-}
-
 void read_format_each(const uint8_t *bytes, size_t len, uint64_t read_format,
 		      void (*hook)(void *ctx, const struct read_value *v),
 		      void *ctx)
 {
-	bool enabled = read_format & PERF_FORMAT_TOTAL_TIME_ENABLED;
-	bool running = read_format & PERF_FORMAT_TOTAL_TIME_RUNNING;
 	bool group = read_format & PERF_FORMAT_GROUP;
 	struct read_value v = {
-		.timed = enabled && running,
+		.timed = read_format & PERF_FORMAT_TOTAL_TIME_ENABLED &&
+			 read_format & PERF_FORMAT_TOTAL_TIME_RUNNING,
 		.has_id = read_format & PERF_FORMAT_ID,
 		.has_lost = read_format & PERF_FORMAT_LOST,
 	};
 	struct reader r = { bytes, bytes + len };
 	uint64_t nr = 1;
 
-	if (!read_next(&r, group, &nr))
-		return;
 	/* a group has its times first, a single event its value */
-	if (group && (!read_next(&r, enabled, &v.enabled) || !read_next(&r, running, &v.running)))
+	if (group && (!read_take(&r, true, NULL, &nr, NULL) ||
+		      !read_take_times(&r, read_format, &v, NULL)))
 		return;
-	for (; v.index < nr && read_next(&r, true, &v.value); v.index++) {
-		if (!group && (!read_next(&r, enabled, &v.enabled) ||
-			       !read_next(&r, running, &v.running)))
-			return;
-		if (!read_next(&r, v.has_id, &v.id) || !read_next(&r, v.has_lost, &v.lost))
+	for (; v.index < nr && read_take(&r, true, NULL, &v.value, NULL); v.index++) {
+		if ((!group && !read_take_times(&r, read_format, &v, NULL)) ||
+		    !read_take(&r, v.has_id, NULL, &v.id, NULL) ||
+		    !read_take(&r, v.has_lost, NULL, &v.lost, NULL))
 			return;
 		hook(ctx, &v);
 	}

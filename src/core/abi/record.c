@@ -37,15 +37,6 @@ static void emit_mmap2(struct record *r)
 		record_string(r, "filename");
 }
 
-static void emit_values(struct record *r)
-{
-	static const struct slot values = {
-		.bits = 1, .key = "values", .need = read_need, .emit = read_emit,
-	};
-
-	record_slot(r, &values);
-}
-
 static void emit_namespaces(struct record *r)
 {
 	const struct layout *link = &layout_perf_ns_link_info;
@@ -95,19 +86,18 @@ static void emit_text_poke(struct record *r)
 		r->at++;
 }
 
-static void emit_callchain(struct record *r)
-{
-	static const struct slot callchain = {
-		.bits = 1, .key = "callchain", .need = callchain_need,
-		.emit = callchain_emit,
-	};
+static const struct slot values = {
+	.bits = 1, .key = "values", .need = read_need, .emit = read_emit,
+};
 
-	record_slot(r, &callchain);
-}
+static const struct slot callchain = {
+	.bits = 1, .key = "callchain", .need = callchain_need, .emit = callchain_emit,
+};
 
 struct body {
 	const struct layout *layout;	/* the fixed part, or NULL */
 	const char *string;		/* key of a string that follows it; or NULL */
+	const struct slot *part;	/* a part as of samples that follows it; or NULL */
 	void (*more)(struct record *r);	/* write what else follows it; or NULL */
 	const struct xlat *misc;	/* flags of misc; or NULL */
 };
@@ -123,7 +113,7 @@ static const struct body bodies[] = {
 	[PERF_RECORD_UNTHROTTLE] = { .layout = &layout_perf_record_throttle },
 	[PERF_RECORD_FORK] = { .layout = &layout_perf_record_task,
 			       .misc = &xlat_perf_record_misc_fork },
-	[PERF_RECORD_READ] = { .layout = &layout_perf_record_read, .more = emit_values },
+	[PERF_RECORD_READ] = { .layout = &layout_perf_record_read, .part = &values },
 	[PERF_RECORD_SAMPLE] = { .misc = &xlat_perf_record_misc_sample },
 	[PERF_RECORD_MMAP2] = { .layout = &layout_perf_record_mmap, .more = emit_mmap2,
 				.misc = &xlat_perf_record_misc_mmap },
@@ -141,7 +131,7 @@ static const struct body bodies[] = {
 	[PERF_RECORD_TEXT_POKE] = { .layout = &layout_perf_record_text_poke, .more = emit_text_poke },
 	[PERF_RECORD_AUX_OUTPUT_HW_ID] = { .layout = &layout_perf_record_aux_output_hw_id },
 	[PERF_RECORD_CALLCHAIN_DEFERRED] = { .layout = &layout_perf_record_callchain_deferred,
-					     .more = emit_callchain },
+					     .part = &callchain },
 };
 
 static const struct body *body_of(uint32_t type)
@@ -393,6 +383,8 @@ static size_t emit_all(struct record *r, size_t len)
 	if (!b->layout || record_members(r, b->layout, 0)) {
 		if (b->string)
 			record_string(r, b->string);
+		else if (b->part)
+			record_slot(r, b->part);
 		else if (b->more)
 			b->more(r);
 		else if (r->type == PERF_RECORD_SAMPLE)

@@ -198,14 +198,16 @@ void record_slots(struct record *r, const struct slot *slots)
 
 size_t record_tail(const struct record *r, size_t at)
 {
-	for (const struct slot *slot = r->slot + 1; slot->bits; slot++) {
+	struct record t = *r;
+
+	while ((++t.slot)->bits) {
 		size_t need;
 
-		if (!(r->format->sample_type & slot->bits))
+		if (!(r->format->sample_type & t.slot->bits))
 			continue;
 		if (at > r->end)
 			return SIZE_MAX;
-		need = slot->layout ? slot->layout->size : slot->need(r, at);
+		need = t.slot->layout ? t.slot->layout->size : t.slot->need(&t, at);
 		if (need > r->end - at)
 			return SIZE_MAX;
 		at += need;

@@ -123,13 +123,10 @@ PREDICATE(user_stack_arch,
 	  rule_samples(in, PERF_SAMPLE_STACK_USER) && !in->machine->arch->regs ? RULE_UNKNOWN :
 	  RULE_PASSES)
 
-int rule_user_stack_size(const struct rule_input *in)
-{
-	uint64_t size = rule_get(in, ATTR_SAMPLE_STACK_USER);
-
-	return refuses_if(rule_samples(in, PERF_SAMPLE_STACK_USER) &&
-			  (size % 8 || size > RULE_STACK_MAX));
-}
+PREDICATE(user_stack_size,
+	  refuses_if(rule_samples(in, PERF_SAMPLE_STACK_USER) &&
+		     (rule_get(in, ATTR_SAMPLE_STACK_USER) % 8 ||
+		      rule_get(in, ATTR_SAMPLE_STACK_USER) > RULE_STACK_MAX)))
 
 /* What goes together ------------------------------------------------------------- */
 
@@ -172,23 +169,13 @@ static int of_7_3(const struct rule_input *in, bool condition, const uint32_t *u
 	return updated == RULE_REFUSES ? says : updated;
 }
 
-int rule_text_poke_privilege(const struct rule_input *in)
-{
-	static const uint32_t updates[] = {
-		KVER(6, 1, 191), KVER(6, 12, 113), KVER(7, 2, 10), 0
-	};
-
-	return of_7_3(in, rule_get(in, ATTR_TEXT_POKE), updates);
-}
-
-int rule_callchain_privilege(const struct rule_input *in)
-{
-	static const uint32_t updates[] = { KVER(6, 12, 113), KVER(7, 2, 10), 0 };
-
-	return of_7_3(in, rule_samples(in, PERF_SAMPLE_CALLCHAIN) &&
-			  !rule_get(in, ATTR_EXCLUDE_CALLCHAIN_KERNEL), updates);
-}
-
+PREDICATE(text_poke_privilege,
+	  of_7_3(in, rule_get(in, ATTR_TEXT_POKE),
+		 (const uint32_t[]){ KVER(6, 1, 191), KVER(6, 12, 113), KVER(7, 2, 10), 0 }))
+PREDICATE(callchain_privilege,
+	  of_7_3(in, rule_samples(in, PERF_SAMPLE_CALLCHAIN) &&
+		     !rule_get(in, ATTR_EXCLUDE_CALLCHAIN_KERNEL),
+		 (const uint32_t[]){ KVER(6, 12, 113), KVER(7, 2, 10), 0 }))
 PREDICATE(namespaces_privilege, refuses_where(rule_get(in, ATTR_NAMESPACES), rule_no_perfmon(in)))
 PREDICATE(freq_limit,
 	  refuses_where(rule_get(in, ATTR_FREQ), rule_above(in, UNREAD_SAMPLE_RATE,
@@ -236,13 +223,11 @@ PREDICATE(inherit_group,
 	  refuses_if(rule_get(in, ATTR_INHERIT) && rule_get(in, ATTR_READ_FORMAT) &
 	  PERF_FORMAT_GROUP))
 
-static bool inherits_reads(const struct rule_input *in)
-{
-	return rule_get(in, ATTR_INHERIT) && rule_samples(in, PERF_SAMPLE_READ);
-}
-
-PREDICATE(inherit_read, refuses_if(inherits_reads(in)))
-PREDICATE(inherit_read_tid, refuses_if(inherits_reads(in) && !rule_samples(in, PERF_SAMPLE_TID)))
+PREDICATE(inherit_read,
+	  refuses_if(rule_get(in, ATTR_INHERIT) && rule_samples(in, PERF_SAMPLE_READ)))
+PREDICATE(inherit_read_tid,
+	  refuses_if(rule_get(in, ATTR_INHERIT) && rule_samples(in, PERF_SAMPLE_READ) &&
+		     !rule_samples(in, PERF_SAMPLE_TID)))
 
 /* After a PMU has taken it ------------------------------------------------------- */
 
@@ -296,14 +281,10 @@ int rule_task_privilege_late(const struct rule_input *in)
 	return incapable == FACT_YES && ptrace == FACT_NO ? RULE_REFUSES : RULE_UNKNOWN;
 }
 
-int rule_task_privilege(const struct rule_input *in)
-{
-	uint32_t release = in->machine->release;
-
-	/* Linux 6.2 reordered perf_event_open() in kernel/events/core.c */
-	return release && release < KVER(6, 2, 0) ? RULE_PASSES : rule_task_privilege_late(in);
-}
-
+/* Linux 6.2 reordered perf_event_open() in kernel/events/core.c. */
+PREDICATE(task_privilege,
+	  in->machine->release && in->machine->release < KVER(6, 2, 0) ? RULE_PASSES :
+	  rule_task_privilege_late(in))
 PREDICATE(cpu_privilege, refuses_where(!in->task, rule_paranoid(in, 0)))
 PREDICATE(task_exiting, in->task ? refuses_unless(in->target->task.living) : RULE_PASSES)
 /* CPUs that do not exist are refused by another rule. */

@@ -42,6 +42,11 @@ static inline uint64_t rule_get(const struct rule_input *in, unsigned int index)
 	return layout_get(&layout_perf_event_attr, index, in->ask->attr, in->len);
 }
 
+static inline bool rule_is_type(const struct rule_input *in, uint64_t type)
+{
+	return rule_get(in, ATTR_TYPE) == type;
+}
+
 static inline bool rule_samples(const struct rule_input *in, uint64_t sample_type)
 {
 	return rule_get(in, ATTR_SAMPLE_TYPE) & sample_type;
@@ -120,9 +125,6 @@ static inline bool rule_is_pmu(const struct rule_input *in, const char *name)
 
 /* Return whether the PMU has the trait, as far as it is described. */
 enum fact rule_trait(const struct rule_input *in, uint64_t trait);
-
-/* Return whether events/ of the PMU lists the config, where it lists all (struct rule_pmu). */
-bool rule_pmu_lists(const struct rule_input *in, uint64_t config);
 
 /* Refuse what the tables do not name: on a newer kernel, if nothing has changed. */
 int refuses_unnamed(const struct rule_input *in);

@@ -2,37 +2,25 @@
 /* The selection of a PMU, its own checks, and the kernel's checks on its behalf. */
 #include "core/abi/rules_internal.h"
 
-static bool rule_is_type(const struct rule_input *in, uint64_t type)
-{
-	return rule_get(in, ATTR_TYPE) == type;
-}
-
 static bool branches(const struct rule_input *in)
 {
 	return rule_samples(in, PERF_SAMPLE_BRANCH_STACK);
 }
 
-/* Return whether the config of a generic event names a known PMU that is no core PMU. */
-static bool rule_names_other(const struct rule_input *in)
-{
-	uint64_t named = rule_get(in, ATTR_CONFIG) >> PERF_PMU_TYPE_SHIFT;
-
-	for (size_t i = 0; i < in->machine->npmus; i++)
-		if (in->machine->pmus[i].type == named)
-			return in->machine->pmus[i].desc;
-	return false;
-}
-
 /* A PMU without description may accept events that no other one does. */
 int rule_no_pmu(const struct rule_input *in)
 {
-	bool generic = rule_is_type(in, PERF_TYPE_HARDWARE) || rule_is_type(in, PERF_TYPE_HW_CACHE);
+	/* the config of a generic event may name a known PMU that is no core PMU */
+	bool other = !rule_is_type(in, PERF_TYPE_HARDWARE) && !rule_is_type(in, PERF_TYPE_HW_CACHE);
+	uint64_t named = rule_get(in, ATTR_CONFIG) >> PERF_PMU_TYPE_SHIFT;
 
 	if (in->pmu)
 		return RULE_PASSES;
 	if (in->machine->pmus_known != FACT_YES)
 		return RULE_UNKNOWN;
-	if (!(generic && !rule_names_other(in)) && !rule_is_type(in, PERF_TYPE_RAW))
+	for (size_t i = 0; i < in->machine->npmus; i++)
+		other |= in->machine->pmus[i].type == named && in->machine->pmus[i].desc;
+	if (other && !rule_is_type(in, PERF_TYPE_RAW))
 		return RULE_REFUSES;
 	for (size_t i = 0; i < in->machine->npmus; i++)
 		if (!in->machine->pmus[i].desc)
@@ -120,7 +108,8 @@ PREDICATE(function_start, is_function(in) == FACT_NO ? RULE_PASSES : RULE_UNKNOW
 
 PREDICATE(msr_sampling, refuses_if(rule_is_pmu(in, "msr") && rule_get(in, ATTR_SAMPLE_PERIOD)))
 
-bool rule_pmu_lists(const struct rule_input *in, uint64_t config)
+/* Return whether events/ of the PMU lists the config, where it lists all (struct rule_pmu). */
+static bool rule_pmu_lists(const struct rule_input *in, uint64_t config)
 {
 	for (size_t i = 0; i < in->pmu->nconfigs; i++)
 		if (in->pmu->configs[i] == config)
@@ -271,9 +260,9 @@ int rule_arm_config(const struct rule_input *in)
 }
 
 /* Return the CPU's event that counts the generic one, or 0. */
-static uint64_t arm_hardware_event(uint64_t config)
+static uint64_t arm_event(bool cache, uint64_t config)
 {
-	static const uint8_t events[] = {
+	static const uint8_t hardware[] = {
 		[PERF_COUNT_HW_CPU_CYCLES] = 0x11,
 		[PERF_COUNT_HW_INSTRUCTIONS] = 0x08,
 		[PERF_COUNT_HW_CACHE_REFERENCES] = 0x04,
@@ -284,14 +273,8 @@ static uint64_t arm_hardware_event(uint64_t config)
 		[PERF_COUNT_HW_STALLED_CYCLES_FRONTEND] = 0x23,
 		[PERF_COUNT_HW_STALLED_CYCLES_BACKEND] = 0x24,
 	};
-
-	return config < sizeof(events) ? events[config] : 0;
-}
-
-static uint64_t arm_cache_event(uint64_t config)
-{
 	/* accesses, misses */
-	static const uint8_t events[][2] = {
+	static const uint8_t caches[][2] = {
 		[PERF_COUNT_HW_CACHE_L1D] = { 0x04, 0x03 },
 		[PERF_COUNT_HW_CACHE_L1I] = { 0x14, 0x01 },
 		[PERF_COUNT_HW_CACHE_LL] = { 0x36, 0x37 },
@@ -299,33 +282,29 @@ static uint64_t arm_cache_event(uint64_t config)
 		[PERF_COUNT_HW_CACHE_ITLB] = { 0x26, 0x02 },
 		[PERF_COUNT_HW_CACHE_BPU] = { 0x12, 0x10 },
 	};
-	uint64_t cache = config & 0xff, result = config >> 16 & 1;
+	uint64_t id = config & 0xff;
 
-	return cache < sizeof(events) / sizeof(*events) ? events[cache][result] : 0;
+	if (!cache)
+		return config < sizeof(hardware) ? hardware[config] : 0;
+	return id < sizeof(caches) / sizeof(*caches) ? caches[id][config >> 16 & 1] : 0;
 }
 
 /* Kernels differ in the event for branches, and for writes to caches. */
 int rule_arm_event(const struct rule_input *in)
 {
-	uint64_t type = rule_get(in, ATTR_TYPE);
-	uint64_t config = rule_get(in, ATTR_CONFIG) & 0xffffffff, event;
-	bool varies;
+	bool cache = rule_is_type(in, PERF_TYPE_HW_CACHE), varies;
+	uint64_t config = rule_get(in, ATTR_CONFIG) & 0xffffffff, event = arm_event(cache, config);
 
 	if (!rule_is_arm_pmu(in) || strncmp(in->pmu->name, "armv8_pmuv3", 11) ||
-	    (type != PERF_TYPE_HARDWARE && type != PERF_TYPE_HW_CACHE))
+	    (!cache && !rule_is_type(in, PERF_TYPE_HARDWARE)))
 		return RULE_PASSES;
 	if (!in->pmu->nconfigs)
 		return RULE_UNKNOWN;
-	if (type == PERF_TYPE_HARDWARE) {
-		event = arm_hardware_event(config);
-		varies = config == PERF_COUNT_HW_BRANCH_INSTRUCTIONS && rule_pmu_lists(in, 0x21);
-	} else {
-		event = arm_cache_event(config);
-		varies = event && config >> 8 & 0xff;
-	}
+	varies = cache ? event && config >> 8 & 0xff :
+			 config == PERF_COUNT_HW_BRANCH_INSTRUCTIONS && rule_pmu_lists(in, 0x21);
 	if (event && rule_pmu_lists(in, event))
 		return varies ? RULE_UNKNOWN : RULE_PASSES;
-	return varies && type == PERF_TYPE_HARDWARE ? RULE_UNKNOWN : RULE_REFUSES;
+	return varies && !cache ? RULE_UNKNOWN : RULE_REFUSES;
 }
 
 /* CPUs without FEAT_PMUv3_TH have a maximum of 0. */

@@ -2,15 +2,10 @@
 /* Checks of breakpoints (arch/{x86,arm64}/kernel/hw_breakpoint.c of the kernel) and probes. */
 #include "core/abi/rules_internal.h"
 
-static bool is_breakpoint(const struct rule_input *in)
-{
-	return rule_get(in, ATTR_TYPE) == PERF_TYPE_BREAKPOINT;
-}
-
 /* Return the breakpoints of the architecture, or NULL if it is another event or not described. */
 static const struct arch_breakpoints *breakpoints(const struct rule_input *in)
 {
-	return is_breakpoint(in) ? in->machine->arch->breakpoints : NULL;
+	return rule_is_type(in, PERF_TYPE_BREAKPOINT) ? in->machine->arch->breakpoints : NULL;
 }
 
 static bool is_exec(const struct rule_input *in)
@@ -31,13 +26,13 @@ static bool is_data(const struct rule_input *in)
 }
 
 PREDICATE(breakpoint_branch,
-	  refuses_if(is_breakpoint(in) && rule_samples(in, PERF_SAMPLE_BRANCH_STACK)))
+	  refuses_if(rule_is_type(in, PERF_TYPE_BREAKPOINT) && rule_samples(in, PERF_SAMPLE_BRANCH_STACK)))
 
 PREDICATE(breakpoint_none,
-	  refuses_if(is_breakpoint(in) && (rule_get(in, ATTR_BP_TYPE) == HW_BREAKPOINT_EMPTY ||
+	  refuses_if(rule_is_type(in, PERF_TYPE_BREAKPOINT) && (rule_get(in, ATTR_BP_TYPE) == HW_BREAKPOINT_EMPTY ||
 					   rule_get(in, ATTR_BP_TYPE) == HW_BREAKPOINT_INVALID)))
 PREDICATE(breakpoint_slots,
-	  is_breakpoint(in) ? refuses_unless(in->target->breakpoint) : RULE_PASSES)
+	  rule_is_type(in, PERF_TYPE_BREAKPOINT) ? refuses_unless(in->target->breakpoint) : RULE_PASSES)
 
 static uint64_t last_byte(const struct rule_input *in)
 {
@@ -138,7 +133,7 @@ PREDICATE(breakpoint_kernel_task,
 PREDICATE(breakpoint_kernel, refuses_where(rule_get(in, ATTR_EXCLUDE_KERNEL), kernel_address(in)))
 PREDICATE(breakpoint_kernel_privilege,
 	  refuses_where(true, fact_and(kernel_address(in), rule_no_admin(in))))
-PREDICATE(breakpoint_arch, is_breakpoint(in) && !breakpoints(in) ? RULE_UNKNOWN : RULE_PASSES)
+PREDICATE(breakpoint_arch, rule_is_type(in, PERF_TYPE_BREAKPOINT) && !breakpoints(in) ? RULE_UNKNOWN : RULE_PASSES)
 
 /* Probes --------------------------------------------------------------------------- */
 
@@ -177,10 +172,6 @@ PREDICATE(uprobe_align,
  * of kernel/events/uprobes.c returns ENOTSUPP or ENOEXEC for what it cannot probe.  With
  * enable_on_exec only an exec installs breakpoints.
  */
-int rule_uprobe_instruction(const struct rule_input *in)
-{
-	if (!is_uprobe(in) || in->target->path.mapped == FACT_NO ||
-	    (in->ask->pid >= 0 && rule_get(in, ATTR_ENABLE_ON_EXEC)))
-		return RULE_PASSES;
-	return RULE_UNKNOWN;
-}
+PREDICATE(uprobe_instruction,
+	  !is_uprobe(in) || in->target->path.mapped == FACT_NO ||
+	  (in->ask->pid >= 0 && rule_get(in, ATTR_ENABLE_ON_EXEC)) ? RULE_PASSES : RULE_UNKNOWN)

@@ -55,14 +55,20 @@ void read_emit(struct record *r, const char *key, const uint8_t *p, size_t len)
 	read_format_emit(p, len, r->format->read_format, key, &n.names, r->s);
 }
 
-size_t callchain_need(const struct record *r, size_t at)
+/* Return the size of a 64-bit count with as many units of bytes. */
+static size_t counted_need(const struct record *r, size_t at, size_t unit)
 {
 	uint64_t nr;
 
 	if (r->end - at < 8)
 		return 8;
 	nr = record_count(r, at, 8);
-	return nr > (r->end - at) / 8 ? SIZE_MAX : 8 + 8 * (size_t)nr;
+	return nr > (r->end - at) / unit ? SIZE_MAX : 8 + unit * (size_t)nr;
+}
+
+size_t callchain_need(const struct record *r, size_t at)
+{
+	return counted_need(r, at, 8);
 }
 
 /* Return the CPU mode of the frames behind a marker. */
@@ -146,12 +152,7 @@ static void raw_swap(struct record *r, uint8_t *p, size_t len)
 
 static size_t aux_need(const struct record *r, size_t at)
 {
-	uint64_t size;
-
-	if (r->end - at < 8)
-		return 8;
-	size = record_count(r, at, 8);
-	return size > r->end - at ? SIZE_MAX : 8 + (size_t)size;
+	return counted_need(r, at, 1);
 }
 
 static void aux_emit(struct record *r, const char *key, const uint8_t *p, size_t len)
@@ -286,28 +287,24 @@ static void branches_swap(struct record *r, uint8_t *p, size_t len)
 	swap_words(p, len - head - nr * BRANCH_ENTRY, 8); /* counters */
 }
 
-static size_t regs_need(const struct record *r, size_t at, uint64_t mask)
+/* Return the mask of the registers that are in r->slot. */
+static uint64_t regs_mask(const struct record *r)
 {
-	if (r->end - at < 8 ||
-	    record_count(r, at, 8) == PERF_SAMPLE_REGS_ABI_NONE)
+	return r->slot->bits & PERF_SAMPLE_REGS_USER ? r->format->sample_regs_user :
+						       r->format->sample_regs_intr;
+}
+
+static size_t regs_need(const struct record *r, size_t at)
+{
+	if (r->end - at < 8 || record_count(r, at, 8) == PERF_SAMPLE_REGS_ABI_NONE)
 		return 8;
-	return 8 + 8 * (size_t)__builtin_popcountll(mask);
+	return 8 + 8 * (size_t)__builtin_popcountll(regs_mask(r));
 }
 
-static size_t regs_user_need(const struct record *r, size_t at)
-{
-	return regs_need(r, at, r->format->sample_regs_user);
-}
-
-static size_t regs_intr_need(const struct record *r, size_t at)
-{
-	return regs_need(r, at, r->format->sample_regs_intr);
-}
-
-static void sample_emit_regs(struct record *r, const char *key, uint64_t mask,
-			     const uint8_t *p, size_t len)
+static void regs_emit(struct record *r, const char *key, const uint8_t *p, size_t len)
 {
 	const struct xlat *regs = r->format->arch ? r->format->arch->regs : NULL;
+	uint64_t mask = regs_mask(r);
 	struct sink *s = r->s;
 	const char *name;
 	char unnamed[16];
@@ -327,26 +324,11 @@ static void sample_emit_regs(struct record *r, const char *key, uint64_t mask,
 	sink_end(s);
 }
 
-static void regs_user_emit(struct record *r, const char *key, const uint8_t *p, size_t len)
-{
-	sample_emit_regs(r, key, r->format->sample_regs_user, p, len);
-}
-
-static void regs_intr_emit(struct record *r, const char *key, const uint8_t *p, size_t len)
-{
-	sample_emit_regs(r, key, r->format->sample_regs_intr, p, len);
-}
-
 static size_t stack_need(const struct record *r, size_t at)
 {
-	uint64_t size;
+	size_t need = counted_need(r, at, 1);
 
-	if (r->end - at < 8)
-		return 8;
-	size = record_count(r, at, 8);
-	if (!size)
-		return 8;
-	return size > r->end - at ? SIZE_MAX : 8 + (size_t)size + 8;
+	return need > 8 && need < SIZE_MAX ? need + 8 : need;
 }
 
 static void stack_swap(struct record *r, uint8_t *p, size_t len)
@@ -405,12 +387,12 @@ const struct slot sample_slots[] = {
 	VARYING(CALLCHAIN, callchain, callchain, NULL),
 	VARYING(RAW, raw, raw, raw_swap),
 	VARYING(BRANCH_STACK, branch_stack, branches, branches_swap),
-	VARYING(REGS_USER, regs_user, regs_user, NULL),
+	VARYING(REGS_USER, regs_user, regs, NULL),
 	VARYING(STACK_USER, stack_user, stack, stack_swap),
 	VARYING(WEIGHT_TYPE, weight, weight, NULL),
 	WORD(DATA_SRC, data_src, mem_data_src),
 	WORD(TRANSACTION, transaction, txn),
-	VARYING(REGS_INTR, regs_intr, regs_intr, NULL),
+	VARYING(REGS_INTR, regs_intr, regs, NULL),
 	FIXED(PHYS_ADDR, phys_addr),
 	FIXED(CGROUP, cgroup),
 	FIXED(DATA_PAGE_SIZE, data_page_size),

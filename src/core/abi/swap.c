@@ -85,7 +85,7 @@ static uint8_t *swap_next(struct swapping *s, uint64_t addr, size_t *len)
 	return NULL;
 }
 
-static void swap_words_at(struct swapping *s, uint64_t addr, size_t width)
+void swap_words_at(struct swapping *s, uint64_t addr, size_t width)
 {
 	uint8_t *p;
 	size_t len;
@@ -189,12 +189,17 @@ void arg_swap_clone_args(struct swapping *s, uint64_t addr)
 		swap_words_at(s, layout_get(l, CLONE_ARGS_SET_TID, p, len), 4);
 }
 
-/* Convert the control messages {length, level, type, descriptors}. */
-static void swap_control_at(struct swapping *s, uint64_t addr)
+/* Convert a struct msghdr, whose members of 32 bits are not decoded. */
+void arg_swap_msghdr(struct swapping *s, uint64_t addr)
 {
-	size_t word = s->c->arch->word, left;
-	uint8_t *p = swap_next(s, addr, &left);
+	size_t word = s->c->arch->word, left = 0;
+	const uint8_t *head;
+	uint8_t *p;
 
+	swap_words_at(s, addr, word);
+	head = call_bytes(s->c, s->phase, addr, SIZE_MAX, &left);
+	p = head && left >= 5 * word ? swap_next(s, load_uint(head + 4 * word, word), &left) : NULL;
+	/* the control messages {length, level, type, descriptors} */
 	while (p && left >= word + 8) {
 		uint64_t len = swap_load(p, word), step;
 
@@ -209,18 +214,6 @@ static void swap_control_at(struct swapping *s, uint64_t addr)
 		p += step;
 		left -= (size_t)step;
 	}
-}
-
-/* Convert a struct msghdr, whose members of 32 bits are not decoded. */
-void arg_swap_msghdr(struct swapping *s, uint64_t addr)
-{
-	size_t word = s->c->arch->word, len;
-	const uint8_t *p;
-
-	swap_words_at(s, addr, word);
-	p = call_bytes(s->c, s->phase, addr, SIZE_MAX, &len);
-	if (p && len >= 5 * word)
-		swap_control_at(s, load_uint(p + 4 * word, word));
 }
 
 void arg_swap_sigset_pair(struct swapping *s, uint64_t addr)
@@ -265,17 +258,3 @@ void arg_swap_read_buf(struct swapping *s, uint64_t addr)
 		swap_words_at(s, addr, 8);
 }
 
-void arg_swap_words(struct swapping *s, uint64_t addr)
-{
-	swap_words_at(s, addr, s->c->arch->word);
-}
-
-void arg_swap_u64s(struct swapping *s, uint64_t addr)
-{
-	swap_words_at(s, addr, 8);
-}
-
-void arg_swap_u32s(struct swapping *s, uint64_t addr)
-{
-	swap_words_at(s, addr, 4);
-}

@@ -248,36 +248,29 @@ struct when *when_read(struct text_cursor *c, const struct call_desc *const *cal
 
 /* Asking ----------------------------------------------------------------------- */
 
-/* Read the value to compare; return false if the call does not have it. */
-static bool operand(const struct when *w, const struct call *c, const uint8_t *attr,
-		    size_t len, uint64_t *v, bool *is_signed)
+/* Compare a member or an argument; return false if the call does not have it. */
+static bool compares(const struct when *w, const struct call *c, const uint8_t *attr, size_t len)
 {
-	const struct arg_desc *arg;
-	unsigned int i;
+	const struct arg_desc *arg = w->field ? NULL : call_arg(c->desc, w->name, strlen(w->name));
+	unsigned int i = arg ? (unsigned int)(arg - c->desc->args) : 0;
+	bool is_signed, less;
+	uint64_t v;
 
+	if (w->field ? !attr : !arg)
+		return false;
 	if (w->field) {
 		/* members beyond a shorter struct are zero, as in the kernel */
-		*v = attr ? field_get(w->field, attr, len) : 0;
-		*is_signed = w->field->kind == FIELD_SINT;
-		return attr;
+		v = field_get(w->field, attr, len);
+		is_signed = w->field->kind == FIELD_SINT;
+	} else {
+		is_signed = arg->kind == ARG_SINT || arg->kind == ARG_FD || arg->kind == ARG_PID ||
+			    arg->kind == ARG_CPU || arg->kind == ARG_EVENT_PID ||
+			    arg->kind == ARG_GROUP_FD || arg->kind == ARG_MSEC ||
+			    arg->kind == ARG_DIRFD || arg->kind == ARG_LOFF;
+		v = is_signed ? (uint64_t)(int64_t)call_int(c, i) :
+		    arg->kind == ARG_IOCTL_REQUEST ? (uint32_t)c->args[i] : c->args[i];
 	}
-	arg = call_arg(c->desc, w->name, strlen(w->name));
-	if (!arg)
-		return false;
-	i = (unsigned int)(arg - c->desc->args);
-	*is_signed = arg->kind == ARG_SINT || arg->kind == ARG_FD || arg->kind == ARG_PID ||
-		     arg->kind == ARG_CPU || arg->kind == ARG_EVENT_PID ||
-		     arg->kind == ARG_GROUP_FD || arg->kind == ARG_MSEC ||
-		     arg->kind == ARG_DIRFD || arg->kind == ARG_LOFF;
-	*v = *is_signed ? (uint64_t)(int64_t)call_int(c, i) :
-	     arg->kind == ARG_IOCTL_REQUEST ? (uint32_t)c->args[i] : c->args[i];
-	return true;
-}
-
-static bool compares(const struct when *w, uint64_t v, bool is_signed)
-{
-	bool less = is_signed ? (int64_t)v < (int64_t)w->value : v < w->value;
-
+	less = is_signed ? (int64_t)v < (int64_t)w->value : v < w->value;
 	switch (w->op) {
 	case WHEN_EQ: return v == w->value;
 	case WHEN_NE: return v != w->value;
@@ -293,9 +286,6 @@ static bool compares(const struct when *w, uint64_t v, bool is_signed)
 bool when_holds(const struct when *w, const struct call *c, const uint8_t *attr,
 		size_t len)
 {
-	bool is_signed;
-	uint64_t v;
-
 	switch (w->op) {
 	case WHEN_AND:
 		return when_holds(w->a, c, attr, len) && when_holds(w->b, c, attr, len);
@@ -304,6 +294,6 @@ bool when_holds(const struct when *w, const struct call *c, const uint8_t *attr,
 	case WHEN_NOT:
 		return !when_holds(w->a, c, attr, len);
 	default:
-		return operand(w, c, attr, len, &v, &is_signed) && compares(w, v, is_signed);
+		return compares(w, c, attr, len);
 	}
 }
