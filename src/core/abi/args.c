@@ -2,7 +2,6 @@
 #include "core/abi/args.h"
 
 #include "core/abi/attr.h"
-#include "core/abi/call.h"
 #include "core/abi/ioctl.h"
 #include "core/abi/strings.h"
 #include "xlat/constants.h"
@@ -12,22 +11,28 @@
 #define EMIT(kind, call) \
 	static void emit_##kind(const struct arg *a, struct sink *s) { call; }
 
-/* Define capture_KIND() of a kind that points to a number of bytes, to be copied on a condition. */
-#define CAPTURE(kind, condition, bytes) \
+/* Define capture_KIND() of a kind that is one call. */
+#define CAPTURE(kind, what) \
 	static void capture_##kind(const struct arg *a, struct call *c, enum call_phase phase, \
-				   const struct mem *m) \
-	{ if (condition) capture_bytes(c, phase, arg_word(a), bytes, m); }
+				   const struct mem *m) { what; }
 
-CAPTURE(sigset, phase == AT_SYSCALL_ENTER, 8)
-CAPTURE(time, phase == AT_SYSCALL_ENTER || call_gave(c), 16)
-CAPTURE(pollfds, phase == AT_SYSCALL_ENTER || call_gave(c),
-	(uint64_t)(uint32_t)c->args[a->i + 1] * 8)
-CAPTURE(epoll_event, phase == AT_SYSCALL_ENTER, c->arch->epoll_size)
-CAPTURE(epoll_events, phase == AT_SYSCALL_EXIT && call_gave(c),
-	(uint64_t)c->ret * c->arch->epoll_size)
-CAPTURE(read_buf, phase == AT_SYSCALL_EXIT && call_gave(c), (uint64_t)c->ret)
-/* the pointers only, for their number: environments may hold secrets */
-CAPTURE(envp, phase == AT_SYSCALL_ENTER, (ENVP_MAX + 1) * c->arch->word)
+CAPTURE(path, if (phase == AT_SYSCALL_ENTER) capture_string(c, phase, arg_word(a), m))
+CAPTURE(attr, attr_capture(c, phase, arg_word(a), m, a->names))
+CAPTURE(ioctl_arg, ioctl_capture(c, phase, arg_word(a), m, a->names))
+CAPTURE(sigset, if (phase == AT_SYSCALL_ENTER) capture_bytes(c, phase, arg_word(a), 8, m))
+CAPTURE(time, if (phase == AT_SYSCALL_ENTER || call_gave(c))
+		capture_bytes(c, phase, arg_word(a), 16, m))
+CAPTURE(pollfds, if (phase == AT_SYSCALL_ENTER || call_gave(c))
+		capture_bytes(c, phase, arg_word(a), (uint64_t)(uint32_t)c->args[a->i + 1] * 8, m))
+CAPTURE(epoll_event, if (phase == AT_SYSCALL_ENTER)
+		capture_bytes(c, phase, arg_word(a), c->arch->epoll_size, m))
+CAPTURE(epoll_events, if (phase == AT_SYSCALL_EXIT && call_gave(c))
+		capture_bytes(c, phase, arg_word(a), (uint64_t)c->ret * c->arch->epoll_size, m))
+CAPTURE(read_buf, if (phase == AT_SYSCALL_EXIT && call_gave(c))
+		capture_bytes(c, phase, arg_word(a), (uint64_t)c->ret, m))
+/* The pointers only, for their number: environments may hold secrets. */
+CAPTURE(envp, if (phase == AT_SYSCALL_ENTER)
+		capture_bytes(c, phase, arg_word(a), (ENVP_MAX + 1) * c->arch->word, m))
 
 EMIT(uint, sink_uint(s, arg_name(a), (uint32_t)arg_value(a)))
 EMIT(sint, sink_sint(s, arg_name(a), call_int(a->call, a->i)))
@@ -77,20 +82,7 @@ static void emit_dirfd(const struct arg *a, struct sink *s)
 
 EMIT(size, sink_uint(s, arg_name(a), arg_word(a)))
 
-static void capture_path(const struct arg *a, struct call *c,
-			 enum call_phase phase, const struct mem *m)
-{
-	if (phase == AT_SYSCALL_ENTER)
-		capture_string(c, phase, arg_word(a), m);
-}
-
 EMIT(path, call_emit_path(a->call, AT_SYSCALL_ENTER, arg_name(a), arg_word(a), s))
-
-static void capture_attr(const struct arg *a, struct call *c,
-			 enum call_phase phase, const struct mem *m)
-{
-	attr_capture(c, phase, arg_word(a), m, a->names);
-}
 
 EMIT(attr, attr_emit(a->call, AT_SYSCALL_ENTER, arg_name(a), arg_word(a), a->names, s))
 
@@ -136,12 +128,6 @@ static void emit_group_fd(const struct arg *a, struct sink *s)
 }
 
 EMIT(ioctl_request, ioctl_emit_request(a->call, arg_name(a), s))
-
-static void capture_ioctl_arg(const struct arg *a, struct call *c,
-			      enum call_phase phase, const struct mem *m)
-{
-	ioctl_capture(c, phase, arg_word(a), m, a->names);
-}
 
 EMIT(ioctl_arg, ioctl_emit_arg(a->call, arg_name(a), arg_word(a), a->names, s))
 

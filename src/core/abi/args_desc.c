@@ -5,8 +5,6 @@
 
 #include "core/abi/args.h"
 #include "core/abi/bpf.h"
-#include "core/abi/call.h"
-#include "core/abi/call_decode.h"
 #include "core/abi/layout.h"
 #include "core/abi/layout_emit.h"
 #include "core/abi/read_format.h"
@@ -89,24 +87,6 @@ void arg_capture_read_iov(const struct arg *a, struct call *c,
 	}
 }
 
-/* Write a single iovec, the usual case, with the data read in place of its address. */
-static void iov_emit_single(const struct arg *a, uint64_t base, uint64_t iov_len,
-			    struct sink *s)
-{
-	size_t len;
-	const uint8_t *p = call_bytes(a->call, AT_SYSCALL_EXIT, base, iov_len, &len);
-
-	sink_begin(s, arg_name(a), SINK_ARRAY);
-	sink_begin(s, NULL, SINK_OBJECT);
-	if (p)
-		emit_content(a, "iov_base", p, len, s);
-	else
-		sink_addr(s, "iov_base", base);
-	sink_uint(s, "iov_len", iov_len);
-	sink_end(s);
-	sink_end(s);
-}
-
 /* Join the buffers before decoding, as counts may be spread over them. */
 static void iov_emit_joined(const struct arg *a, struct sink *s)
 {
@@ -131,6 +111,7 @@ static void iov_emit_joined(const struct arg *a, struct sink *s)
 
 void arg_emit_read_iov(const struct arg *a, struct sink *s)
 {
+	bool filled = !a->call->failed && a->call->returned && a->call->ret > 0;
 	uint64_t base, len, n = (uint32_t)a->call->args[a->i + 1], i;
 	uint64_t shown = s->full || iov_count(a) < SHORT_IOV ? iov_count(a) : SHORT_IOV;
 
@@ -138,17 +119,22 @@ void arg_emit_read_iov(const struct arg *a, struct sink *s)
 		call_emit_unreadable(arg_name(a), arg_word(a), s);
 		return;
 	}
-	if (!a->call->failed && a->call->returned && a->call->ret > 0) {
-		if (iov_count(a) == 1)
-			iov_emit_single(a, base, len, s);
-		else
-			iov_emit_joined(a, s);
+	if (filled && n != 1) {
+		iov_emit_joined(a, s);
 		return;
 	}
 	sink_begin(s, arg_name(a), SINK_ARRAY);
 	for (i = 0; i < shown && iov_at(a, i, &base, &len); i++) {
+		size_t got;
+		const uint8_t *p = filled ? call_bytes(a->call, AT_SYSCALL_EXIT, base, len, &got) :
+					    NULL;
+
 		sink_begin(s, NULL, SINK_OBJECT);
-		sink_addr(s, "iov_base", base);
+		/* of a single buffer, the usual case, the data in place of its address */
+		if (p)
+			emit_content(a, "iov_base", p, got, s);
+		else
+			sink_addr(s, "iov_base", base);
 		sink_uint(s, "iov_len", len);
 		sink_end(s);
 	}
@@ -170,13 +156,10 @@ void arg_capture_fcntl_arg(const struct arg *a, struct call *c,
 
 static void emit_owner(const struct arg *a, enum call_phase phase, struct sink *s)
 {
-	size_t len;
-	const uint8_t *p = call_bytes(a->call, phase, arg_word(a), 8, &len);
+	const uint8_t *p = call_bytes_or_note(a->call, phase, arg_name(a), arg_word(a), 8, s);
 
-	if (!p || len < 8) {
-		call_emit_unreadable(arg_name(a), arg_word(a), s);
+	if (!p)
 		return;
-	}
 	sink_begin(s, arg_name(a), SINK_OBJECT);
 	sink_enum(s, "type", &xlat_f_owner_type, load_uint(p, 4));
 	sink_sint(s, "pid", (int32_t)load_uint(p + 4, 4));

@@ -2,13 +2,10 @@
 /* Arguments of the calls that wait for descriptors. */
 #include "core/abi/args.h"
 
-#include <stdio.h>
 #include <string.h>
 
-#include "core/abi/call.h"
 #include "core/abi/layout.h"
 #include "core/abi/strings.h"
-#include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
@@ -139,14 +136,12 @@ static void emit_time(const struct arg *a, enum call_phase phase, const char *ke
 		      struct sink *s)
 {
 	enum arg_kind kind = arg_desc(a)->kind;
-	size_t len, word = kind == ARG_TIMESPEC64 ? 8 : a->call->arch->word;
+	size_t word = kind == ARG_TIMESPEC64 ? 8 : a->call->arch->word;
 	const char *sub = kind == ARG_TIMEVAL ? "tv_usec" : "tv_nsec";
-	const uint8_t *p = call_bytes(a->call, phase, arg_word(a), 2 * word, &len);
+	const uint8_t *p = call_bytes_or_note(a->call, phase, key, arg_word(a), 2 * word, s);
 
-	if (!p || len < 2 * word) {
-		call_emit_unreadable(key, arg_word(a), s);
+	if (!p)
 		return;
-	}
 	sink_begin(s, key, SINK_OBJECT);
 	if (word == 4) {
 		sink_sint(s, "tv_sec", (int32_t)load_uint(p, 4));
@@ -177,25 +172,25 @@ void arg_result_time(const struct arg *a, struct sink *s)
 
 static void emit_mask(const struct arg *a, const char *key, uint64_t addr, struct sink *s)
 {
-	size_t len;
-	const uint8_t *p = call_bytes(a->call, AT_SYSCALL_ENTER, addr, 8, &len);
-	char text[sizeof(struct text_line) + 8], name[32];
-	struct text_line names;
+	const uint8_t *p = call_bytes_or_note(a->call, AT_SYSCALL_ENTER, key, addr, 8, s);
+	struct buf text = { 0 };
 	uint64_t mask, listed;
+	char name[32];
+	size_t head;
 
-	if (!p || len < 8) {
-		call_emit_unreadable(key, addr, s);
+	if (!p)
 		return;
-	}
 	mask = load_uint(p, 8);
 	/* for large masks the complement is shorter */
 	listed = __builtin_popcountll(mask) > 32 ? ~mask : mask;
-	text_line_start(&names);
+	buf_adds(&text, listed == mask ? "[" : "~[");
+	head = text.len;
 	for (int sig = 1; sig <= 64; sig++)
 		if (listed >> (sig - 1) & 1 && signal_name(sig, name, sizeof(name)))
-			text_line_join(&names, " ", "%s", name + strlen("SIG"));
-	snprintf(text, sizeof(text), "%s[%s]", listed == mask ? "" : "~", names.text);
-	sink_symbol(s, key, text);
+			buf_addf(&text, "%s%s", text.len > head ? " " : "", name + strlen("SIG"));
+	buf_addc(&text, ']');
+	sink_symbol(s, key, buf_str(&text));
+	buf_free(&text);
 }
 
 void arg_emit_sigset(const struct arg *a, struct sink *s)
@@ -203,37 +198,29 @@ void arg_emit_sigset(const struct arg *a, struct sink *s)
 	emit_mask(a, arg_name(a), arg_word(a), s);
 }
 
-/* Return the pair {address of a mask, its size}, or NULL if it was not readable. */
-static const uint8_t *sigset_pair(const struct arg *a)
-{
-	size_t len, want = 2u * a->call->arch->word;
-	const uint8_t *p = call_bytes(a->call, AT_SYSCALL_ENTER, arg_word(a), want, &len);
-
-	return len < want ? NULL : p;
-}
-
 void arg_capture_sigset_pair(const struct arg *a, struct call *c,
 			     enum call_phase phase, const struct mem *m)
 {
+	size_t len, want = 2u * c->arch->word;
 	const uint8_t *pair;
 
 	if (phase != AT_SYSCALL_ENTER)
 		return;
-	capture_bytes(c, phase, arg_word(a), 2u * c->arch->word, m);
-	pair = sigset_pair(a);
-	if (pair)
+	capture_bytes(c, phase, arg_word(a), want, m);
+	/* {address of a mask, its size} */
+	pair = call_bytes(c, phase, arg_word(a), want, &len);
+	if (len == want)
 		capture_bytes(c, phase, load_uint(pair, c->arch->word), 8, m);
 }
 
 void arg_emit_sigset_pair(const struct arg *a, struct sink *s)
 {
-	const uint8_t *pair = sigset_pair(a);
 	size_t word = a->call->arch->word;
+	const uint8_t *pair = call_bytes_or_note(a->call, AT_SYSCALL_ENTER, arg_name(a),
+						 arg_word(a), 2 * word, s);
 
-	if (!pair) {
-		call_emit_unreadable(arg_name(a), arg_word(a), s);
+	if (!pair)
 		return;
-	}
 	sink_begin(s, arg_name(a), SINK_OBJECT);
 	emit_mask(a, "sigmask", load_uint(pair, word), s);
 	sink_uint(s, "sigsetsize", load_uint(pair + word, word));
@@ -258,12 +245,11 @@ static void emit_one_epoll(const uint8_t *p, size_t size, struct sink *s)
 
 void arg_emit_epoll_event(const struct arg *a, struct sink *s)
 {
-	size_t len, size = a->call->arch->epoll_size;
-	const uint8_t *p = call_bytes(a->call, AT_SYSCALL_ENTER, arg_word(a), size, &len);
+	size_t size = a->call->arch->epoll_size;
+	const uint8_t *p = call_bytes_or_note(a->call, AT_SYSCALL_ENTER, arg_name(a), arg_word(a),
+					      size, s);
 
-	if (!p || len < size)
-		call_emit_unreadable(arg_name(a), arg_word(a), s);
-	else
+	if (p)
 		emit_one_epoll(p, size, s);
 }
 

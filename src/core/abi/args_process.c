@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "core/abi/call.h"
 #include "core/abi/layout.h"
 #include "core/abi/layout_emit.h"
 #include "core/abi/strings.h"

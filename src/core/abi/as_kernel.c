@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/abi/layout.h"
 #include "core/lib/buf.h"
@@ -29,16 +28,11 @@ static void offer(const struct offering *o, const char *name, uint32_t since)
 
 static void offer_value(const struct offering *o, const struct xlat *x, uint64_t v)
 {
-	const struct xlat_entry *e;
-	size_t at = 0;
+	const struct xlat_entry *e = x->kind == XLAT_FLAGS ? NULL : xlat_find(x, v);
 
-	if (x->kind != XLAT_FLAGS) {
-		e = xlat_find(x, v);
-		if (e)
-			offer(o, e->name, e->since);
-		return;
-	}
-	while ((e = xlat_next_flag(x, &v, &at)))
+	if (e)
+		offer(o, e->name, e->since);
+	for (size_t at = 0; x->kind == XLAT_FLAGS && (e = xlat_next_flag(x, &v, &at));)
 		offer(o, e->name, e->since);
 }
 
@@ -80,27 +74,19 @@ struct open_need open_need(const uint8_t *attr, size_t len, uint64_t flags)
 	return newest;
 }
 
-/*
- * Privilege checks are left to the running kernel.  So are limits, which are the same in
- * both kernels: checks behind them do not decide.
- */
-static struct rule_machine of_anybody(const struct rule_machine *here)
-{
-	struct rule_machine m = *here;
-
-	m.paranoid = -1;
-	m.caps = ~0ULL;
-	m.caps_unread = 0;
-	return m;
-}
-
 void as_kernel_init(struct as_kernel *k, uint32_t release, const struct rule_machine *here)
 {
 	struct rule_machine *m = &k->then;
 
-	*k = (struct as_kernel){
-		.release = release, .then = of_anybody(here), .today = of_anybody(here),
-	};
+	*k = (struct as_kernel){ .release = release, .today = *here };
+	/*
+	 * Privilege checks are left to the running kernel.  So are limits, which are the same in
+	 * both kernels: checks behind them do not decide.
+	 */
+	k->today.paranoid = -1;
+	k->today.caps = ~0ULL;
+	k->today.caps_unread = 0;
+	*m = k->today;
 	k->pmus = xcalloc(here->npmus + 1, sizeof(*k->pmus));
 	m->pmus = k->pmus;
 	m->npmus = 0;
@@ -141,16 +127,6 @@ static void add_newer_of(const struct as_kernel *k, const struct xlat *x, uint64
 		add_newer(k, e->name, xlat_since(e, k->release), out);
 }
 
-static bool is_about(const struct rule_desc *d, const char *name)
-{
-	size_t len = strlen(name);
-
-	for (const char *at = d->fields; (at = strstr(at, name)); at += len)
-		if ((at == d->fields || at[-1] == ',') && (!at[len] || at[len] == ','))
-			return true;
-	return false;
-}
-
 /* Append the features of the call that the check is about and the older kernel lacks. */
 static void newer_than(const struct as_kernel *k, const struct rule_ask *ask,
 		       const struct rule_desc *d, struct buf *out)
@@ -164,13 +140,13 @@ static void newer_than(const struct as_kernel *k, const struct rule_ask *ask,
 
 		if (v && members && f->kind != FIELD_RESERVED)
 			add_newer(k, f->name, f->since, out);
-		if (f->xlat && !members && is_about(d, f->name))
+		if (f->xlat && !members && rules_place(d, f->name) >= 0)
 			add_newer_of(k, f->xlat, v, out);
 	}
 	if (d->id == RULE_SOFTWARE_CONFIG || d->id == RULE_SOFTWARE_NONE)
 		add_newer_of(k, &xlat_perf_sw_ids,
 			     layout_get(l, ATTR_CONFIG, ask->attr, ask->len), out);
-	if (is_about(d, "flags"))
+	if (rules_place(d, "flags") >= 0)
 		add_newer_of(k, &xlat_perf_event_open_flags, ask->flags, out);
 }
 

@@ -189,27 +189,24 @@ static void config(struct listing *l)
 		change_offer(l, CHANGE_EVENT, 0, 1);
 }
 
-/* List published sizes: the kernel's, and those next to the current one. */
+/* List published sizes. */
 static void size(struct listing *l)
 {
 	const struct xlat *x = l->field->xlat;
-	uint64_t own = l->machine->attr_size;
-	uint64_t readable = 0, above = 0;
+	/* the kernel's, the one that can be read, and the next */
+	uint64_t sizes[] = { l->machine->attr_size, 0, 0 };
 
 	for (size_t i = 0; i < x->n; i++) {
 		uint64_t v = x->entries[i].value;
 
 		if (v <= l->ask->len && v < l->value)
-			readable = v;
-		if (v > l->value && !above)
-			above = v;
+			sizes[1] = v;
+		if (v > l->value && !sizes[2])
+			sizes[2] = v;
 	}
-	if (own)
-		change_offer(l, CHANGE_FIX, own, change_distance(own, l->value));
-	if (readable && readable != own)
-		change_offer(l, CHANGE_FIX, readable, change_distance(readable, l->value));
-	if (above && above != own)
-		change_offer(l, CHANGE_FIX, above, change_distance(above, l->value));
+	for (size_t i = 0; i < 3; i++)
+		if (sizes[i] && (!i || sizes[i] != sizes[0]))
+			change_offer(l, CHANGE_FIX, sizes[i], change_distance(sizes[i], l->value));
 }
 
 static void change_member(struct listing *l)

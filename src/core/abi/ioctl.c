@@ -5,11 +5,7 @@
 
 #include "core/abi/attr.h"
 #include "core/abi/bpf.h"
-#include "core/abi/call.h"
 #include "core/abi/strings.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 /* The kernel refuses more ids than this (BPF_TRACE_MAX_PROGS). */
 #define QUERY_BPF_MAX_IDS 64
@@ -94,22 +90,6 @@ void ioctl_emit_request(const struct call *c, const char *key, struct sink *s)
 			   (unsigned int)one.value & 0xff, (unsigned int)one.value >> 16 & 0x3fff);
 }
 
-/* Write a pointer to a u64 as the value in brackets, as strace does. */
-static void emit_u64(const struct call *c, enum call_phase phase,
-		     const char *key, uint64_t arg, struct sink *s)
-{
-	size_t len;
-	const uint8_t *p = call_bytes(c, phase, arg, 8, &len);
-
-	if (!p || len < 8) {
-		call_emit_unreadable(key, arg, s);
-		return;
-	}
-	sink_begin(s, key, SINK_ARRAY);
-	sink_uint(s, NULL, load_uint(p, 8));
-	sink_end(s);
-}
-
 /* Write the kernel's answer, or of a failed call only what the caller passed. */
 static void emit_query(const struct call *c, const char *key, uint64_t arg, struct sink *s)
 {
@@ -178,6 +158,7 @@ void ioctl_emit_arg(const struct call *c, const char *key, uint64_t arg,
 		    const struct names *n, struct sink *s)
 {
 	const struct ioctl_desc *d = ioctl_of(c);
+	const uint8_t *p;
 
 	if (!d) {
 		sink_hex(s, key, arg);
@@ -198,11 +179,18 @@ void ioctl_emit_arg(const struct call *c, const char *key, uint64_t arg,
 		emit_query(c, key, arg, s);
 		break;
 	default:
-		if (d->dir == IOCTL_OUT && c->failed)
+		if (d->dir == IOCTL_OUT && c->failed) {
 			sink_addr(s, key, arg);
-		else
-			emit_u64(c, d->dir == IOCTL_OUT ? AT_SYSCALL_EXIT : AT_SYSCALL_ENTER,
-				 key, arg, s);
+			break;
+		}
+		p = call_bytes_or_note(c, d->dir == IOCTL_OUT ? AT_SYSCALL_EXIT : AT_SYSCALL_ENTER,
+				       key, arg, 8, s);
+		if (!p)
+			break;
+		/* a pointer to a u64 is the value in brackets, as strace does */
+		sink_begin(s, key, SINK_ARRAY);
+		sink_uint(s, NULL, load_uint(p, 8));
+		sink_end(s);
 	}
 }
 

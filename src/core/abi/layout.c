@@ -10,14 +10,12 @@
 uint64_t load_uint(const void *bytes, size_t width)
 {
 	uint64_t v = 0;
-	uint8_t u8;
 	uint16_t u16;
 	uint32_t u32;
 
 	switch (width) {
 	case 1:
-		memcpy(&u8, bytes, sizeof(u8));
-		return u8;
+		return *(const uint8_t *)bytes;
 	case 2:
 		memcpy(&u16, bytes, sizeof(u16));
 		return u16;

@@ -6,6 +6,7 @@
 
 #include "core/abi/bpf.h"
 #include "core/abi/strings.h"
+#include "core/lib/buf.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
@@ -21,25 +22,31 @@ static int64_t sign_extend(uint64_t v, const struct field *f)
 	return bits == 64 ? (int64_t)v : (int64_t)(v << (64 - bits)) >> (64 - bits);
 }
 
+/* Append the names in a mask without their first skip letters, and bits without a name. */
+static void add_names(const struct xlat *x, size_t skip, uint64_t v, struct buf *out)
+{
+	const struct xlat_entry *e;
+	size_t at = 0;
+
+	while ((e = xlat_next_flag(x, &v, &at)))
+		buf_addf(out, "%s%s", out->len ? "|" : "", e->name + skip);
+	if (v || !out->len)
+		buf_addf(out, "%s0x%llx", out->len ? "|" : "", (unsigned long long)v);
+}
+
 /* Write a mask of perf registers as a number, with a note of their names. */
 static void field_emit_regs(const struct walk *w, const struct field *f, uint64_t v,
 			    struct sink *s)
 {
 	const struct xlat *regs = w->arch ? w->arch->regs : f->xlat;
-	const struct xlat_entry *e;
-	struct text_line names;
-	uint64_t rest = v;
-	size_t at = 0;
+	struct buf names = { 0 };
 
 	sink_hex(s, f->name, v);
 	if (!v || !regs)
 		return;
-	text_line_start(&names);
-	while ((e = xlat_next_flag(regs, &rest, &at)))
-		text_line_join(&names, "|", "%s", e->name + strlen(regs->prefix));
-	if (rest)
-		text_line_join(&names, "|", "0x%llx", (unsigned long long)rest);
-	sink_note(s, "registers", names.text);
+	add_names(regs, strlen(regs->prefix), v, &names);
+	sink_note(s, "registers", buf_str(&names));
+	buf_free(&names);
 }
 
 /* Write a number with a note of its meaning in the table. */
@@ -304,32 +311,27 @@ static void note_was(const struct walk *w, const struct field *f, struct sink *s
 {
 	uint64_t v = field_get(f, w->before, w->before_len);
 	const struct xlat *x = f->xlat;
-	const struct xlat_entry *e;
-	struct text_line names;
-	size_t at = 0;
+	struct buf was = { 0 };
 	bool decimal;
 
 	if (f->kind == FIELD_CONFIG)
 		x = attr_config_values(layout_get(w->layout, ATTR_TYPE, w->before,
 						  w->before_len));
-	text_line_start(&names);
 	if (f->kind == FIELD_FLAGS) {
-		while ((e = xlat_next_flag(f->xlat, &v, &at)))
-			text_line_join(&names, "|", "%s", e->name);
-		if (v || !names.len)
-			text_line_join(&names, "|", "0x%llx", (unsigned long long)v);
+		add_names(f->xlat, 0, v, &was);
 	} else if (f->kind != FIELD_WORDS && x && xlat_name(x, v)) {
-		text_line_join(&names, "", "%s", xlat_name(x, v));
+		buf_adds(&was, xlat_name(x, v));
 	} else if (f->kind == FIELD_STRING) {
-		text_line_join(&names, "", "another");
+		buf_adds(&was, "another");
 	} else if (f->kind == FIELD_SINT || f->kind == FIELD_ENUM) {
-		text_line_join(&names, "", "%lld", (long long)sign_extend(v, f));
+		buf_addf(&was, "%lld", (long long)sign_extend(v, f));
 	} else {
 		decimal = f->kind == FIELD_UINT || f->kind == FIELD_BOOL ||
 			  f->kind == FIELD_WORDS || f->kind == FIELD_SIZE || f->kind == FIELD_PMU;
-		text_line_join(&names, "", decimal ? "%llu" : "0x%llx", (unsigned long long)v);
+		buf_addf(&was, decimal ? "%llu" : "0x%llx", (unsigned long long)v);
 	}
-	sink_notef(s, "was", "was %s", names.text);
+	sink_notef(s, "was", "was %s", buf_str(&was));
+	buf_free(&was);
 }
 
 void layout_emit(const struct walk *w, struct sink *s)

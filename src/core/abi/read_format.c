@@ -81,29 +81,22 @@ static void read_emit_group(struct reader *r, uint64_t format, const struct name
 	sink_end(s);
 }
 
-static void read_emit_single(struct reader *r, uint64_t format, const struct names *n,
-			     struct sink *s)
-{
-	struct read_value t = { 0 };
-
-	if (!read_take(r, true, "value", &t.value, s) || !read_take_times(r, format, &t, s))
-		return;
-	if (format & PERF_FORMAT_TOTAL_TIME_ENABLED &&
-	    format & PERF_FORMAT_TOTAL_TIME_RUNNING)
-		note_scaled(&t, s);
-	read_emit_id_lost(r, format, n, s);
-}
-
 void read_format_emit(const uint8_t *bytes, size_t len, uint64_t read_format,
 		      const char *key, const struct names *n, struct sink *s)
 {
 	struct reader r = { bytes, bytes + len };
+	struct read_value v = { 0 };
 
 	sink_begin(s, key, SINK_OBJECT);
-	if (read_format & PERF_FORMAT_GROUP)
+	if (read_format & PERF_FORMAT_GROUP) {
 		read_emit_group(&r, read_format, n, s);
-	else
-		read_emit_single(&r, read_format, n, s);
+	} else if (read_take(&r, true, "value", &v.value, s) &&
+		   read_take_times(&r, read_format, &v, s)) {
+		if (read_format & PERF_FORMAT_TOTAL_TIME_ENABLED &&
+		    read_format & PERF_FORMAT_TOTAL_TIME_RUNNING)
+			note_scaled(&v, s);
+		read_emit_id_lost(&r, read_format, n, s);
+	}
 	if (r.p < r.end)
 		sink_bytes(s, "rest", r.p, (size_t)(r.end - r.p), false);
 	sink_end(s);

@@ -413,14 +413,15 @@ static void record_head_get(struct record *r)
 	r->size = (uint16_t)header_get(PERF_EVENT_HEADER_SIZE, r->bytes);
 }
 
+static const struct record_hooks no_hooks;
+
 size_t record_emit(const uint8_t *bytes, size_t len,
 		   const struct record_format *f, const struct names *n,
 		   struct sink *s, const struct record_hooks *hooks)
 {
-	static const struct record_hooks none;
 	struct record r = {
 		.bytes = bytes, .at = RECORD_HEADER, .pid = -1, .format = f,
-		.names = n, .hooks = hooks ? hooks : &none, .s = s,
+		.names = n, .hooks = hooks ? hooks : &no_hooks, .s = s,
 	};
 	size_t used = 0;
 
@@ -440,11 +441,10 @@ size_t record_emit(const uint8_t *bytes, size_t len,
 void swap_record(uint8_t *bytes, size_t len, const struct record_format *f,
 		 const struct record_hooks *hooks)
 {
-	static const struct record_hooks none;
 	struct sink s = { .ops = &sink_null_ops };
 	struct record r = {
 		.bytes = bytes, .swap = bytes, .at = RECORD_HEADER, .pid = -1, .format = f,
-		.hooks = hooks ? hooks : &none, .s = &s,
+		.hooks = hooks ? hooks : &no_hooks, .s = &s,
 	};
 	const struct layout *fixed;
 

@@ -87,4 +87,3 @@ size_t callchain_need(const struct record *r, size_t at);
 
 void read_emit(struct record *r, const char *key, const uint8_t *p, size_t len);
 void callchain_emit(struct record *r, const char *key, const uint8_t *p, size_t len);
-

@@ -17,6 +17,7 @@ static struct rule_input input_of(const struct rule_ask *ask)
 {
 	struct rule_input in = {
 		.ask = ask, .machine = &ask->facts->machine, .target = &ask->facts->target,
+		.group = &ask->facts->target.group,
 		.cgroup = ask->flags & PERF_FLAG_PID_CGROUP,
 	};
 

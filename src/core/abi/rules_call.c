@@ -190,11 +190,11 @@ PREDICATE(lockdown,
 PREDICATE(cgroup_target, refuses_if(in->cgroup && (in->ask->pid == -1 || in->ask->cpu == -1)))
 PREDICATE(no_descriptor, refuses_unless(in->target->descriptor))
 PREDICATE(group_not_event,
-	  in->ask->group_fd == -1 ? RULE_PASSES : refuses_unless(in->target->group.event))
+	  in->ask->group_fd == -1 ? RULE_PASSES : refuses_unless(in->group->event))
 
 int rule_group_gone(const struct rule_input *in)
 {
-	enum fact alive = in->ask->group_fd == -1 ? FACT_YES : in->target->group.alive;
+	enum fact alive = in->ask->group_fd == -1 ? FACT_YES : in->group->alive;
 	static const uint32_t updates[] = { KVER(6, 12, 108), 0 };
 	uint32_t release = in->machine->release;
 
@@ -298,15 +298,10 @@ PREDICATE(cpu_offline,
 /* The maximum size of a group read, in bytes. */
 enum { READ_MAX = 16384 };
 
-static const struct rule_group *group(const struct rule_input *in)
-{
-	return &in->target->group;
-}
-
 /* Return a member of the attr of the group_fd event. */
 static uint64_t of_other(const struct rule_input *in, unsigned int index)
 {
-	return layout_get(&layout_perf_event_attr, index, group(in)->attr, group(in)->len);
+	return layout_get(&layout_perf_event_attr, index, in->group->attr, in->group->len);
 }
 
 /* If the check applies, refuse events that differ; the other's value may be unknown. */
@@ -314,19 +309,19 @@ static int refuses_difference(const struct rule_input *in, bool asked, bool diff
 {
 	if (!asked)
 		return RULE_PASSES;
-	return group(in)->attr ? refuses_if(differ) : RULE_UNKNOWN;
+	return in->group->attr ? refuses_if(differ) : RULE_UNKNOWN;
 }
 
 static int refuses_another_cpu(const struct rule_input *in, bool asked)
 {
-	if (asked && group(in)->cpu == RULE_CPU_UNKNOWN)
+	if (asked && in->group->cpu == RULE_CPU_UNKNOWN)
 		return RULE_UNKNOWN;
-	return refuses_difference(in, asked, group(in)->cpu != in->ask->cpu);
+	return refuses_difference(in, asked, in->group->cpu != in->ask->cpu);
 }
 
 static bool rule_differs(const struct rule_input *in, unsigned int index)
 {
-	return group(in)->attr && of_other(in, index) != rule_get(in, index);
+	return in->group->attr && of_other(in, index) != rule_get(in, index);
 }
 
 static bool clocks_differ(const struct rule_input *in)
@@ -340,11 +335,11 @@ PREDICATE(group_inherit,
 
 /* A leader with a cgroup may have members without one. */
 PREDICATE(group_cgroup,
-	  in->grouped && in->cgroup ? refuses_unless(group(in)->same_cgroup) : RULE_PASSES)
-PREDICATE(group_member, in->grouped ? refuses_unless(group(in)->leads) : RULE_PASSES)
+	  in->grouped && in->cgroup ? refuses_unless(in->group->same_cgroup) : RULE_PASSES)
+PREDICATE(group_member, in->grouped ? refuses_unless(in->group->leads) : RULE_PASSES)
 PREDICATE(group_clock, refuses_difference(in, in->grouped, clocks_differ(in)))
 PREDICATE(group_cpu, refuses_another_cpu(in, in->grouped))
-PREDICATE(group_task, in->grouped ? refuses_unless(group(in)->same_task) : RULE_PASSES)
+PREDICATE(group_task, in->grouped ? refuses_unless(in->group->same_task) : RULE_PASSES)
 PREDICATE(group_pinned,
 	  refuses_if(in->grouped && (rule_get(in, ATTR_PINNED) || rule_get(in, ATTR_EXCLUSIVE))))
 
@@ -359,9 +354,9 @@ int rule_group_pmu(const struct rule_input *in)
 
 	if (!in->grouped || !in->pmu || is_software(in->pmu))
 		return RULE_PASSES;
-	if (!group(in)->attr)
+	if (!in->group->attr)
 		return RULE_UNKNOWN;
-	other = rules_pmu(in->machine, group(in)->attr, group(in)->len);
+	other = rules_pmu(in->machine, in->group->attr, in->group->len);
 	if (!other && in->machine->pmus_known != FACT_YES)
 		return RULE_UNKNOWN;
 	return refuses_if(other && other != in->pmu && !is_software(other));
@@ -371,12 +366,12 @@ int rule_group_pmu(const struct rule_input *in)
 
 PREDICATE(output_cpu, refuses_another_cpu(in, in->output))
 PREDICATE(output_task,
-	  in->output && in->ask->cpu == -1 ? refuses_unless(group(in)->same_task) : RULE_PASSES)
+	  in->output && in->ask->cpu == -1 ? refuses_unless(in->group->same_task) : RULE_PASSES)
 
 PREDICATE(output_clock, refuses_difference(in, in->output, clocks_differ(in)))
 PREDICATE(output_backward,
 	  refuses_difference(in, in->output, rule_differs(in, ATTR_WRITE_BACKWARD)))
-PREDICATE(output_ring, in->output ? refuses_unless(group(in)->ring) : RULE_PASSES)
+PREDICATE(output_ring, in->output ? refuses_unless(in->group->ring) : RULE_PASSES)
 
 /* Size and AUX --------------------------------------------------------------------- */
 
@@ -401,14 +396,14 @@ static uint64_t rule_read_size(uint64_t format, uint64_t n)
 int rule_group_size(const struct rule_input *in)
 {
 	/* the leader, its siblings, and the new event */
-	uint64_t n = group(in)->siblings + 2;
+	uint64_t n = in->group->siblings + 2;
 
 	if (!in->grouped)
 		return RULE_PASSES;
-	if (!group(in)->attr)
+	if (!in->group->attr)
 		return RULE_UNKNOWN;
 	for (uint32_t format = 0; format < 32; format++)
-		if (group(in)->formats >> format & 1 && rule_read_size(format, n) > READ_MAX)
+		if (in->group->formats >> format & 1 && rule_read_size(format, n) > READ_MAX)
 			return RULE_REFUSES;
 	return refuses_if(rule_read_size(rule_get(in, ATTR_READ_FORMAT), n) > READ_MAX ||
 			  rule_read_size(of_other(in, ATTR_READ_FORMAT), n) > READ_MAX);
@@ -423,9 +418,9 @@ int rule_aux_leader(const struct rule_input *in)
 		return RULE_PASSES;
 	if (!in->grouped)
 		return RULE_REFUSES;
-	if (!group(in)->attr)
+	if (!in->group->attr)
 		return RULE_UNKNOWN;
-	leader = rules_pmu(in->machine, group(in)->attr, group(in)->len);
+	leader = rules_pmu(in->machine, in->group->attr, in->group->len);
 	/* no fully described PMU writes AUX data */
 	return leader && leader->desc && !(leader->desc->traits & PMU_TRAIT_OWN_CHECKS) ?
 	       RULE_REFUSES : RULE_UNKNOWN;

@@ -15,6 +15,7 @@ struct rule_input {
 	const struct rule_ask *ask;
 	const struct rule_machine *machine;
 	const struct rule_target *target;
+	const struct rule_group *group; /* of the target */
 	uint32_t size;		/* attr.size, where 0 means 64 */
 	size_t len;		/* bytes of the attr that count */
 	bool task, cgroup;	/* pid names a task, a cgroup; neither: CPUs */

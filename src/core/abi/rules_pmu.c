@@ -161,9 +161,7 @@ static int unless_pmu_can(const struct rule_input *in, bool asked)
 /* Refuse the event if the PMU has the trait. */
 static int unless_not(const struct rule_input *in, uint64_t trait)
 {
-	enum fact f = in->pmu ? rule_trait(in, trait) : FACT_NO;
-
-	return f == FACT_NO ? RULE_PASSES : f == FACT_YES ? RULE_REFUSES : RULE_UNKNOWN;
+	return in->pmu ? refuses_where(true, rule_trait(in, trait)) : RULE_PASSES;
 }
 
 int rule_no_exclude(const struct rule_input *in)

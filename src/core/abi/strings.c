@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "core/abi/strings.h"
 
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -14,29 +12,6 @@
 
 /* libc keeps the first two of the kernel's real-time signals for itself. */
 enum { KERNEL_RTMIN = 32, SIGNAL_MAX = 64 };
-
-void text_line_start(struct text_line *l)
-{
-	l->text[0] = '\0';
-	l->len = 0;
-}
-
-void text_line_join(struct text_line *l, const char *sep, const char *fmt, ...)
-{
-	size_t room = sizeof(l->text) - l->len;
-	va_list ap;
-	int n = 0;
-
-	if (l->len)
-		n = snprintf(l->text + l->len, room, "%s", sep);
-	l->len += (size_t)n < room ? (size_t)n : room - 1;
-	room = sizeof(l->text) - l->len;
-	va_start(ap, fmt);
-	n = vsnprintf(l->text + l->len, room, fmt, ap);
-	va_end(ap);
-	if (n > 0)
-		l->len += (size_t)n < room ? (size_t)n : room - 1;
-}
 
 const char *call_string(const struct call *c, enum call_phase phase,
 			uint64_t addr, size_t *len, bool *cut)
@@ -58,6 +33,18 @@ void call_emit_unreadable(const char *key, uint64_t addr, struct sink *s)
 	sink_addr(s, key, addr);
 	if (addr)
 		sink_note(s, "unreadable", "unreadable");
+}
+
+const uint8_t *call_bytes_or_note(const struct call *c, enum call_phase phase, const char *key,
+				  uint64_t addr, size_t want, struct sink *s)
+{
+	size_t len;
+	const uint8_t *p = call_bytes(c, phase, addr, want, &len);
+
+	if (p && len == want)
+		return p;
+	call_emit_unreadable(key, addr, s);
+	return NULL;
 }
 
 void call_emit_string(const struct call *c, enum call_phase phase,

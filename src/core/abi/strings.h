@@ -1,22 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Strings of a bounded length, strings that calls captured, and signals by name. */
+/* Strings that calls captured, and signals and errors by name. */
 #pragma once
 
 #include "core/abi/call.h"
 
 struct nearest;
-
-/* A line of bounded length; text beyond it is truncated. */
-struct text_line {
-	char text[640];
-	size_t len;
-};
-
-void text_line_start(struct text_line *l);
-
-/* Append text, preceded by sep unless the line is empty. */
-void text_line_join(struct text_line *l, const char *sep, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
 
 /*
  * Return the captured string at addr and its length without the NUL, or NULL if nothing
@@ -61,3 +49,10 @@ void emit_signal(const char *key, int sig, struct sink *s);
 
 /* Write an address with the note that its memory was not readable. */
 void call_emit_unreadable(const char *key, uint64_t addr, struct sink *s);
+
+/*
+ * Return the bytes at addr captured in that phase; if fewer than want were readable, write the
+ * address with that note, and return NULL.
+ */
+const uint8_t *call_bytes_or_note(const struct call *c, enum call_phase phase, const char *key,
+				  uint64_t addr, size_t want, struct sink *s);

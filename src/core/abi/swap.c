@@ -8,7 +8,6 @@
 #include "core/abi/bpf.h"
 #include "core/abi/ioctl.h"
 #include "core/abi/layout.h"
-#include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 

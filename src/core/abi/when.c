@@ -9,7 +9,6 @@
 #include "core/lib/die.h"
 #include "core/lib/nearest.h"
 #include "core/lib/scan_text.h"
-#include "xlat/tables.h"
 
 enum { WHEN_DEPTH = 64 };	/* nested brackets and ! */
 
@@ -163,15 +162,13 @@ static struct when *comparison(struct reader *r)
 	}
 	if (!w->field && !arg) {
 		unknown_name(r, start, len);
-		when_free(w);
-		return NULL;
+	} else {
+		w->op = take_op(r->c);
+		if (w->op == WHEN_TRUE || read_value(r, w, arg))
+			return w;
 	}
-	w->op = take_op(r->c);
-	if (w->op != WHEN_TRUE && !read_value(r, w, arg)) {
-		when_free(w);
-		return NULL;
-	}
-	return w;
+	when_free(w);
+	return NULL;
 }
 
 static struct when *any_of(struct reader *r);

@@ -77,15 +77,15 @@ const char *xlat_name(const struct xlat *x, uint64_t value)
 
 const struct xlat_entry *xlat_by_name(const struct xlat *x, const char *name)
 {
-	size_t prefix, i;
+	size_t prefix;
 
 	if (!x || !name)
 		return NULL;
-	for (i = 0; i < x->n; i++)
+	for (size_t i = 0; i < x->n; i++)
 		if (!strcmp(x->entries[i].name, name))
 			return &x->entries[i];
 	prefix = strlen(x->prefix);
-	for (i = 0; i < x->n; i++)
+	for (size_t i = 0; i < x->n; i++)
 		if (!strcmp(x->entries[i].name + prefix, name))
 			return &x->entries[i];
 	return NULL;
@@ -126,9 +126,8 @@ static bool outdone(const struct xlat *x, const struct xlat_entry *e,
 		    uint64_t v)
 {
 	uint64_t mask = entry_mask(x, e);
-	size_t i;
 
-	for (i = 0; i < x->n; i++) {
+	for (size_t i = 0; i < x->n; i++) {
 		const struct xlat_entry *o = &x->entries[i];
 		uint64_t wider = entry_mask(x, o);
 
@@ -156,9 +155,7 @@ const struct xlat_entry *xlat_next_flag(const struct xlat *x, uint64_t *rest,
 
 const struct layout *layout_by_name(const char *name)
 {
-	size_t i;
-
-	for (i = 0; name && layouts[i]; i++)
+	for (size_t i = 0; name && layouts[i]; i++)
 		if (!strcmp(layouts[i]->name, name))
 			return layouts[i];
 	return NULL;
@@ -208,9 +205,7 @@ void ioctl_offer(struct nearest *n)
 
 const struct call_desc *call_by_name(const char *name)
 {
-	size_t i;
-
-	for (i = 0; name && i < CALL_COUNT; i++)
+	for (size_t i = 0; name && i < CALL_COUNT; i++)
 		if (!strcmp(call_descs[i].name, name))
 			return &call_descs[i];
 	return NULL;
