@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "core/abi/layout_emit.h"
+#include "core/abi/layout.h"
 #include "formats/text/text.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"

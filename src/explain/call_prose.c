@@ -123,7 +123,7 @@ void story_needs(const struct story *s, const struct story_open *o, struct prose
 
 	judge_unlimited(&m, s->release, s->arch, s->names, o->attr, o->len);
 	prose_adds(p, "Requires Linux ");
-	release_since_text(as_kernel_oldest(&user.ask, &older), &p->text);
+	release_text(release_mainline(as_kernel_oldest(&user.ask, &older)), &p->text);
 	if (older.lacks)
 		prose_addf(p, ", which brought %s (older kernels refuse it)", older.because);
 	else if (older.error)

@@ -136,7 +136,7 @@ static void try_purpose(const struct story_text *t, const struct try *run,
 		prose_addf(p, " Purpose: %s.", purpose);
 	} else if (before && mine.since > had.since && tested) {
 		prose_addf(p, " Purpose: a test for %s, new in Linux ", mine.name);
-		release_since_text(mine.since, &p->text);
+		release_text(release_mainline(mine.since), &p->text);
 		prose_adds(p, ".");
 	}
 }

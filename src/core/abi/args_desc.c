@@ -6,7 +6,6 @@
 #include "core/abi/args.h"
 #include "core/abi/bpf.h"
 #include "core/abi/layout.h"
-#include "core/abi/layout_emit.h"
 #include "core/abi/read_format.h"
 #include "core/abi/strings.h"
 #include "xlat/constants.h"

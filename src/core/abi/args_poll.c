@@ -15,11 +15,10 @@
 
 /* poll ---------------------------------------------------------------- */
 
-static void emit_pollfd(const struct arg *a, const uint8_t *p, bool results,
+static void emit_pollfd(const struct arg *a, const uint8_t *p, unsigned int which,
 			struct sink *s)
 {
 	int fd = (int)layout_get(&layout_pollfd, POLLFD_FD, p, POLLFD_SIZE);
-	unsigned int which = results ? POLLFD_REVENTS : POLLFD_EVENTS;
 	const struct field *f = &layout_pollfd.fields[which];
 
 	sink_begin(s, NULL, SINK_OBJECT);
@@ -48,7 +47,7 @@ void arg_emit_pollfds(const struct arg *a, struct sink *s)
 	if (!s->full && got > SHORT_POLL)
 		got = SHORT_POLL;
 	for (size_t i = 0; i < got; i++)
-		emit_pollfd(a, p + i * POLLFD_SIZE, false, s);
+		emit_pollfd(a, p + i * POLLFD_SIZE, POLLFD_EVENTS, s);
 	if (got < n && got == len / POLLFD_SIZE && n * POLLFD_SIZE <= CAPTURE_MAX)
 		sink_notef(s, "unreadable", "unreadable from entry %zu on", got);
 	else if (got < n)
@@ -66,7 +65,7 @@ void arg_result_pollfds(const struct arg *a, struct sink *s)
 	sink_begin(s, arg_name(a), SINK_ARRAY);
 	for (; len >= POLLFD_SIZE; len -= POLLFD_SIZE, p += POLLFD_SIZE)
 		if (layout_get(&layout_pollfd, POLLFD_REVENTS, p, POLLFD_SIZE))
-			emit_pollfd(a, p, true, s);
+			emit_pollfd(a, p, POLLFD_REVENTS, s);
 	sink_end(s);
 }
 

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "core/abi/layout.h"
-#include "core/abi/layout_emit.h"
 #include "core/abi/strings.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"

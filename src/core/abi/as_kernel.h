@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What older kernels lack: what of a call is new, and the calls that they refuse, by the releases of
- * constants, members, ioctls, PMUs and checks in the tables.
+ * What older kernels lack: what of a call is new, and the calls that they refuse, by the releases
+ * of constants, members, ioctls, PMUs and checks in the tables.
  */
 #pragma once
 

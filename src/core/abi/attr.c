@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "core/abi/attr.h"
 
-#include "core/abi/layout_emit.h"
+#include "core/abi/layout.h"
 #include "core/abi/strings.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"

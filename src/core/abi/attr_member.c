@@ -209,20 +209,6 @@ static char value_next(struct text_cursor *c)
 	return c->at < c->end ? *c->at : 0;
 }
 
-/* Read a number by C's rules, with a suffix of U and L, that is all of the word. */
-static bool value_number(struct text_cursor *c, const char *word, size_t len, uint64_t *v)
-{
-	const char *at = word;
-
-	while (len > 1 && strchr("uUlL", word[len - 1]))
-		len--;
-	if (scan_number(&at, word + len, SCAN_C, v) && at == word + len)
-		return true;
-	return at == word + len ?
-	       text_cursor_fail(c, "%.*s is more than 64 bits", (int)len, word) :
-	       text_cursor_fail(c, "'%.*s' is not a number", (int)len, word);
-}
-
 /* Read the name of a constant; names without prefix must be of the own table. */
 static bool value_of_name(struct expression *x, const char *word, size_t len, uint64_t *v)
 {
@@ -284,7 +270,7 @@ static bool value_primary(struct expression *x, uint64_t *v)
 {
 	struct text_cursor *c = x->c;
 	char ch = value_next(c);
-	const char *word = c->at;
+	const char *word = c->at, *at = word, *end;
 	bool ok;
 
 	if (ch == '-' || ch == '~' || ch == '(') {
@@ -307,8 +293,15 @@ static bool value_primary(struct expression *x, uint64_t *v)
 	if (c->at == word)
 		return ch ? text_cursor_fail(c, "expected a number or a name at '%c'", ch) :
 			    text_cursor_fail(c, "expected a number or a name");
-	if (scan_is_digit(*word))
-		return value_number(c, word, (size_t)(c->at - word), v);
+	if (scan_is_digit(*word)) {
+		/* by C's rules, with a suffix of U and L */
+		for (end = c->at; end - word > 1 && strchr("uUlL", end[-1]);)
+			end--;
+		if (scan_number(&at, end, SCAN_C, v) && at == end)
+			return true;
+		return text_cursor_fail(c, at == end ? "%.*s is more than 64 bits" :
+					"'%.*s' is not a number", (int)(end - word), word);
+	}
 	if (c->at - word == 6 && !memcmp(word, "sizeof", 6))
 		return value_sizeof(c, v);
 	return value_of_name(x, word, (size_t)(c->at - word), v);

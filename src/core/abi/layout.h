@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reading the members of a struct by its description. */
+/* Reading the members of a struct by its description, and writing them to a sink. */
 #pragma once
 
 #include "core/abi/call.h"
@@ -72,6 +72,18 @@ bool cond_holds(const struct walk *w, const struct cond *c);
  * Start with *at = 0; NULL at the end.
  */
 const struct field *layout_next(const struct walk *w, size_t *at);
+
+/* Write the member with that index, whether it applies or not. */
+void layout_emit_member(const struct walk *w, unsigned int index, struct sink *s);
+
+/*
+ * Write the members that apply into the object that the caller has begun: those that
+ * are not zero or always shown, and all of them if s->full.
+ */
+void layout_emit(const struct walk *w, struct sink *s);
+
+/* Write the bytes behind the last member in the tables, as the member "unknown". */
+void layout_emit_tail(const struct walk *w, struct sink *s);
 
 /* Members of perf_event_attr ------------------------------------------------------------ */
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "core/abi/layout_emit.h"
+/* Writing the members of a struct to a sink. */
+#include "core/abi/layout.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -23,7 +24,7 @@ static int64_t sign_extend(uint64_t v, const struct field *f)
 }
 
 /* Append the names in a mask without their first skip letters, and bits without a name. */
-static void add_names(const struct xlat *x, size_t skip, uint64_t v, struct buf *out)
+static void add_flag_names(const struct xlat *x, size_t skip, uint64_t v, struct buf *out)
 {
 	const struct xlat_entry *e;
 	size_t at = 0;
@@ -44,7 +45,7 @@ static void field_emit_regs(const struct walk *w, const struct field *f, uint64_
 	sink_hex(s, f->name, v);
 	if (!v || !regs)
 		return;
-	add_names(regs, strlen(regs->prefix), v, &names);
+	add_flag_names(regs, strlen(regs->prefix), v, &names);
 	sink_note(s, "registers", buf_str(&names));
 	buf_free(&names);
 }
@@ -318,7 +319,7 @@ static void note_was(const struct walk *w, const struct field *f, struct sink *s
 		x = attr_config_values(layout_get(w->layout, ATTR_TYPE, w->before,
 						  w->before_len));
 	if (f->kind == FIELD_FLAGS) {
-		add_names(f->xlat, 0, v, &was);
+		add_flag_names(f->xlat, 0, v, &was);
 	} else if (f->kind != FIELD_WORDS && x && xlat_name(x, v)) {
 		buf_adds(&was, xlat_name(x, v));
 	} else if (f->kind == FIELD_STRING) {

@@ -25,9 +25,10 @@ static bool read_take(struct reader *r, bool present, const char *key, uint64_t 
 
 static bool read_take_times(struct reader *r, uint64_t format, struct read_value *v, struct sink *s)
 {
-	return read_take(r, format & PERF_FORMAT_TOTAL_TIME_ENABLED, "time_enabled", &v->enabled,
-			 s) &&
-	       read_take(r, format & PERF_FORMAT_TOTAL_TIME_RUNNING, "time_running", &v->running, s);
+	return read_take(r, format & PERF_FORMAT_TOTAL_TIME_ENABLED, "time_enabled",
+			 &v->enabled, s) &&
+	       read_take(r, format & PERF_FORMAT_TOTAL_TIME_RUNNING, "time_running",
+			 &v->running, s);
 }
 
 static void read_emit_id_lost(struct reader *r, uint64_t format, const struct names *n,

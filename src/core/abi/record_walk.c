@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "core/abi/layout.h"
-#include "core/abi/layout_emit.h"
 #include "core/abi/swap.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"

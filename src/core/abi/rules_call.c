@@ -84,7 +84,8 @@ PREDICATE(branch_bits,
 			    &xlat_perf_branch_sample_type) : RULE_PASSES)
 PREDICATE(branch_kind,
 	  refuses_if(rule_samples(in, PERF_SAMPLE_BRANCH_STACK) &&
-		     !(rule_get(in, ATTR_BRANCH_SAMPLE_TYPE) & ~(uint64_t)PERF_SAMPLE_BRANCH_PLM_ALL)))
+		     !(rule_get(in, ATTR_BRANCH_SAMPLE_TYPE) &
+		       ~(uint64_t)PERF_SAMPLE_BRANCH_PLM_ALL)))
 
 int rule_branch_privilege(const struct rule_input *in)
 {
@@ -185,8 +186,7 @@ PREDICATE(period_sign,
 PREDICATE(phys_addr_privilege,
 	  refuses_where(rule_samples(in, PERF_SAMPLE_PHYS_ADDR), rule_paranoid(in, 1)))
 
-PREDICATE(lockdown,
-	  refuses_where(rule_samples(in, PERF_SAMPLE_REGS_INTR), in->machine->lockdown))
+PREDICATE(lockdown, refuses_where(rule_samples(in, PERF_SAMPLE_REGS_INTR), in->machine->lockdown))
 PREDICATE(cgroup_target, refuses_if(in->cgroup && (in->ask->pid == -1 || in->ask->cpu == -1)))
 PREDICATE(no_descriptor, refuses_unless(in->target->descriptor))
 PREDICATE(group_not_event,
@@ -367,7 +367,6 @@ int rule_group_pmu(const struct rule_input *in)
 PREDICATE(output_cpu, refuses_another_cpu(in, in->output))
 PREDICATE(output_task,
 	  in->output && in->ask->cpu == -1 ? refuses_unless(in->group->same_task) : RULE_PASSES)
-
 PREDICATE(output_clock, refuses_difference(in, in->output, clocks_differ(in)))
 PREDICATE(output_backward,
 	  refuses_difference(in, in->output, rule_differs(in, ATTR_WRITE_BACKWARD)))

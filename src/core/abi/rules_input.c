@@ -69,14 +69,6 @@ static const struct rule_pmu *rule_pmu_by_type(const struct rule_machine *m, uin
 	return NULL;
 }
 
-static const struct rule_pmu *rule_pmu_by_name(const struct rule_machine *m, const char *name)
-{
-	for (size_t i = 0; i < m->npmus; i++)
-		if (!strcmp(m->pmus[i].name, name))
-			return &m->pmus[i];
-	return NULL;
-}
-
 /*
  * Return the PMU of a generic hardware event: the core PMU that config names, or the
  * first core PMU if config names none or one that does not exist.
@@ -100,7 +92,8 @@ const struct rule_pmu *rules_pmu(const struct rule_machine *m, const uint8_t *at
 	const struct layout *l = &layout_perf_event_attr;
 	uint64_t type = layout_get(l, ATTR_TYPE, attr, len);
 	uint64_t config = layout_get(l, ATTR_CONFIG, attr, len);
-	const struct rule_pmu *p = NULL;
+	const struct rule_pmu *p;
+	const char *clock;
 
 	switch (type) {
 	case PERF_TYPE_HARDWARE:
@@ -111,11 +104,12 @@ const struct rule_pmu *rules_pmu(const struct rule_machine *m, const uint8_t *at
 		return p ? p : rule_pmu_of_hardware(m, 0);
 	case PERF_TYPE_SOFTWARE:
 		/* the clocks have PMUs of their own */
-		if (config == PERF_COUNT_SW_CPU_CLOCK)
-			p = rule_pmu_by_name(m, "cpu_clock");
-		else if (config == PERF_COUNT_SW_TASK_CLOCK)
-			p = rule_pmu_by_name(m, "task_clock");
-		return p ? p : rule_pmu_by_type(m, PERF_TYPE_SOFTWARE);
+		clock = config == PERF_COUNT_SW_CPU_CLOCK ? "cpu_clock" :
+			config == PERF_COUNT_SW_TASK_CLOCK ? "task_clock" : NULL;
+		for (size_t i = 0; clock && i < m->npmus; i++)
+			if (!strcmp(m->pmus[i].name, clock))
+				return &m->pmus[i];
+		return rule_pmu_by_type(m, PERF_TYPE_SOFTWARE);
 	default:
 		return rule_pmu_by_type(m, (uint32_t)type);
 	}

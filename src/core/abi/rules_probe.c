@@ -26,13 +26,15 @@ static bool is_data(const struct rule_input *in)
 }
 
 PREDICATE(breakpoint_branch,
-	  refuses_if(rule_is_type(in, PERF_TYPE_BREAKPOINT) && rule_samples(in, PERF_SAMPLE_BRANCH_STACK)))
-
+	  refuses_if(rule_is_type(in, PERF_TYPE_BREAKPOINT) &&
+		     rule_samples(in, PERF_SAMPLE_BRANCH_STACK)))
 PREDICATE(breakpoint_none,
-	  refuses_if(rule_is_type(in, PERF_TYPE_BREAKPOINT) && (rule_get(in, ATTR_BP_TYPE) == HW_BREAKPOINT_EMPTY ||
-					   rule_get(in, ATTR_BP_TYPE) == HW_BREAKPOINT_INVALID)))
+	  refuses_if(rule_is_type(in, PERF_TYPE_BREAKPOINT) &&
+		     (rule_get(in, ATTR_BP_TYPE) == HW_BREAKPOINT_EMPTY ||
+		      rule_get(in, ATTR_BP_TYPE) == HW_BREAKPOINT_INVALID)))
 PREDICATE(breakpoint_slots,
-	  rule_is_type(in, PERF_TYPE_BREAKPOINT) ? refuses_unless(in->target->breakpoint) : RULE_PASSES)
+	  rule_is_type(in, PERF_TYPE_BREAKPOINT) ? refuses_unless(in->target->breakpoint) :
+						   RULE_PASSES)
 
 static uint64_t last_byte(const struct rule_input *in)
 {
@@ -133,7 +135,8 @@ PREDICATE(breakpoint_kernel_task,
 PREDICATE(breakpoint_kernel, refuses_where(rule_get(in, ATTR_EXCLUDE_KERNEL), kernel_address(in)))
 PREDICATE(breakpoint_kernel_privilege,
 	  refuses_where(true, fact_and(kernel_address(in), rule_no_admin(in))))
-PREDICATE(breakpoint_arch, rule_is_type(in, PERF_TYPE_BREAKPOINT) && !breakpoints(in) ? RULE_UNKNOWN : RULE_PASSES)
+PREDICATE(breakpoint_arch,
+	  rule_is_type(in, PERF_TYPE_BREAKPOINT) && !breakpoints(in) ? RULE_UNKNOWN : RULE_PASSES)
 
 /* Probes --------------------------------------------------------------------------- */
 

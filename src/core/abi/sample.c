@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "core/abi/layout.h"
-#include "core/abi/layout_emit.h"
 #include "core/abi/read_format.h"
 #include "core/abi/record_walk.h"
 #include "core/abi/swap.h"

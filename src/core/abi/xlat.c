@@ -36,11 +36,6 @@ uint32_t release_mainline(uint32_t since)
 	return since >= KVER(3, 0, 0) && since & 0xff ? (since & ~0xffu) + KVER(0, 1, 0) : since;
 }
 
-void release_since_text(uint32_t since, struct buf *out)
-{
-	release_text(release_mainline(since), out);
-}
-
 uint32_t xlat_since(const struct xlat_entry *e, uint32_t release)
 {
 	return e->update && e->update >> 8 == release >> 8 ? e->update : e->since;

@@ -30,9 +30,6 @@ void release_text(uint32_t v, struct buf *out);
 /* Return the series that began with what an update brought to the one before it: 6.13 of 6.12.24. */
 uint32_t release_mainline(uint32_t since);
 
-/* Append the release of mainline, release_mainline(), as text. */
-void release_since_text(uint32_t since, struct buf *out);
-
 enum xlat_traits {
 	XLAT_NONABI = 1 << 0,	/* *_MAX and the like: never printed for a value */
 	XLAT_ALIAS = 1 << 1,	/* a second name; the first one is printed */

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "core/abi/layout_emit.h"
+#include "core/abi/layout.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"

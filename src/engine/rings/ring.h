@@ -13,7 +13,6 @@
 #include <sys/types.h>
 
 #include "core/abi/layout.h"
-#include "core/abi/layout_emit.h"
 #include "engine/rings/own_call.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"

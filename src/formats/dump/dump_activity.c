@@ -5,7 +5,6 @@
 #include <sys/wait.h>
 
 #include "core/abi/layout.h"
-#include "core/abi/layout_emit.h"
 #include "core/abi/siginfo.h"
 #include "core/abi/strings.h"
 #include "formats/dump/dump_view_internal.h"

@@ -4,7 +4,7 @@
 
 #include "core/abi/attr.h"
 #include "core/abi/attr_member.h"
-#include "core/abi/layout_emit.h"
+#include "core/abi/layout.h"
 #include "formats/report/html.h"
 #include "formats/report/report.h"
 #include "formats/text/text.h"

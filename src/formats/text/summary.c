@@ -108,7 +108,7 @@ static void summary_add_need(const struct names *names, const struct event *e,
 	if (!need->older.error)
 		return;
 	buf_adds(out, "; requires Linux ");
-	release_since_text(need->release, out);
+	release_text(release_mainline(need->release), out);
 	buf_addf(out, " (%s)", need->older.because);
 }
 

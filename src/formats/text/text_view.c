@@ -10,7 +10,6 @@
 
 #include "core/abi/call_decode.h"
 #include "core/abi/layout.h"
-#include "core/abi/layout_emit.h"
 #include "core/abi/siginfo.h"
 #include "core/abi/strings.h"
 #include "core/lib/die.h"

@@ -9,7 +9,6 @@
 #include "core/abi/attr_text.h"
 #include "core/abi/ioctl.h"
 #include "core/abi/layout.h"
-#include "core/abi/layout_emit.h"
 #include "core/abi/record.h"
 #include "core/abi/strings.h"
 #include "core/abi/swap.h"

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/abi/layout_emit.h"
+#include "core/abi/layout.h"
 #include "core/host/event_syntax.h"
 #include "core/host/facts.h"
 #include "core/judge/judge.h"

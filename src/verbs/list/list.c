@@ -6,7 +6,6 @@
 #include <strings.h>
 
 #include "core/abi/layout.h"
-#include "core/abi/layout_emit.h"
 #include "core/abi/strings.h"
 #include "core/host/event_syntax.h"
 #include "core/host/event_words.h"

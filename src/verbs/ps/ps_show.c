@@ -8,7 +8,6 @@
 #include <sys/ioctl.h>
 
 #include "core/abi/layout.h"
-#include "core/abi/layout_emit.h"
 #include "core/lib/die.h"
 #include "core/model/event_name.h"
 #include "xlat/layouts.h"

@@ -158,7 +158,7 @@ void show_rule_text(const struct show *s, const struct rule_desc *d)
 
 	out = show_line(s, "checked");
 	buf_adds(out, "since Linux ");
-	release_since_text(d->since, out);
+	release_text(release_mainline(d->since), out);
 	if (d->until) {
 		buf_adds(out, ", until ");
 		release_text(d->until, out);

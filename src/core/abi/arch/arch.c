@@ -106,7 +106,8 @@ const struct arch arch_arm = {
 	.regs = &xlat_perf_regs_arm64,
 	.regs_extended = PERF_REGS_ARM64_EXTENDED_MASK,
 	.functions = (const struct arch_functions[]){
-		{ "__arm64_sys_", "aarch32_" }, { "__arm64_compat_sys_", "aarch32_" }, { NULL, NULL }
+		{ "__arm64_sys_", "aarch32_" }, { "__arm64_compat_sys_", "aarch32_" },
+		{ NULL, NULL }
 	},
 };
 
