@@ -309,7 +309,7 @@ static void emit_header(struct record *r, size_t len)
 	/* mode 0 has no meaning in records without a CPU mode */
 	if (mode || r->type == PERF_RECORD_SAMPLE)
 		parts[n++] = (struct sink_part){ &xlat_perf_record_misc_cpumode, mode, 0 };
-	while ((e = xlat_next_flag(own, &rest, &at)))
+	while (own && (e = xlat_next_flag(own, &rest, &at)))
 		parts[n++] = (struct sink_part){ own, e->value, 0 };
 	at = 0;
 	while ((e = xlat_next_flag(&xlat_perf_record_misc, &rest, &at)))
