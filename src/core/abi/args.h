@@ -35,8 +35,8 @@ struct arg_ops {
 	arg_capture *capture;	/* NULL: no pointer */
 	arg_emit *emit;
 	arg_emit *result;	/* NULL: the kernel changes nothing */
-	arg_swap *swap;		/* NULL: see words */
 	enum arg_memory memory;	/* what the BPF programs copy */
+	arg_swap *swap;		/* NULL: see words */
 	/* it points to integers of that many bytes, or of a word; 0: to none, or as swap says */
 	enum { SWAP_NONE = 0, SWAP_32 = 4, SWAP_64 = 8, SWAP_WORDS = 1 } words;
 };
