@@ -5,9 +5,6 @@
  */
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/abi/call.h"
 #include "core/abi/rules.h"
 
