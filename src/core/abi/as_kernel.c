@@ -231,21 +231,23 @@ uint32_t as_kernel_oldest(const struct rule_ask *ask, struct as_refusal *older)
 {
 	const struct rule_machine *here = &ask->facts->machine;
 	uint32_t oldest = here->release ? here->release : xlat_release;
-	struct rule_facts anybody = { of_anybody(here), ask->facts->target };
-	struct rule_ask call = *ask;
-	struct rule_verdict newest;
 
 	*older = (struct as_refusal){ 0 };
-	call.facts = &anybody;
-	rules_judge(&call, &newest);
-	for (uint32_t r = oldest; !newest.rule && (r = release_before(r)); oldest = r) {
+	for (uint32_t r = oldest; (r = release_before(r)); oldest = r) {
 		struct as_kernel k;
+		struct rule_facts now;
+		struct rule_ask call = *ask;
+		struct rule_verdict today;
 
 		as_kernel_init(&k, r, here);
 		k.names_only = true;
-		*older = refuses_open(&k, ask);
+		now = (struct rule_facts){ k.today, ask->facts->target };
+		call.facts = &now;
+		rules_judge(&call, &today);
+		if (!today.rule)
+			*older = refuses_open(&k, ask);
 		as_kernel_free(&k);
-		if (older->error)
+		if (today.rule || older->error)
 			break;
 	}
 	return oldest;

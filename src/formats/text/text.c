@@ -45,13 +45,13 @@ static void text_add_octal(struct buf *out, unsigned char c, bool digit_follows)
 static void text_add_escaped(struct buf *out, unsigned char c, bool digit_follows)
 {
 	static const char special[] = "\"\\\n\t\r\v\f", letters[] = "\"\\ntrvf";
-	const char *p = c ? strchr(special, c) : NULL;
+	const char *p;
 
-	if (p) {
+	if (c >= ' ' && c < 0x7f && c != '"' && c != '\\') {
+		buf_addc(out, (char)c);
+	} else if (c && (p = strchr(special, c))) {
 		buf_addc(out, '\\');
 		buf_addc(out, letters[p - special]);
-	} else if (c >= ' ' && c < 0x7f) {
-		buf_addc(out, (char)c);
 	} else {
 		text_add_octal(out, c, digit_follows);
 	}
