@@ -129,11 +129,18 @@ page_options() {
 	done
 }
 
-@test "-h is --help and -V --version, for every verb and for none" {
+@test "-h is examples and common options in 25 lines, -V is --version, for every verb and for none" {
 	version="pevtrace $(sed -n 's/^#define PACKAGE_VERSION "\(.*\)"$/\1/p' "$builddir/config.h")"
 	for verb in "" $(verbs); do
 		echo "$verb"
-		[ "$("$PEVTRACE" $verb --help)" = "$("$PEVTRACE" $verb -h)" ]
+		"$PEVTRACE" $verb -h >"$dir/brief"
+		[ "$(wc -l <"$dir/brief")" -le 25 ]
+		head -n 1 "$dir/brief" | grep -q '^Usage: pevtrace '
+		tail -n 1 "$dir/brief" | grep -q '^pevtrace .*--help shows all of it\.$'
+		grep '^  pevtrace ' "$dir/brief" | while read -r example; do
+			"$PEVTRACE" $verb --help | grep -qF "$example"
+		done
+		if grep -E '.{80}' "$dir/brief"; then return 1; fi
 		[ "$("$PEVTRACE" $verb --version)" = "$version" ]
 		[ "$("$PEVTRACE" $verb -V)" = "$version" ]
 	done

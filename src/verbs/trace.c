@@ -488,6 +488,8 @@ const struct verb trace_verb = {
 "'pevtrace help VERB' shows the options of a verb, and pevtrace-VERB(1) more.",
 	.examples =
 "pevtrace perf stat -e cycles true\n"
+"pevtrace --explain perf record -e cpu-clock true\n"
+"pevtrace why -- perf stat -e cycles true\n"
 "pevtrace --summary -o trace.txt perf record -g sleep 1\n"
 "pevtrace --json=dump.jsonl -p 1234",
 	.operand = "COMMAND",

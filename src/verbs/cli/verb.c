@@ -178,7 +178,9 @@ static void apply(struct command_line *l, const struct verb_at *at, const char *
 	struct buf typed = { 0 };
 
 	if (!o.set) {
-		if (o.key == 'h')
+		if (o.key == 'h' && !strcmp(prefix, "-"))
+			verb_brief(l->verb, l->all);
+		else if (o.key == 'h')
 			verb_help(l->verb, l->all);
 		else
 			puts(PACKAGE_STRING);

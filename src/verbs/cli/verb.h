@@ -107,6 +107,12 @@ void verb_check_spelling(const struct verb *const *all, const char *word);
 /* Die unless there are n operands. */
 void verb_want(const struct verb_args *args, size_t n);
 
+/*
+ * Print the usage of v, examples, and the verbs or the most common options, in 25 lines at most, to
+ * standard output.
+ */
+void verb_brief(const struct verb *v, const struct verb *const *all);
+
 /* Print the help of v to standard output; die where that fails. */
 void verb_help(const struct verb *v, const struct verb *const *all);
 

@@ -18,7 +18,7 @@
 enum { COLUMN = 29, NARROW_COLUMN = 8, COLUMNS = 79 };
 
 static const struct verb_option common[] = {
-	{ .name = "help", .key = 'h', .help = "show this help" },
+	{ .name = "help", .key = 'h', .help = "show examples and common options; --help: everything" },
 	{ .name = "version", .key = 'V', .help = "show the version" },
 	{ 0 },
 };
@@ -159,6 +159,17 @@ static void help_text(const char *text)
 	}
 }
 
+/* Append "  -p, --attach=PID". */
+static void add_option(struct buf *out, const struct verb_option *o)
+{
+	buf_addf(out, o->key ? "  -%c" : "    ", o->key);
+	if (o->name)
+		buf_addf(out, "%s--%s", o->key ? ", " : "  ", o->name);
+	if (o->arg)
+		buf_addf(out, "%s%s%s", !o->name ? " " : o->optional ? "[=" : "=", o->arg,
+			 o->optional ? "]" : "");
+}
+
 static void help_options(const struct verb *v)
 {
 	const struct verb_group *last = NULL;
@@ -171,12 +182,7 @@ static void help_options(const struct verb *v)
 
 		if (at.group != last && at.group->heading)
 			printf("\n%s:\n", at.group->heading);
-		buf_addf(&head, o->key ? "  -%c" : "    ", o->key);
-		if (o->name)
-			buf_addf(&head, "%s--%s", o->key ? ", " : "  ", o->name);
-		if (o->arg)
-			buf_addf(&head, "%s%s%s", !o->name ? " " : o->optional ? "[=" : "=", o->arg,
-				 o->optional ? "]" : "");
+		add_option(&head, o);
 		buf_adds(&text, o->help);
 		for (size_t i = 0; words && words[i]; i++)
 			buf_addf(&text, "%s%s%c", i ? "" : ": ", words[i] == ' ' ? "," : "",
@@ -192,6 +198,74 @@ static void help_options(const struct verb *v)
 	}
 }
 
+static void help_verbs(const struct verb *const *all)
+{
+	printf("\nVerbs:\n");
+	for (; *all; all++) {
+		struct buf name = { 0 };
+
+		buf_addf(&name, "  %-10s ", (*all)->name);
+		help_row(buf_str(&name), (*all)->summary, strlen((*all)->summary));
+		buf_free(&name);
+	}
+}
+
+/* Print examples, each line whole, so that it can be copied; return how many. */
+static size_t help_examples(const struct verb *v, size_t most)
+{
+	size_t n = 0, len;
+
+	if (v->examples)
+		printf("\nExamples:\n");
+	for (const char *line = v->examples; line && *line && n < most; n++) {
+		len = strcspn(line, "\n");
+		printf("  %.*s\n", (int)len, line);
+		line += len + !!line[len];
+	}
+	return n;
+}
+
+enum { BRIEF_LINES = 25, BRIEF_EXAMPLES = 5 };
+
+/* Print options that have letters, the beginning of their text, in one line each. */
+static void brief_options(const struct verb *v, size_t most)
+{
+	enum { ROOM = COLUMNS - COLUMN - sizeof("...") };
+	struct verb_at at = { 0 };
+
+	printf("\nOptions:\n");
+	for (const struct verb_option *o; most && (o = verb_next(v, &at));) {
+		size_t len = strcspn(o->help, ";");
+		struct buf head = { 0 };
+
+		if (!o->key || !o->name)
+			continue;
+		add_option(&head, o);
+		if (len > ROOM)
+			for (len = ROOM; len && (o->help[len] != ' ' || o->help[len - 1] == ','); len--)
+				;
+		printf("%-*s %.*s%s\n", COLUMN - 1, buf_str(&head), (int)len, o->help,
+		       o->help[len] == ' ' ? " ..." : "");
+		buf_free(&head);
+		most--;
+	}
+}
+
+void verb_brief(const struct verb *v, const struct verb *const *all)
+{
+	const char *rest = strchr(v->usage, '\n');
+	size_t examples;
+
+	help_row("Usage: pevtrace ", v->usage, rest ? (size_t)(rest - v->usage) : strlen(v->usage));
+	examples = help_examples(v, BRIEF_EXAMPLES);
+	if (all && *all == v)
+		help_verbs(all);
+	else
+		brief_options(v, BRIEF_LINES - 7 - examples);
+	printf("pevtrace %s%s--help shows all of it.\n", all && *all == v ? "" : v->name,
+	       all && *all == v ? "" : " ");
+}
+
 void verb_help(const struct verb *v, const struct verb *const *all)
 {
 	const char *head = "Usage: pevtrace ", *line;
@@ -204,26 +278,13 @@ void verb_help(const struct verb *v, const struct verb *const *all)
 	}
 	help_text(v->about);
 	if (all && *all == v)
-		printf("\nVerbs:\n");
-	for (size_t i = 0; all && *all == v && all[i]; i++) {
-		struct buf name = { 0 };
-
-		buf_addf(&name, "  %-10s ", all[i]->name);
-		help_row(buf_str(&name), all[i]->summary, strlen(all[i]->summary));
-		buf_free(&name);
-	}
+		help_verbs(all);
 	help_options(v);
 	if (v->notes) {
 		putchar('\n');
 		help_text(v->notes);
 	}
-	if (v->examples)
-		printf("\nExamples:\n");
-	/* each line whole, so that it can be copied */
-	for (line = v->examples; line && *line; line += len + !!line[len]) {
-		len = strcspn(line, "\n");
-		printf("  %.*s\n", (int)len, line);
-	}
+	help_examples(v, SIZE_MAX);
 }
 
 static const char *or_dash(const char *field)
