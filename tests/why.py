@@ -18,85 +18,18 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "lib"))
-import why_rules as ck
+from causes import as_nobody, ask, blamed, broken, reopen, rules, run, why
 from checks import differ, run_all, start
 import machine
 import perf_event as pe
 from perf_event import attr, bp, BP, SW, TP
 from programs import wait_for_read
 import straceparse as sp
+import why_programs
+import why_rules as ck
 
 PEVTRACE = os.environ.get("PEVTRACE")
 BRANCH_ANY = 8
-PR_SET_CHILD_SUBREAPER = 36
-
-def run(*args, **kw):
-	return ck.run(*args, verb=["why"], **kw)
-
-def ask(*args, **kw):
-	"""Return the last object and the exit status."""
-	r = run("--json", *args, **kw)
-	assert not machine.complaints(r.stderr), "%s: %s" % (args, r.stderr)
-	return json.loads(r.stdout.splitlines()[-1]), r.returncode
-
-def number(v):
-	return int(v, 16) if isinstance(v, str) else v
-
-def reopen(works):
-	"""Make the call that is reported to open; return the descriptor or -errno."""
-	args = works["args"]
-	b = bytearray.fromhex(works["attr_bytes"])
-	b[40] |= 1 # disabled: it might send a signal
-	path = args["attr_uptr"].get("uprobe_path")
-	if isinstance(path, str) and not path.startswith("0x"):
-		keep = ctypes.create_string_buffer(path.encode())
-		struct.pack_into("<Q", b, 56, ctypes.addressof(keep))
-	return pe.call(bytes(b), args["pid"], args["cpu"], args["group_fd"],
-		       number(args["flags"]))
-
-def blamed(o):
-	return [f["blame"] for f in o["faults"]]
-
-def rules(o):
-	return [f.get("rule") for f in o["faults"]]
-
-def why(text, blame, rule, args=(), error=None, open_it=True, blocked=None, works=None, **kw):
-	"""blame: a member for each fault, or alternatives in a tuple."""
-	blame = [blame] if isinstance(blame, (str, tuple)) else blame
-	rule = [rule] if isinstance(rule, str) else rule
-	if isinstance(text, bytes):
-		text = text.hex()
-	o, status = ask(*args, text, **kw)
-	bad = differ(status, 0, "status") + differ(o["verdict"], "cause", "verdict")
-	got = blamed(o)
-	good = len(got) == len(blame) and all(
-		len(g) == 1 and g[0] in (b if isinstance(b, tuple) else (b,))
-		for g, b in zip(got, blame))
-	bad += differ(good, True, "blamed %s, for %s" % (got, blame))
-	bad += differ(rules(o), rule, "rules")
-	if error:
-		bad += differ(o["kernel"].get("error"), error, "kernel")
-	if blocked is not None:
-		bad += differ([b["by"] for b in o["blocked"]], blocked, "blocked")
-	for path, v in (works or {}).items():
-		bad += differ(number(o["works"]["args"]["attr_uptr"].get(path)), v, path)
-	if open_it:
-		fd = reopen(o["works"])
-		bad += differ(pe.name_of(fd), "opens", "what is said to work")
-		if fd >= 0:
-			os.close(fd)
-	if bad:
-		bad.append(json.dumps({k: o.get(k) for k in
-			("faults", "changes", "others", "blocked", "verdict")})[:1500])
-	return bad
-
-def broken(b, *rest, args=(), raw=(0, -1, -1, 0), **kw):
-	"""The same, with a call that this script sees fail."""
-	fd = pe.call(b, *raw)
-	if fd >= 0:
-		os.close(fd)
-		return ["it is not broken: " + str(rest)]
-	return why(b, *rest, args=args, error=pe.name_of(fd), **kw)
 
 # ---- one thing is wrong --------------------------------------------------------
 
@@ -449,13 +382,6 @@ def test_random():
 
 # ---- as an ordinary user ----------------------------------------------------------------
 
-def as_nobody(tmp):
-	program = os.path.join(tmp, "pevtrace")
-	if not os.path.exists(program):
-		shutil.copy(PEVTRACE, program)
-		os.chmod(tmp, 0o755)
-	return {"program": program, "user": sp.NOBODY, "group": sp.NOBODY, "extra_groups": [],
-		"cwd": "/"}
 
 def reopen_as_nobody(works):
 	"""Run a test in a child that becomes another user."""
@@ -572,134 +498,6 @@ def test_opens():
 			 "json") + \
 		differ(": the call opens here" in text.stdout and text.returncode == 1, True,
 			  text.stdout)
-
-# ---- commands and dumps -----------------------------------------------------------------------
-
-PROGRAM = """
-import ctypes, os, struct, sys
-c = ctypes.CDLL(None, use_errno=True)
-def o(bits=0, config=9, type=1, period=0, pid=0, cpu=-1, group=-1, flags=0, st=0):
-	b = struct.pack("<IIQQQQQIIQQ", type, 72, config, period, st, 0, bits | 0x61, 0, 0, 0, 0)
-	return c.syscall(%d, ctypes.create_string_buffer(b, 72), pid, cpu, group,
-			 ctypes.c_ulong(flags))
-print("out")
-print("err", file=sys.stderr)
-lead = o()
-# a probe: with a bit of tomorrow, then without
-o(bits=1 << 63, config=3)
-o(config=3)
-o(bits=1 << 37)			# sigtrap, three times
-o(bits=1 << 37)
-o(bits=1 << 37)
-o(bits=4, group=lead)		# pinned in a group
-o(config=55)
-o(group=99)
-sys.exit(7)
-"""
-
-def test_command(tmp):
-	script = os.path.join(tmp, "program.py")
-	with open(script, "w") as f:
-		f.write(PROGRAM % pe.NR)
-	out = os.path.join(tmp, "why.json")
-	r = run("--json", "-o", out, "--", sys.executable, script)
-	objects = [json.loads(l) for l in open(out)]
-	got = [(sum(blamed(o), []), o["command"]["times"], "probe" in o) for o in objects]
-	want = [(["__reserved_1"], 1, True), (["remove_on_exec"], 3, False), (["pinned"], 1, False),
-		(["config"], 1, False), (["group_fd"], 1, False)]
-	bad = differ((r.stdout, machine.complaints(r.stderr), r.returncode), ("out\n", ["err"], 0), "its own output")
-	bad += differ(got, want, "what failed")
-	bad += differ([o["command"]["error"] == o["kernel"]["error"] for o in objects],
-			 [True] * 5, "errors there and here")
-	bad += differ(objects[0]["probe"]["differs"], "__reserved_1", "the probe")
-	r = run("--", sys.executable, "-c", "pass")
-	bad += differ((r.stdout, r.returncode, "no perf_event_open failed" in r.stderr),
-			 ("", 1, True), "nothing failed")
-	r = run("--", "/nonexistent")
-	return bad + differ((r.returncode, "cannot run" in r.stderr), (2, True), "no program")
-
-ORPHAN = """
-import ctypes, os, struct
-c = ctypes.CDLL(None, use_errno=True)
-ready, go = os.pipe()
-child = os.fork()
-if not child:
-	os.close(go)
-	os.read(ready, 1)
-	os._exit(0)
-b = struct.pack("<IIQQQQQIIQQ", 1, 72, 55, 0, 0, 0, 0x61, 0, 0, 0, 0)
-c.syscall(%d, ctypes.create_string_buffer(b, 72), child, -1, -1, ctypes.c_ulong(0))
-"""
-
-def test_orphan():
-	"""A child of the command that nobody has waited for is no second cause."""
-	ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-	r = run("--json", "--", sys.executable, "-c", ORPHAN % pe.NR)
-	ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
-	status = os.waitpid(-1, 0)[1]
-	o = json.loads(r.stdout)
-	return differ((blamed(o), status, r.returncode), ([["config"]], 0, 0), r.stderr)
-
-def test_perf(tmp):
-	"""why explains what perf stat reports as not supported."""
-	if os.path.exists("/sys/bus/event_source/devices/cpu"):
-		raise machine.Lack("there is a cycle counter")
-	out = os.path.join(tmp, "perf.json")
-	r = run("--json", "-o", out, "--", "perf", "stat", "-x,", "-e",
-		"cycles,task-clock,instructions", "true")
-	unsupported = r.stderr.count("<not supported>")
-	objects = [json.loads(l) for l in open(out)]
-	return differ(([rules(o) for o in objects if "probe" not in o], r.returncode),
-			 ([["no_pmu"]] * unsupported, 0), r.stderr) + \
-		differ(unsupported, 2, "events that perf could not have") + same_cause()
-
-def same_cause():
-	"""Calls refused for one cause; another event is not called what works."""
-	text = run("--", "perf", "stat", "-x,", "-e", "cycles,instructions", "true").stdout
-	return differ([text.count(words) for words in (
-		": cause: {type=PERF_TYPE_HARDWARE}: No PMU ", ": as above: {type=PERF_TYPE_HARDWARE}: No PMU ",
-		"another event opens: cpu-clock\n", "works:", "fix: no change of the call")],
-		[1, 1, 1, 0, 1], text) + \
-		differ("PERF_COUNT_SW_CPU_CLOCK /* was PERF_COUNT_HW_BRANCH_MISSES */" in
-			  run("-v", "-e", "branch-misses").stdout, True, "the old event has its name")
-
-def test_perf_nobody(tmp):
-	"""perf retries with exclude_kernel, which succeeds."""
-	machine.need("restricted users")
-	kw = as_nobody(tmp)
-	r = run("--json", "--", "perf", "stat", "-x,", "-e", "task-clock", "true", **kw)
-	objects = [json.loads(l) for l in r.stdout.splitlines()]
-	return differ([(rules(o), blamed(o), "exclude_kernel" in o["probe"]["differs"])
-			  for o in objects], [(["kernel_privilege"], [["exclude_kernel"]], True)],
-			 r.stderr) + differ(r.returncode, 0, "status") + \
-		differ("task-clock:u" in r.stderr, True, r.stderr)
-
-def test_dump(tmp):
-	"""A line of a dump with its group, and a call that failed only there."""
-	script, dump = os.path.join(tmp, "program.py"), os.path.join(tmp, "dump")
-	with open(script, "w") as f:
-		f.write(PROGRAM % pe.NR)
-	subprocess.run([PEVTRACE, "--json", "-o", dump, sys.executable, script],
-		       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-	lines = [(i, json.loads(l)) for i, l in enumerate(open(dump), 1)]
-	failed = [i for i, o in lines if o.get("call") == "perf_event_open" and "error" in o]
-	bad = differ(len(failed), 7, "failed")
-	o, status = ask("%s:%d" % (dump, failed[4]))
-	bad += differ((rules(o), blamed(o), o["dump"]["error"], status),
-			 (["group_pinned"], [["pinned"]], "EINVAL", 0), "the group")
-	if os.uname().machine != "x86_64":
-		return bad
-	with open(script, "w") as f:
-		f.write(PROGRAM.split("print(")[0] % pe.NR + """
-b = struct.pack("<IIQQQQQIIQQ", 5, 72, 0, 0, 0, 0, 33, 0, 3, 4096, 4)
-while c.syscall(%d, ctypes.create_string_buffer(b, 72), 0, -1, -1, ctypes.c_ulong(0)) >= 0:
-	pass
-""" % pe.NR)
-	out = os.path.join(tmp, "why.json")
-	run("--json", "-o", out, "--", sys.executable, script)
-	o = json.loads(open(out).read())
-	return bad + differ((o["command"]["error"], o["verdict"], o.get("perhaps")),
-			       ("ENOSPC", "opens", "breakpoint_slots"), "a fifth breakpoint there")
 
 # ---- the verb ---------------------------------------------------------------------------------
 
@@ -834,12 +632,12 @@ def main():
 		("a seccomp filter", test_seccomp, None),
 		("a program in a container", test_container, None), ("no descriptor left", test_descriptors, None),
 		("too few descriptors", test_no_descriptors, None),
-		("a call that opens", test_opens, None), ("a command", lambda: test_command(tmp), None),
-		("a command that leaves a zombie", test_orphan, None),
-		("perf", (lambda: test_perf(tmp)) if shutil.which("perf") else None, "kernel events"),
-		("perf as an ordinary user", (lambda: test_perf_nobody(tmp))
+		("a call that opens", test_opens, None), ("a command", lambda: why_programs.test_command(tmp), None),
+		("a command that leaves a zombie", why_programs.test_orphan, None),
+		("perf", (lambda: why_programs.test_perf(tmp)) if shutil.which("perf") else None, "kernel events"),
+		("perf as an ordinary user", (lambda: why_programs.test_perf_nobody(tmp))
 		 if shutil.which("perf") else None, "another user"),
-		("a line of a dump", lambda: test_dump(tmp), None), ("blame and rule agree", test_agreement, None), ("text", test_text, None),
+		("a line of a dump", lambda: why_programs.test_dump(tmp), None), ("blame and rule agree", test_agreement, None), ("text", test_text, None),
 		("a fix measures something", lambda: test_measures(tmp), "restricted users"),
 		("a cgroup", test_cgroup, "whole CPUs"),
 		("nothing is left behind", lambda: test_quiet(tmp), None),

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What tests/why.py asks of pevtrace why -- COMMAND and of a line of a dump."""
+
+import ctypes
+import json
+import os
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+from causes import as_nobody, ask, blamed, PEVTRACE, rules, run
+from checks import differ
+import machine
+import perf_event as pe
+
+PR_SET_CHILD_SUBREAPER = 36
+
+PROGRAM = """
+import ctypes, os, struct, sys
+c = ctypes.CDLL(None, use_errno=True)
+def o(bits=0, config=9, type=1, period=0, pid=0, cpu=-1, group=-1, flags=0, st=0):
+	b = struct.pack("<IIQQQQQIIQQ", type, 72, config, period, st, 0, bits | 0x61, 0, 0, 0, 0)
+	return c.syscall(%d, ctypes.create_string_buffer(b, 72), pid, cpu, group,
+			 ctypes.c_ulong(flags))
+print("out")
+print("err", file=sys.stderr)
+lead = o()
+# a probe: with a bit of tomorrow, then without
+o(bits=1 << 63, config=3)
+o(config=3)
+o(bits=1 << 37)			# sigtrap, three times
+o(bits=1 << 37)
+o(bits=1 << 37)
+o(bits=4, group=lead)		# pinned in a group
+o(config=55)
+o(group=99)
+sys.exit(7)
+"""
+
+def test_command(tmp):
+	script = os.path.join(tmp, "program.py")
+	with open(script, "w") as f:
+		f.write(PROGRAM % pe.NR)
+	out = os.path.join(tmp, "why.json")
+	r = run("--json", "-o", out, "--", sys.executable, script)
+	objects = [json.loads(l) for l in open(out)]
+	got = [(sum(blamed(o), []), o["command"]["times"], "probe" in o) for o in objects]
+	want = [(["__reserved_1"], 1, True), (["remove_on_exec"], 3, False), (["pinned"], 1, False),
+		(["config"], 1, False), (["group_fd"], 1, False)]
+	bad = differ((r.stdout, machine.complaints(r.stderr), r.returncode), ("out\n", ["err"], 0), "its own output")
+	bad += differ(got, want, "what failed")
+	bad += differ([o["command"]["error"] == o["kernel"]["error"] for o in objects],
+			 [True] * 5, "errors there and here")
+	bad += differ(objects[0]["probe"]["differs"], "__reserved_1", "the probe")
+	r = run("--", sys.executable, "-c", "pass")
+	bad += differ((r.stdout, r.returncode, "no perf_event_open failed" in r.stderr),
+			 ("", 1, True), "nothing failed")
+	r = run("--", "/nonexistent")
+	return bad + differ((r.returncode, "cannot run" in r.stderr), (2, True), "no program")
+
+ORPHAN = """
+import ctypes, os, struct
+c = ctypes.CDLL(None, use_errno=True)
+ready, go = os.pipe()
+child = os.fork()
+if not child:
+	os.close(go)
+	os.read(ready, 1)
+	os._exit(0)
+b = struct.pack("<IIQQQQQIIQQ", 1, 72, 55, 0, 0, 0, 0x61, 0, 0, 0, 0)
+c.syscall(%d, ctypes.create_string_buffer(b, 72), child, -1, -1, ctypes.c_ulong(0))
+"""
+
+def test_orphan():
+	"""A child of the command that nobody has waited for is no second cause."""
+	ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+	r = run("--json", "--", sys.executable, "-c", ORPHAN % pe.NR)
+	ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
+	status = os.waitpid(-1, 0)[1]
+	o = json.loads(r.stdout)
+	return differ((blamed(o), status, r.returncode), ([["config"]], 0, 0), r.stderr)
+
+def test_perf(tmp):
+	"""why explains what perf stat reports as not supported."""
+	if os.path.exists("/sys/bus/event_source/devices/cpu"):
+		raise machine.Lack("there is a cycle counter")
+	out = os.path.join(tmp, "perf.json")
+	r = run("--json", "-o", out, "--", "perf", "stat", "-x,", "-e",
+		"cycles,task-clock,instructions", "true")
+	unsupported = r.stderr.count("<not supported>")
+	objects = [json.loads(l) for l in open(out)]
+	return differ(([rules(o) for o in objects if "probe" not in o], r.returncode),
+			 ([["no_pmu"]] * unsupported, 0), r.stderr) + \
+		differ(unsupported, 2, "events that perf could not have") + same_cause()
+
+def same_cause():
+	"""Calls refused for one cause; another event is not called what works."""
+	text = run("--", "perf", "stat", "-x,", "-e", "cycles,instructions", "true").stdout
+	return differ([text.count(words) for words in (
+		": cause: {type=PERF_TYPE_HARDWARE}: No PMU ", ": as above: {type=PERF_TYPE_HARDWARE}: No PMU ",
+		"another event opens: cpu-clock\n", "works:", "fix: no change of the call")],
+		[1, 1, 1, 0, 1], text) + \
+		differ("PERF_COUNT_SW_CPU_CLOCK /* was PERF_COUNT_HW_BRANCH_MISSES */" in
+			  run("-v", "-e", "branch-misses").stdout, True, "the old event has its name")
+
+def test_perf_nobody(tmp):
+	"""perf retries with exclude_kernel, which succeeds."""
+	machine.need("restricted users")
+	kw = as_nobody(tmp)
+	r = run("--json", "--", "perf", "stat", "-x,", "-e", "task-clock", "true", **kw)
+	objects = [json.loads(l) for l in r.stdout.splitlines()]
+	return differ([(rules(o), blamed(o), "exclude_kernel" in o["probe"]["differs"])
+			  for o in objects], [(["kernel_privilege"], [["exclude_kernel"]], True)],
+			 r.stderr) + differ(r.returncode, 0, "status") + \
+		differ("task-clock:u" in r.stderr, True, r.stderr)
+
+def test_dump(tmp):
+	"""A line of a dump with its group, and a call that failed only there."""
+	script, dump = os.path.join(tmp, "program.py"), os.path.join(tmp, "dump")
+	with open(script, "w") as f:
+		f.write(PROGRAM % pe.NR)
+	subprocess.run([PEVTRACE, "--json", "-o", dump, sys.executable, script],
+		       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+	lines = [(i, json.loads(l)) for i, l in enumerate(open(dump), 1)]
+	failed = [i for i, o in lines if o.get("call") == "perf_event_open" and "error" in o]
+	bad = differ(len(failed), 7, "failed")
+	o, status = ask("%s:%d" % (dump, failed[4]))
+	bad += differ((rules(o), blamed(o), o["dump"]["error"], status),
+			 (["group_pinned"], [["pinned"]], "EINVAL", 0), "the group")
+	if os.uname().machine != "x86_64":
+		return bad
+	with open(script, "w") as f:
+		f.write(PROGRAM.split("print(")[0] % pe.NR + """
+b = struct.pack("<IIQQQQQIIQQ", 5, 72, 0, 0, 0, 0, 33, 0, 3, 4096, 4)
+while c.syscall(%d, ctypes.create_string_buffer(b, 72), 0, -1, -1, ctypes.c_ulong(0)) >= 0:
+	pass
+""" % pe.NR)
+	out = os.path.join(tmp, "why.json")
+	run("--json", "-o", out, "--", sys.executable, script)
+	o = json.loads(open(out).read())
+	return bad + differ((o["command"]["error"], o["verdict"], o.get("perhaps")),
+			       ("ENOSPC", "opens", "breakpoint_slots"), "a fifth breakpoint there")
