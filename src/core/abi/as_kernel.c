@@ -158,30 +158,38 @@ static struct as_refusal as_kernel_refusal(int error, const char *because)
 	return r;
 }
 
+/* Return the rule by which that machine refuses the call, with its error; NULL: it does not. */
+static const struct rule_desc *refuses(const struct rule_machine *m, const struct rule_ask *call,
+				       int *error)
+{
+	struct rule_facts facts = { *m, call->facts->target };
+	struct rule_ask ask = *call;
+	struct rule_verdict v;
+
+	ask.facts = &facts;
+	rules_judge(&ask, &v);
+	*error = v.error;
+	return v.rule;
+}
+
 static struct as_refusal refuses_open(const struct as_kernel *k, const struct rule_ask *call)
 {
-	struct rule_facts then = { k->then, call->facts->target };
-	struct rule_facts now = { k->today, call->facts->target };
-	struct rule_ask ask = *call;
-	struct rule_verdict old, today;
+	int error, today_error;
+	const struct rule_desc *old = refuses(&k->then, call, &error), *today;
 	struct buf newer = { 0 };
 	struct as_refusal r = { 0 };
 
-	ask.facts = &then;
-	rules_judge(&ask, &old);
-	if (!old.rule)
+	if (!old)
 		return r;
-	ask.facts = &now;
-	rules_judge(&ask, &today);
+	today = refuses(&k->today, call, &today_error);
 	/* with E2BIG the kernels differ only in the size that they write back */
-	if (today.rule == old.rule && today.error == old.error && today.error != E2BIG)
+	if (today == old && today_error == error && error != E2BIG)
 		return r;
-	newer_than(k, &ask, old.rule, &newer);
-	r = as_kernel_refusal(old.error, newer.len ? buf_str(&newer) : old.rule->meaning);
+	newer_than(k, call, old, &newer);
+	r = as_kernel_refusal(error, newer.len ? buf_str(&newer) : old->meaning);
 	r.lacks = newer.len;
 	buf_free(&newer);
-	r.attr_size = r.error == E2BIG && (old.rule->id == RULE_SIZE_TAIL ||
-					   old.rule->id == RULE_SIZE_RANGE) ?
+	r.attr_size = error == E2BIG && (old->id == RULE_SIZE_TAIL || old->id == RULE_SIZE_RANGE) ?
 		      k->then.attr_size : 0;
 	return r;
 }
@@ -231,24 +239,20 @@ uint32_t as_kernel_oldest(const struct rule_ask *ask, struct as_refusal *older)
 {
 	const struct rule_machine *here = &ask->facts->machine;
 	uint32_t oldest = here->release ? here->release : xlat_release;
+	bool accepted = true;
+	int error;
 
 	*older = (struct as_refusal){ 0 };
-	for (uint32_t r = oldest; (r = release_before(r)); oldest = r) {
+	for (uint32_t r = oldest; accepted && !older->error && (r = release_before(r));) {
 		struct as_kernel k;
-		struct rule_facts now;
-		struct rule_ask call = *ask;
-		struct rule_verdict today;
 
 		as_kernel_init(&k, r, here);
 		k.names_only = true;
-		now = (struct rule_facts){ k.today, ask->facts->target };
-		call.facts = &now;
-		rules_judge(&call, &today);
-		if (!today.rule)
+		accepted = !refuses(&k.today, ask, &error);
+		if (accepted)
 			*older = refuses_open(&k, ask);
 		as_kernel_free(&k);
-		if (today.rule || older->error)
-			break;
+		oldest = older->error ? oldest : r;
 	}
-	return oldest;
+	return accepted ? oldest : 0;
 }
