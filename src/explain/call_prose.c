@@ -119,17 +119,11 @@ void story_needs(const struct story *s, const struct story_open *o, struct prose
 	};
 	const struct rule_desc *above = NULL, *refuser;
 	struct as_refusal older;
-	uint32_t oldest;
 	int level = 2;
 
 	judge_unlimited(&m, s->release, s->arch, s->names, o->attr, o->len);
-	oldest = as_kernel_oldest(&user.ask, &older);
-	if (!oldest) {
-		prose_adds(p, "No known kernel accepts it as it is.");
-		return;
-	}
 	prose_adds(p, "Requires Linux ");
-	release_text(release_mainline(oldest), &p->text);
+	release_text(release_mainline(as_kernel_oldest(&user.ask, &older)), &p->text);
 	if (older.lacks)
 		prose_addf(p, ", which brought %s (older kernels refuse it)", older.because);
 	else if (older.error)

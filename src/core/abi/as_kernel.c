@@ -132,10 +132,12 @@ static void newer_than(const struct as_kernel *k, const struct rule_ask *ask,
 		       const struct rule_desc *d, struct buf *out)
 {
 	const struct layout *l = &layout_perf_event_attr;
+	const struct walk w = { .layout = l, .bytes = ask->attr, .len = ask->len };
 	bool members = d->id == RULE_RESERVED_BITS || d->id == RULE_SIZE_TAIL;
+	const struct field *f;
+	size_t at = 0;
 
-	for (size_t i = 0; i < l->n; i++) {
-		const struct field *f = &l->fields[i];
+	while ((f = layout_next(&w, &at))) {
 		uint64_t v = field_get(f, ask->attr, ask->len);
 
 		if (v && members && f->kind != FIELD_RESERVED)
@@ -238,6 +240,7 @@ static uint32_t release_before(uint32_t release)
 uint32_t as_kernel_oldest(const struct rule_ask *ask, struct as_refusal *older)
 {
 	const struct rule_machine *here = &ask->facts->machine;
+	const struct open_need need = open_need(ask->attr, ask->len, ask->flags);
 	uint32_t oldest = here->release ? here->release : xlat_release;
 	bool accepted = true;
 	int error;
@@ -254,5 +257,12 @@ uint32_t as_kernel_oldest(const struct rule_ask *ask, struct as_refusal *older)
 		as_kernel_free(&k);
 		oldest = older->error ? oldest : r;
 	}
-	return accepted ? oldest : 0;
+	if (!accepted) {
+		oldest = need.name ? need.since : KVER(2, 6, 31);
+		older->error = need.name ? EINVAL : 0;
+	}
+	older->lacks = need.name && need.since == oldest;
+	if (older->lacks)
+		snprintf(older->because, sizeof(older->because), "%s", need.name);
+	return oldest;
 }

@@ -256,4 +256,3 @@ void arg_swap_read_buf(struct swapping *s, uint64_t addr)
 	if (swap_reads_counts(s))
 		swap_words_at(s, addr, 8);
 }
-

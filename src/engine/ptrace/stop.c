@@ -377,4 +377,3 @@ void stop_handle(struct tracer *t, pid_t tid, int status)
 		}
 	}
 }
-

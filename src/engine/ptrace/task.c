@@ -259,4 +259,3 @@ void delay_resume(struct tracer *t)
 	if (!t->delayed_tasks)
 		pulse_set(t);
 }
-

@@ -439,4 +439,3 @@ void c_text_end(struct writer *w)
 	else
 		buf_adds(w->out, "	return 0;\n}\n");
 }
-

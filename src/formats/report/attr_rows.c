@@ -220,4 +220,3 @@ struct attr_rows_count attr_rows(const struct call *c, const struct event *e,
 	buf_free(&r.terms);
 	return r.count;
 }
-

@@ -109,7 +109,8 @@ static void summary_add_need(const struct names *names, const struct event *e,
 		return;
 	buf_adds(out, "; requires Linux ");
 	release_text(release_mainline(need->release), out);
-	buf_addf(out, " (%s)", need->older.because);
+	buf_addf(out, need->older.lacks ? " (%s)" : " (older kernels refuse it: %s)",
+		 need->older.because);
 }
 
 void summary_add_life(const struct names *names, const struct model *m, const struct event *e,

@@ -138,7 +138,10 @@ static size_t blamed(const struct show *s, const struct cause_fault *f, struct m
 /* Return whether the change opens another event, which is no remedy. */
 static bool opens_another(const struct show *s)
 {
-	return s->r->cause.n && s->r->cause.changes[0]->how == CHANGE_KIND;
+	for (size_t i = 0; i < s->r->cause.n; i++)
+		if (s->r->cause.changes[i]->how == CHANGE_KIND)
+			return true;
+	return false;
 }
 
 /* Show what is wrong, in a line for each fault. */
@@ -180,6 +183,37 @@ static const struct flaw_desc *fix_flaw(const struct show *s)
 	return NULL;
 }
 
+/* Return whether most bytes of the attr are set, as in memory that nobody has written. */
+static bool looks_uninitialised(const struct rule_ask *ask)
+{
+	size_t set = 0;
+
+	for (size_t i = 0; i < ask->len; i++)
+		set += ask->attr[i] != 0;
+	return set * 4 > ask->len * 3;
+}
+
+/* Return whether the address of the attr has to be another one. */
+static bool changes_address(const struct cause *c)
+{
+	for (size_t i = 0; i < c->n; i++)
+		if (!c->changes[i]->field && !c->changes[i]->arg)
+			return true;
+	return false;
+}
+
+/* Return what to do where no values of members are a fix; NULL: they are. */
+static const char *other_fix(const struct show *s)
+{
+	const struct cause *c = &s->r->cause;
+
+	if (looks_uninitialised(&s->r->ask))
+		return "the attr looks uninitialised: memset(&attr, 0, sizeof(attr)) before it is filled";
+	if (!c->n && c->gave_up)
+		return "not found: the limit of experiments was reached";
+	return !c->n || opens_another(s) ? "no change of the call makes it measure this here" : NULL;
+}
+
 /* Show the smallest change that opens it, and the others that do; or that none helps. */
 static void text_fix(const struct show *s)
 {
@@ -187,8 +221,12 @@ static void text_fix(const struct show *s)
 	const struct flaw_desc *wrong = fix_flaw(s);
 
 	show_line(s, "fix");
-	if (!c->n || opens_another(s)) {
-		buf_adds(&s->out->line, "no change of the call makes it measure this here");
+	if (changes_address(c) || other_fix(s)) {
+		if (other_fix(s))
+			buf_adds(&s->out->line, other_fix(s));
+		else
+			buf_addf(&s->out->line, "pass an address where %zu bytes can be read",
+				 s->r->nearest.ask.len);
 		showing_end(s->out);
 		return;
 	}
@@ -201,7 +239,7 @@ static void text_fix(const struct show *s)
 		buf_addf(&s->out->line, ", but %s: %s (flaw %s)", wrong->consequence,
 			 wrong->meaning, wrong->name);
 	for (size_t i = 0; i < c->nothers && !s->k->quiet; i++) {
-		buf_adds(&s->out->line, i ? " " : ", or one of ");
+		buf_adds(&s->out->line, i ? " " : c->nothers > 1 ? ", or one of " : ", or ");
 		text_sink_top(&s->out->text, false, NULL);
 		emit_changes(s, &c->others[i], 1, NULL);
 	}
@@ -214,7 +252,8 @@ static void text_works(const struct show *s)
 	const struct cause *c = &s->r->cause;
 	struct call nearest;
 
-	if (s->k->quiet || !c->n || (fix_flaw(s) && !opens_another(s)))
+	if (s->k->quiet || !c->n || (!opens_another(s) &&
+					    (fix_flaw(s) || changes_address(c) || other_fix(s))))
 		return;
 	make_call(s, &s->r->nearest, &nearest);
 	show_line(s, opens_another(s) ? "another event opens" : "works");
@@ -266,7 +305,7 @@ static void show_probe(const struct show *s)
 
 	if (!seen->instead)
 		return;
-	show_begin(s, "probe", "a probe", SINK_OBJECT);
+	show_begin(s, "probe", "then", SINK_OBJECT);
 	if (s->out->json) {
 		sink_symbol(k, "instead", seen->instead);
 		sink_symbol(k, "differs", seen->differs);
@@ -396,6 +435,19 @@ static void text_evidence(const struct show *s)
 	showing_end(s->out);
 }
 
+/* Show why the event, which opens, measures nothing. */
+static void text_flaws(const struct show *s)
+{
+	const struct flaw_desc *d;
+	size_t at = 0;
+
+	while ((d = flaw_next(&s->r->ask, &at))) {
+		buf_addf(show_line(s, "but"), "%s: %s (flaw %s)", d->consequence, d->meaning,
+			 d->name);
+		showing_end(s->out);
+	}
+}
+
 static void text_result(struct show *s)
 {
 	const struct why_result *r = s->r;
@@ -418,6 +470,8 @@ static void text_result(struct show *s)
 	}
 	if (c->error)
 		text_fix(s);
+	else if (!r->not_tried)
+		text_flaws(s);
 	text_works(s);
 	show_seen(s);
 	show_probe(s);
