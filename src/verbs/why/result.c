@@ -235,6 +235,8 @@ static void text_fix(const struct show *s)
 	emit_changes(s, c->changes, c->n, NULL);
 	if (s->r->ask.cpu == -1 && s->r->nearest.ask.cpu != -1)
 		buf_adds(&s->out->line, ", and so on: one event for each CPU");
+	else if (s->r->ask.pid != s->r->nearest.ask.pid)
+		buf_adds(&s->out->line, ", which measures the calling task instead");
 	if (wrong)
 		buf_addf(&s->out->line, ", but %s: %s (flaw %s)", wrong->consequence,
 			 wrong->meaning, wrong->name);
