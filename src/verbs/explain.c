@@ -103,22 +103,32 @@ static int explain_attr(struct explaining *x, const struct attr_text *a)
 	return EXIT_YES;
 }
 
+static int explain_given(struct explaining *x)
+{
+	struct attr_text *a = xmalloc(sizeof(*a)); /* large for a stack */
+	int status = input_attr(x->attr, "--attr", a) ? explain_attr(x, a) : EXIT_TROUBLE;
+
+	free(a);
+	return status;
+}
+
 /* Explain each call in a log of strace. */
 static int explain_log(struct explaining *x, const char *path)
 {
+	struct attr_text *a = xmalloc(sizeof(*a)); /* large for a stack */
 	struct buf arg = { 0 }, text = { 0 };
 	struct attr_reader r;
-	struct attr_text a;
 	enum attr_read got = ATTR_BAD;
 
 	buf_addf(&arg, "@%s", path);
 	if (input_text(buf_str(&arg), "explain", &text)) {
 		attr_reader_init(&r, buf_str(&text), text.len);
-		while ((got = attr_reader_next(&r, &a)) == ATTR_READ)
-			explain_attr(x, &a);
+		while ((got = attr_reader_next(&r, a)) == ATTR_READ)
+			explain_attr(x, a);
 		if (got == ATTR_BAD)
 			warn("cannot read %s: %s", path, r.in.why);
 	}
+	free(a);
 	buf_free(&arg);
 	buf_free(&text);
 	return got == ATTR_BAD ? EXIT_TROUBLE : EXIT_YES;
@@ -199,7 +209,6 @@ static int explain_others(struct explaining *x, unsigned long line, const char *
 {
 	bool log = !path && x->nwords == 1 && input_is_log(x->words[0]);
 	bool judged = x->attr || x->events || log;
-	struct attr_text a;
 	int status = EXIT_YES;
 
 	showing_open(&x->out, &x->options);
@@ -215,7 +224,7 @@ static int explain_others(struct explaining *x, unsigned long line, const char *
 	else if (log)
 		status = explain_log(x, x->words[0]);
 	else if (x->attr)
-		status = input_attr(x->attr, "--attr", &a) ? explain_attr(x, &a) : EXIT_TROUBLE;
+		status = explain_given(x);
 	else if (x->events)
 		status = explain_events(x);
 	for (int i = 0; !path && !log && i < x->nwords; i++)
