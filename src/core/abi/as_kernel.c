@@ -242,18 +242,18 @@ uint32_t as_kernel_oldest(const struct rule_ask *ask, struct as_refusal *older)
 	const struct rule_machine *here = &ask->facts->machine;
 	const struct open_need need = open_need(ask->attr, ask->len, ask->flags);
 	uint32_t oldest = here->release ? here->release : xlat_release;
-	bool accepted = true;
+	struct as_kernel k;
+	bool accepted;
 	int error;
 
 	*older = (struct as_refusal){ 0 };
+	as_kernel_init(&k, oldest, here);
+	accepted = !refuses(&k.today, ask, &error);
+	as_kernel_free(&k);
 	for (uint32_t r = oldest; accepted && !older->error && (r = release_before(r));) {
-		struct as_kernel k;
-
 		as_kernel_init(&k, r, here);
 		k.names_only = true;
-		accepted = !refuses(&k.today, ask, &error);
-		if (accepted)
-			*older = refuses_open(&k, ask);
+		*older = refuses_open(&k, ask);
 		as_kernel_free(&k);
 		oldest = older->error ? oldest : r;
 	}

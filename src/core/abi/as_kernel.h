@@ -60,8 +60,8 @@ struct as_refusal as_kernel_refuses(const struct as_kernel *k, const struct call
 /*
  * Return the oldest release (KVER()) from which on, up to that of ask->facts, no kernel refuses an
  * open that the newest one accepts, and in *older the refusal by the release before it; its error
- * is 0 if there is none before, and lacks says that because is what the release brought.  A call
- * that the newest one refuses, such as for a group that is not known, requires the newest of its
- * members, bits and values.  Privileges do not decide, see as_kernel_init().
+ * is 0 if there is none before, and with older->lacks the text names what the release brought.  A
+ * call that the newest one refuses, such as for a group that is not known, requires the newest of
+ * its members, bits and values.  Privileges do not decide, see as_kernel_init().
  */
 uint32_t as_kernel_oldest(const struct rule_ask *ask, struct as_refusal *older);
