@@ -7,14 +7,17 @@
 
 struct map_slot {
 	uint64_t key;
-	void *value; /* NULL: free */
+	void *value; /* NULL: removed */
 };
 
 /* Zero-initialised is empty.  The map owns its slots, never the values. */
 struct map {
-	struct map_slot *slots;
-	size_t cap; /* a power of two, or 0 */
-	size_t len;
+	struct map_slot *slots; /* in the order in which their keys came */
+	uint32_t *index;	/* by hash: the number of a slot and 1, or 0 */
+	size_t cap;		/* of index: a power of two, or 0 */
+	size_t used;		/* slots, with those removed */
+	size_t len;		/* without those */
+	uint64_t secret[2];	/* prevents keys chosen to collide */
 };
 
 void *map_get(const struct map *m, uint64_t key);
@@ -29,8 +32,8 @@ void *map_set(struct map *m, uint64_t key, void *value);
 void *map_del(struct map *m, uint64_t key);
 
 /*
- * Iterate over all entries in no order: start with *at = 0; NULL at the end.
- * The map must not change between the calls.
+ * Iterate over all entries in the order in which their keys came: start with *at = 0; NULL at the
+ * end.  Between the calls entries may be removed, but none may be added.
  */
 struct map_slot *map_next(const struct map *m, size_t *at);
 

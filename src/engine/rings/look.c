@@ -196,10 +196,8 @@ void look_forget(struct looker *l)
 	while ((slot = map_next(&l->rings, &at))) {
 		const struct ring *r = model_ring(l->session->model, (unsigned int)slot->key);
 
-		if (r && r->mappings)
-			continue;
-		state_free(map_del(&l->rings, slot->key));
-		at = (size_t)(slot - l->rings.slots); /* map_del() may move a slot here */
+		if (!r || !r->mappings)
+			state_free(map_del(&l->rings, slot->key));
 	}
 }
 

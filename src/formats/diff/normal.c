@@ -3,6 +3,7 @@
 #include "formats/diff/normal.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,21 @@
 #include "xlat/tables.h"
 
 /* Tasks ---------------------------------------------------------------------- */
+
+/*
+ * Append the name that begins those of the parent's descendants.  After many generations it goes on
+ * with a hash of the rest, as the names of a long chain of tasks would else grow without limit.
+ */
+static void add_descent(struct buf *name, const struct normal_task *parent)
+{
+	const size_t limit = 200, kept = 100;
+
+	if (strlen(parent->name) > limit)
+		buf_addf(name, "%.*s~%016" PRIx64, (int)kept, parent->name,
+			 hash_text(HASH_START, parent->name));
+	else
+		buf_adds(name, parent->name);
+}
 
 struct normal_task *normal_task_new(struct normal *n, const struct activity_task *b)
 {
@@ -32,12 +48,14 @@ struct normal_task *normal_task_new(struct normal *n, const struct activity_task
 		map_set(&n->by_tid, (uint64_t)b->tid, parent);
 		return parent;
 	}
+	if (parent)
+		add_descent(&name, parent);
 	if (!parent)
 		buf_addf(&name, "task%u", ++n->roots);
 	else if (b->pid == parent->pid)
-		buf_addf(&name, "%s.t%u", parent->name, ++parent->threads);
+		buf_addf(&name, ".t%u", ++parent->threads);
 	else
-		buf_addf(&name, "%s.%u", parent->name, ++parent->children);
+		buf_addf(&name, ".%u", ++parent->children);
 	t->name = name.data;
 	t->tid = b->tid;
 	t->pid = b->pid;

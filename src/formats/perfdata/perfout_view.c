@@ -33,12 +33,10 @@ static bool perfout_all_read(struct perfout_view *v)
 	while ((slot = map_next(&v->rings_of_round, &at))) {
 		const struct ring *r = model_ring(v->model, (unsigned int)slot->key);
 
-		if (r && r->mappings && r->event) {
+		if (r && r->mappings && r->event)
 			all &= slot->value == (void *)READ;
-			continue;
-		}
-		map_del(&v->rings_of_round, slot->key);
-		at = (size_t)(slot - v->rings_of_round.slots); /* map_del() may move a slot here */
+		else
+			map_del(&v->rings_of_round, slot->key);
 	}
 	return all;
 }
