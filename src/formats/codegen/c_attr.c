@@ -199,16 +199,20 @@ static bool number_later(struct attr_sink *a, const char *key, const char *text)
 	bool pmu = !strcmp(key, "pmu") && a->field == &layout_perf_event_attr.fields[ATTR_TYPE];
 	bool tracepoint = !strcmp(key, "event") && a->type == PERF_TYPE_TRACEPOINT && colon &&
 			  a->field == &layout_perf_event_attr.fields[ATTR_CONFIG];
+	struct buf path = { 0 };
 	struct c_set *set;
 
 	if ((!pmu && !tracepoint) || text[strcspn(text, "\"\\/ ")] || !(set = set_later(a)))
 		return false;
 	if (pmu)
-		buf_addf(&set->value, "(uint32_t)number_in(\"/sys/bus/event_source/devices/%s/type\")",
-			 text);
+		buf_addf(&path, "/sys/bus/event_source/devices/%s/type", text);
 	else
-		buf_addf(&set->value, "number_in(\"/sys/kernel/tracing/events/%.*s/%s/id\")",
-			 (int)(colon - text), text, colon + 1);
+		buf_addf(&path, "/sys/kernel/tracing/events/%.*s/%s/id", (int)(colon - text), text,
+			 colon + 1);
+	buf_adds(&set->value, pmu ? "(uint32_t)number_in(" : "number_in(");
+	c_string(&set->value, buf_str(&path), path.len); /* a name in a dump may have any bytes */
+	buf_addc(&set->value, ')');
+	buf_free(&path);
 	a->attr->numbers = true;
 	c_need_header(a->needs, "stdio.h");
 	return true;

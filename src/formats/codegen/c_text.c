@@ -15,20 +15,24 @@ enum { LINE = 86 };	/* bytes of a filled line after its indentation */
 
 void c_text_name_attrs(struct c_program *p)
 {
+	struct map used = { 0 };	/* by hash of an identifier: how often, as other names may give it */
 	struct buf name = { 0 };
 
 	for (size_t i = 0; i < p->nattrs; i++) {
-		unsigned int same = 1;
+		uint64_t hash;
+		uintptr_t same;
 
 		buf_reset(&name);
 		c_identifier(&name, p->attrs[i].about);
 		buf_adds(&name, "_attr");
-		for (size_t k = 0; k < i; k++)
-			same += !strcmp(p->attrs[k].about, p->attrs[i].about);
+		hash = hash_text(HASH_START, buf_str(&name));
+		same = (uintptr_t)map_get(&used, hash) + 1;
+		map_set(&used, hash, (void *)same);
 		if (same > 1)
-			buf_addf(&name, "_%u", same);
+			buf_addf(&name, "_%u", (unsigned int)same);
 		p->attrs[i].name = xstrdup(buf_str(&name));
 	}
+	map_free(&used);
 	buf_free(&name);
 }
 
