@@ -591,7 +591,8 @@ static void write_flaw(struct prose *p, const struct lexicon_entry *e)
 {
 	entry_begin(p, e, "a flaw of an event that opens", e->flaw->meaning, NULL);
 	entry_text(p, "Consequence", "%s.", e->flaw->consequence);
-	entry_text(p, "Condition", "%s.", e->flaw->condition);
+	if (*e->flaw->condition)
+		entry_text(p, "Condition", "%s.", e->flaw->condition);
 }
 
 static void write_rule(struct prose *p, const struct lexicon_entry *e)

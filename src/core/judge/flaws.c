@@ -26,7 +26,7 @@ const struct flaw_desc *flaw_next(const struct rule_ask *ask, size_t *at)
 	while (flaw_descs[*at].name) {
 		const struct flaw_desc *d = &flaw_descs[(*at)++];
 
-		if (open_meets(d->condition, ask))
+		if (*d->condition && open_meets(d->condition, ask))
 			return d;
 	}
 	return NULL;

@@ -17,20 +17,18 @@ struct reading {
 /* Return the group member of a value, by id or otherwise by index. */
 static struct event *read_view_member(const struct reading *r, const struct read_value *v)
 {
+	unsigned int number = 0;
+	struct event *e;
 	size_t place = 0;
 
 	if (!r->group)
 		return r->leader;
 	if (v->has_id)
 		return model_event_by_id(r->m, v->id);
-	for (size_t i = group_begins(r->leader); i < r->m->events.n; i++) {
-		struct event *e = r->m->events.items[i];
-
-		if (e && (e == r->leader || e->leader == r->leader) && !e->closed &&
-		    place++ == v->index)
-			return e;
-	}
-	return NULL;
+	while ((e = group_next(r->m, r->leader, &number)))
+		if (!e->closed && place++ == v->index)
+			break;
+	return e;
 }
 
 static void read_take_value(void *ctx, const struct read_value *v)
@@ -43,9 +41,10 @@ static void read_take_value(void *ctx, const struct read_value *v)
 	e->count = (struct event_count){
 		.known = true, .timed = v->timed, .value = v->value,
 		.enabled = v->enabled, .running = v->running,
+		.started = e->start != START_NEVER,
 	};
 	if (v->has_lost)
-		e->lost_read = v->lost;
+		event_note_lost(e, v->lost);
 	if (v->has_id && !r->group)
 		model_set_id(r->m, e, v->id);
 }
@@ -60,6 +59,7 @@ void model_after_read(struct model *m, struct task *t, const struct call *c)
 	if (!e)
 		return;
 	e->reads++;
+	e->empty_reads += !c->ret && call_word(c, 2) >= 8;
 	if (t->info)
 		t->info->reads++;
 	p = call_bytes(c, AT_SYSCALL_EXIT, call_word(c, 1), SIZE_MAX, &len);

@@ -33,18 +33,15 @@ static void enable(struct event *e, bool on, enum event_start how)
 /* Enable or disable an event, with PERF_IOC_FLAG_GROUP all events of its group. */
 static void event_control(struct model *m, struct event *e, const struct call *c, bool on)
 {
-	struct event *leader = e->leader ? e->leader : e;
+	struct event *leader = e->leader ? e->leader : e, *member;
+	unsigned int number = 0;
 
 	e->controls++;
 	enable(e, on, START_IOCTL);
 	if (!(c->args[2] & PERF_IOC_FLAG_GROUP))
 		return;
-	for (size_t i = group_begins(leader); i < m->events.n; i++) {
-		struct event *member = m->events.items[i];
-
-		if (member && (member == leader || member->leader == leader))
-			enable(member, on, START_IOCTL);
-	}
+	while ((member = group_next(m, leader, &number)))
+		enable(member, on, START_IOCTL);
 }
 
 static void set_program(struct model *m, struct event *e, const struct call *c, int fd,
@@ -190,6 +187,8 @@ static void mapped(struct model *m, struct task *t, struct event *e,
 	r->overwrite = !(c->args[2] & ABI_PROT_WRITE);
 	if (!first)
 		e->buffer[aux] = r;
+	if (!first && !aux)
+		e->ring.overwrite = r->overwrite;
 }
 
 static void after_memory(struct model *m, struct task *t, const struct call *c)
@@ -218,6 +217,21 @@ static void mark_leaving(struct task *t, const struct call *c, bool leaving)
 		space_leave(t->space, start, end, leaving);
 }
 
+/*
+ * Note which rings have unread records as a call begins that unmaps them: pevtrace read them just
+ * before.  If the call has failed, they are unread no more.
+ */
+static void note_left(struct task *t, const struct call *c, uint64_t since_ns)
+{
+	uint64_t start, end;
+
+	for (unsigned int i = 0; model_covers(c, i, &start, &end); i++)
+		space_note_left(t->space, start, end, since_ns);
+	if (c->desc->id == CALL_EXIT_GROUP || c->desc->id == CALL_EXECVE ||
+	    c->desc->id == CALL_EXECVEAT)
+		space_note_left(t->space, 0, UINT64_MAX, since_ns);
+}
+
 void model_enter(struct model *m, const struct call *c)
 {
 	struct task *t = model_task(m, c->tid);
@@ -227,6 +241,7 @@ void model_enter(struct model *m, const struct call *c)
 	/* the kernel does not execute an injected call */
 	if (!t || c->inject.injected)
 		return;
+	note_left(t, c, c->enter_ns);
 	if (c->desc->id == CALL_CLOSE) {
 		/* now: another thread may open an event with the same number before it returns */
 		e = fdtab_event(t->files, call_int(c, 0));
@@ -321,6 +336,8 @@ void model_exit(struct model *m, const struct call *c)
 		return;
 	if (c->desc->class == CLASS_MEMORY)
 		mark_leaving(t, c, false);
+	if (c->failed)
+		note_left(t, c, UINT64_MAX);
 	if (!c->failed)
 		after_success(m, t, c);
 	else if (c->desc->class == CLASS_OPEN)

@@ -24,8 +24,5 @@ enum { READ_SET = 1, EXCEPT_SET = 3 };
  */
 struct event *waited_next(const struct task *t, const struct call *c, unsigned int set, size_t *at);
 
-/* Return the leader's index in the list of all events: its group is there and later. */
-static inline size_t group_begins(const struct event *leader)
-{
-	return leader->number - 1;
-}
+/* Iterate over a group, the leader first: start with *number = 0; NULL at the end. */
+struct event *group_next(const struct model *m, struct event *leader, unsigned int *number);

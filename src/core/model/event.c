@@ -7,7 +7,7 @@
 #include "core/abi/layout.h"
 #include "core/lib/die.h"
 #include "core/lib/hash.h"
-#include "core/model/state.h"
+#include "core/model/calls.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
@@ -95,6 +95,32 @@ void event_lead(struct event *e, struct event *leader)
 	leader->formats |= 1U << (e->read_format & 31);
 }
 
+struct event *group_next(const struct model *m, struct event *leader, unsigned int *number)
+{
+	struct event *e = NULL;
+
+	*number = *number ? *number + 1 : leader->number;
+	for (; *number <= m->nevents; ++*number) {
+		e = map_get(&m->event_numbers, *number);
+		if (e && (e == leader || e->leader == leader))
+			return e;
+	}
+	return NULL;
+}
+
+struct event *model_next_event(const struct model *m, size_t *at)
+{
+	struct map_slot *slot = map_next(&m->event_numbers, at);
+
+	return slot ? slot->value : NULL;
+}
+
+void model_on_end(struct model *m, void (*hook)(void *ctx, const struct event *e), void *ctx)
+{
+	m->ended = hook;
+	m->ended_ctx = ctx;
+}
+
 void event_redirect(struct event *e, struct event *output)
 {
 	struct event *before = e->output;
@@ -103,6 +129,7 @@ void event_redirect(struct event *e, struct event *output)
 		return;
 	e->output = output ? event_ref(output) : NULL;
 	if (output) {
+		output->ring.shared = true;
 		output->sources = xrealloc(output->sources, (output->nsources + 1) *
 					   sizeof(struct event *));
 		output->sources[output->nsources++] = e;
@@ -136,6 +163,15 @@ bool event_is_probe(const struct event *e)
 	       !e->output && !e->leader && !e->filter && !e->bpf && e->start != START_EXEC;
 }
 
+void event_note_lost(struct event *e, uint64_t lost)
+{
+	struct event *to = e->output ? e->output : e;
+
+	if (lost > e->lost_read)
+		to->ring.lost_read += lost - e->lost_read;
+	e->lost_read = lost;
+}
+
 uint64_t event_attr(const struct event *e, unsigned int member)
 {
 	return layout_get(&layout_perf_event_attr, member, e->attr, e->attr_len);
@@ -145,6 +181,8 @@ void event_unref(struct event *e)
 {
 	if (!e || --e->refs)
 		return;
+	if (e->owner->ended)
+		e->owner->ended(e->owner->ended_ctx, e);
 	map_del(&e->owner->event_numbers, e->number);
 	if (e->id && map_get(&e->owner->by_id, e->id) == e)
 		map_del(&e->owner->by_id, e->id);
@@ -230,6 +268,8 @@ struct ring *ring_map(struct model *m, struct task *t, struct event *e, struct r
 	s->rings = xrealloc(s->rings, (s->nrings + 1) * sizeof(struct ring *));
 	s->rings[s->nrings++] = ring_ref(r);
 	ring_first(r)->mappings++;
+	if (!first && !aux && m->names->page_size && end - start > m->names->page_size)
+		e->ring.size = end - start - m->names->page_size;
 	event_mapped(e, 1);
 	return r;
 }
@@ -258,8 +298,12 @@ static void unmap(struct ring *r)
 	struct ring *first = ring_first(r), **current = &first->event->buffer[first->aux];
 
 	r->unmapped = true;
-	if (!--first->mappings && *current == first)
-		*current = NULL;
+	if (!--first->mappings) {
+		first->event->ring.unread += first->ends_unread && !first->overwrite ?
+					    first->unread : 0;
+		if (*current == first)
+			*current = NULL;
+	}
 	event_mapped(r->event, -1);
 	ring_unref(r);
 }
@@ -287,6 +331,16 @@ void space_leave(struct space *s, uint64_t start, uint64_t end, bool leaving)
 	for (size_t i = 0; i < s->nrings; i++)
 		if (ring_overlaps(s->rings[i], start, end))
 			s->rings[i]->leaving = leaving;
+}
+
+void space_note_left(struct space *s, uint64_t start, uint64_t end, uint64_t since_ns)
+{
+	for (size_t i = 0; i < s->nrings; i++) {
+		struct ring *r = ring_first(s->rings[i]);
+
+		if (ring_overlaps(s->rings[i], start, end))
+			r->ends_unread = r->looked_ns >= since_ns;
+	}
 }
 
 void space_remove(struct space *s, uint64_t start, uint64_t end)

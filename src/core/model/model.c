@@ -11,6 +11,7 @@
 #include "core/model/state.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
+#include "xlat/tables.h"
 
 struct model *model_new(const struct names *names, bool keep)
 {
@@ -140,6 +141,8 @@ void model_gone(struct model *m, pid_t tid, bool detached)
 void model_execed(struct model *m, pid_t tid, pid_t former)
 {
 	struct task *t = model_task(m, former);
+	struct event *e;
+	size_t at = 0;
 
 	if (!t)
 		return;
@@ -153,12 +156,9 @@ void model_execed(struct model *m, pid_t tid, pid_t former)
 			model_task_free(leader);
 	}
 	/* enable_on_exec */
-	for (size_t i = 0; i < m->events.n; i++) {
-		struct event *e = m->events.items[i];
-
-		if (e && e->start == START_EXEC && e->pid == tid)
+	while ((e = model_next_event(m, &at)))
+		if (e->start == START_EXEC && e->pid == tid)
 			e->enabled = true;
-	}
 	task_own_files(t);
 	fdtab_change(t->files, 0, ~0U, CLOSE_ON_EXEC);
 	space_unref(t->space);
@@ -366,21 +366,48 @@ void model_each_recorded(struct model *m, const struct call *c,
 void model_recorded(struct ring *r, struct event *e, const uint8_t *bytes, size_t len)
 {
 	uint32_t type = len >= 4 ? (uint32_t)load_uint(bytes, 4) : 0;
+	struct ring_totals *to = &r->event->ring;
+	uint64_t n = 0;
 
 	r->records++;
+	to->records += type != PERF_RECORD_LOST && type != PERF_RECORD_LOST_SAMPLES;
 	if (!e->records)
 		e->records = xcalloc(EVENT_RECORD_TYPES, sizeof(*e->records));
 	e->records[type < EVENT_RECORD_TYPES ? type : 0]++;
 	if (type == PERF_RECORD_LOST && len >= 24)
-		e->lost_reported += load_uint(bytes + 16, 8);
+		to->lost_reported += n = load_uint(bytes + 16, 8);
 	else if (type == PERF_RECORD_LOST_SAMPLES && len >= 16)
-		e->lost_reported += load_uint(bytes + 8, 8);
+		e->samples_lost += n = load_uint(bytes + 8, 8);
+	e->lost_reported += n;
+}
+
+/* Take from a ring's first page what is unread, and what was overwritten. */
+static void ring_take_page(struct ring *r, const struct activity_look *a)
+{
+	const struct layout *l = &layout_perf_event_mmap_page;
+	uint64_t head = layout_get(l, PERF_EVENT_MMAP_PAGE_DATA_HEAD, a->page, a->page_len);
+	uint64_t tail = layout_get(l, PERF_EVENT_MMAP_PAGE_DATA_TAIL, a->page, a->page_len);
+	struct ring_totals *to = &r->event->ring;
+	uint64_t unread;
+
+	if (event_attr(r->event, ATTR_WRITE_BACKWARD))
+		head = -head;
+	if (r->overwrite)
+		unread = to->size && head > to->size ? head - to->size : 0;
+	else
+		unread = head - tail > to->size ? 0 : head - tail;
+	if (r->overwrite && unread > r->unread)
+		to->overwritten += unread - r->unread;
+	r->unread = unread;
+	r->looked_ns = a->ns;
+	r->ends_unread = false;
 }
 
 void model_looked(const struct activity_look *a)
 {
 	struct ring *r = a->ring;
 
+	r->event->ring.partly |= a->error || a->missed || a->torn;
 	if (a->error) {
 		r->blind++;
 		r->blind_error = a->error;
@@ -389,6 +416,8 @@ void model_looked(const struct activity_look *a)
 	r->looks++;
 	r->missed += a->missed;
 	r->torn += a->torn;
+	if (a->page_len)
+		ring_take_page(r, a);
 }
 
 struct ring *model_ring(const struct model *m, unsigned int number)
@@ -432,7 +461,7 @@ static bool needs_counter(const struct event *e)
 bool model_takes_turns(const struct model *m, const struct event *e)
 {
 	const struct event *leader = e->leader ? e->leader : e;
-	bool counter = needs_counter(leader);
+	bool counter = needs_counter(leader) || needs_counter(e);
 
 	/* few events are multiplexed, and there may be many */
 	if (!event_multiplexed(e))

@@ -47,6 +47,19 @@ enum {
 struct event_count {
 	bool known, timed;	/* timed: enabled and running are known */
 	uint64_t value, enabled, running;	/* times in ns */
+	bool started;		/* read after the event was enabled for the first time */
+};
+
+/* What was seen of the ring buffers of an event, whichever events wrote there. */
+struct ring_totals {
+	uint64_t size;		/* bytes for records of the last one; 0: none, or not known */
+	bool shared;		/* other events wrote there */
+	bool overwrite;		/* the last one is mapped read-only */
+	bool partly;		/* some of its records were not seen */
+	uint64_t records;	/* that were seen, without those that report losses */
+	uint64_t lost_reported, lost_read; /* by LOST records; by reads with PERF_FORMAT_LOST */
+	uint64_t overwritten;	/* bytes that newer ones replaced, of rings mapped read-only */
+	uint64_t unread;	/* bytes between data_tail and data_head when a ring was unmapped */
 };
 
 /* An event in the kernel, created by a successful perf_event_open. */
@@ -87,10 +100,13 @@ struct event {
 	unsigned int controls;	/* ioctls that enable, disable, reset, refresh */
 	unsigned int prctl_offs; /* times that prctl(2) disabled it */
 	unsigned int reads, maps;
+	unsigned int empty_reads; /* that returned 0 bytes, as in error state */
 	struct event_count count;
 	uint64_t *records;	/* [EVENT_RECORD_TYPES], NULL before the first: event_records() */
 	uint64_t lost_reported;	/* as reported by LOST and LOST_SAMPLES records */
 	uint64_t lost_read;	/* as read by PERF_FORMAT_LOST */
+	uint64_t samples_lost;	/* as reported by LOST_SAMPLES records */
+	struct ring_totals ring;
 	/* internal: events whose output is this one */
 	struct model *owner;
 	struct event **sources;
@@ -116,11 +132,14 @@ struct ring {
 	bool overwrite;		/* first mapped read-only: the kernel ignores data_tail */
 	bool unmapped;
 	bool leaving;		/* a call that ends or moves this mapping is running */
+	bool ends_unread;	/* it is a call that unmaps it, and unread was read since */
 	unsigned int looks, polls;
 	uint64_t records, missed; /* records read; bytes overwritten before they were read */
 	unsigned int torn;
 	unsigned int blind;	/* failed attempts to read it */
 	int blind_error;	/* errno of the last of them */
+	uint64_t looked_ns;	/* when it was read last, and what its first page told then: */
+	uint64_t unread;	/* bytes between data_tail and data_head; overwrite: bytes replaced */
 };
 
 /* Return the mapping that counts for the buffer. */
@@ -292,6 +311,9 @@ static inline const struct event *event_writes_to(const struct event *e)
 	return e->output ? e->output : e;
 }
 
+/* Note that it lost so many records in all, by a read with PERF_FORMAT_LOST. */
+void event_note_lost(struct event *e, uint64_t lost);
+
 /* Return a member of the attr (ATTR_TYPE, ...), 0 if the attr lacks it or is not known. */
 uint64_t event_attr(const struct event *e, unsigned int member);
 
@@ -377,6 +399,13 @@ void model_each_recorded(struct model *m, const struct call *c,
  * made or failed; its attr is the model's, and is kept only with keep.
  */
 struct rule_group model_group(const struct model *m, const struct call *c);
+
+/*
+ * Iterate over all events that the model still has, in no order: start with *at = 0; NULL at the
+ * end.  Without keep, hook is called before a closed one is freed.
+ */
+struct event *model_next_event(const struct model *m, size_t *at);
+void model_on_end(struct model *m, void (*hook)(void *ctx, const struct event *e), void *ctx);
 
 /* Return all events, rings, tasks and attempts ever seen, in their order; requires keep. */
 size_t model_events(const struct model *m, struct event *const **list);

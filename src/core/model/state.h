@@ -39,6 +39,8 @@ struct model {
 	bool keep;
 	bool few;		/* of closed events, see model_keep_few() */
 	uint64_t now_ns;	/* time of the last call */
+	void (*ended)(void *ctx, const struct event *e); /* see model_on_end(); may be NULL */
+	void *ended_ctx;
 	struct map tasks;	/* tid to struct task */
 	struct map by_id;	/* kernel id to struct event */
 	struct map event_numbers, ring_numbers; /* number -> object, until it is freed */
@@ -170,4 +172,6 @@ void space_unref(struct space *s);
 void space_remove(struct space *s, uint64_t start, uint64_t end);
 /* Mark the mappings in that range: a call that ends or moves them begins or has returned. */
 void space_leave(struct space *s, uint64_t start, uint64_t end, bool leaving);
+/* Note what those in that range have unread, if they were read since the call that began then. */
+void space_note_left(struct space *s, uint64_t start, uint64_t end, uint64_t since_ns);
 struct ring *space_find(const struct space *s, uint64_t start, uint64_t end);

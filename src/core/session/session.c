@@ -214,6 +214,20 @@ static const char *session_name_event_of_id(void *ctx, uint64_t id)
 
 /* Start and end ----------------------------------------------------------- */
 
+/* An event is freed: judge it. */
+static void session_judge(void *ctx, const struct event *e)
+{
+	struct session *s = ctx;
+
+	flaws_add(&s->past, s->model, e);
+}
+
+void session_flaws(const struct session *s, struct flaws *f)
+{
+	*f = s->past;
+	flaws_of(f, s->model);
+}
+
 void session_start(struct session *s, const struct session_setup *setup,
 		   const struct session_facts *facts)
 {
@@ -239,6 +253,7 @@ void session_start(struct session *s, const struct session_setup *setup,
 	};
 	s->rawdata = rawdata_new(session_name_format_of, s);
 	s->model = model_new(&s->names, setup->keep);
+	model_on_end(s->model, session_judge, s);
 }
 
 void session_add_view(struct session *s, struct view *v)
@@ -327,9 +342,10 @@ static void session_take_count(struct session *s, struct activity_count *a)
 	e->count = (struct event_count){
 		.known = true, .value = a->count, .timed = a->timed,
 		.enabled = a->time_enabled, .running = a->time_running,
+		.started = e->start != START_NEVER,
 	};
 	if (a->lost)
-		e->lost_read = a->lost;
+		event_note_lost(e, a->lost);
 	if (!event_attr_known(e) && a->has_format) {
 		e->read_format = a->read_format;
 		e->format_known = true;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "core/host/perf_features.h"
+#include "core/judge/flaws_seen.h"
 #include "core/lib/map.h"
 #include "core/model/model.h"
 #include "core/session/view.h"
@@ -70,6 +71,7 @@ struct session {
 	const struct arch *arch;
 	const char *program;		/* the launched one, or NULL */
 	uint64_t lost;			/* messages of the engine */
+	struct flaws past;		/* of events that the model has no more */
 	struct view *views;
 	struct map shown;		/* tids of which a call or an exec was shown */
 	struct map named;		/* keys of the names that were reported to the views */
@@ -127,6 +129,9 @@ void session_swap_record(struct session *s, const struct event *e,
 
 /* Report that pevtrace read e->count. */
 void session_count(struct session *s, struct event *e);
+
+/* Judge all events of the session so far: what was seen to be wrong with them. */
+void session_flaws(const struct session *s, struct flaws *f);
 
 /* Let views flush their output; ns: the current time, or 0 if it is not known. */
 void session_tick(struct session *s, uint64_t ns);

@@ -478,7 +478,7 @@ static void look_set_count(void *ctx, const struct read_value *v)
 		.enabled = v->enabled, .running = v->running,
 	};
 	if (v->has_lost)
-		e->lost_read = v->lost;
+		event_note_lost(e, v->lost);
 }
 
 /*

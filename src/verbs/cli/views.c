@@ -13,6 +13,7 @@
 #include "formats/dump/dump_view.h"
 #include "formats/perfdata/measured.h"
 #include "formats/perfdata/perfout.h"
+#include "formats/text/flaw_text.h"
 #include "formats/text/summary.h"
 #include "formats/text/text_fit.h"
 
@@ -165,9 +166,14 @@ static void views_write_tables(struct views *v, const struct session *s)
 {
 	const struct text_options *text = &v->options->text;
 	unsigned int columns = text->width ? text->width : output_columns(v->text);
+	bool lines = !v->options->count && !v->story;
 	struct buf table = { 0 };
+	struct flaws flaws;
 	struct prose p;
 
+	session_flaws(s, &flaws);
+	if (lines && !(text->quiet & QUIET_EXIT))
+		flaws_print(&flaws, "+++ ", " +++", text->color, &table);
 	if (v->story) {
 		prose_init(&p, &table, columns ? columns : terminal_columns(-1));
 		p.color = p.links = text->color;
@@ -186,6 +192,8 @@ static void views_write_tables(struct views *v, const struct session *s)
 	}
 	if (v->options->table)
 		call_counts_print(&v->counts, &v->options->counts, &table);
+	if (v->options->count)
+		flaws_print(&flaws, "", "", text->color, &table);
 	output_write(v->text, getpid(), buf_str(&table), table.len);
 	buf_free(&table);
 }

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/judge/flaws_seen.h"
+
+#include <stdio.h>
+
+#include "core/judge/flaws.h"
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+/* An event that is judged. */
+struct judged {
+	const struct model *m;
+	const struct event *e;
+	struct flaw found;	/* the numbers */
+};
+
+static bool records_lost(struct judged *j)
+{
+	const struct ring_totals *r = &j->e->ring;
+
+	j->found.n = r->lost_read > r->lost_reported ? r->lost_read : r->lost_reported;
+	j->found.of = r->records && !r->partly ? r->records + j->found.n : 0;
+	return j->found.n;
+}
+
+static bool samples_lost(struct judged *j)
+{
+	j->found.n = j->e->samples_lost;
+	return j->found.n;
+}
+
+static bool records_overwritten(struct judged *j)
+{
+	j->found.n = j->e->ring.overwritten;
+	return j->found.n;
+}
+
+static bool records_unread(struct judged *j)
+{
+	j->found.n = j->e->ring.unread;
+	return j->found.n;
+}
+
+static bool error_state(struct judged *j)
+{
+	j->found.n = j->e->empty_reads;
+	return j->found.n;
+}
+
+/* Take the times of the last read; return whether it was after the event was enabled. */
+static bool times_read(struct judged *j)
+{
+	const struct event_count *c = &j->e->count;
+
+	j->found.n = c->running;
+	j->found.of = c->enabled;
+	return c->known && c->timed && c->started && event_attr_known(j->e);
+}
+
+static bool multiplexed(struct judged *j)
+{
+	return times_read(j) && j->found.n && model_takes_turns(j->m, j->e);
+}
+
+static bool never_scheduled(struct judged *j)
+{
+	return times_read(j) && !j->found.n && model_takes_turns(j->m, j->e);
+}
+
+static bool task_never_ran(struct judged *j)
+{
+	return times_read(j) && !j->found.of && j->e->start != START_UNKNOWN;
+}
+
+/* A program runs although its event is disabled, and a ring may serve other events. */
+static bool never_enabled(struct judged *j)
+{
+	const struct event *e = j->e;
+
+	return e->closed && e->start == START_NEVER && event_attr_known(e) &&
+	       e->bpf == BPF_NONE && (e->count.known || (e->maps && !e->ring.shared));
+}
+
+static bool (*const seen[FLAW_COUNT])(struct judged *j) = {
+	[FLAW_RECORDS_LOST] = records_lost, [FLAW_SAMPLES_LOST] = samples_lost,
+	[FLAW_RECORDS_OVERWRITTEN] = records_overwritten, [FLAW_RECORDS_UNREAD] = records_unread,
+	[FLAW_ERROR_STATE] = error_state, [FLAW_MULTIPLEXED] = multiplexed,
+	[FLAW_NEVER_SCHEDULED] = never_scheduled, [FLAW_TASK_NEVER_RAN] = task_never_ran,
+	[FLAW_NEVER_ENABLED] = never_enabled,
+};
+
+/* Return whether the number is the sum over all events. */
+static bool flaw_sums(enum flaw_id id)
+{
+	return id == FLAW_RECORDS_LOST || id == FLAW_SAMPLES_LOST ||
+	       id == FLAW_RECORDS_OVERWRITTEN || id == FLAW_RECORDS_UNREAD;
+}
+
+/* Return whether b is worse than a: times are shares, other numbers are losses. */
+static bool flaw_worse(enum flaw_id id, const struct flaw *a, const struct flaw *b)
+{
+	double x = (double)a->n, y = (double)b->n;
+
+	if (id == FLAW_MULTIPLEXED) {
+		x = (double)a->of / x;
+		y = (double)b->of / y;
+	}
+	return y > x || (y == x && b->number < a->number);
+}
+
+static void flaw_join(enum flaw_id id, struct flaw *to, const struct flaw *one)
+{
+	uint64_t n = to->n + one->n, of = to->of && one->of ? to->of + one->of : 0;
+	unsigned int events = to->events++;
+
+	if (!events || flaw_worse(id, to, one)) {
+		*to = *one;
+		to->events = events + 1;
+	}
+	if (events && flaw_sums(id)) {
+		to->n = n;
+		to->of = of;
+	}
+}
+
+static void flaws_found(struct flaws *f, enum flaw_id id, struct judged *j)
+{
+	j->found.events = 1;
+	j->found.number = j->e->number;
+	j->found.ring = event_writes_to(j->e)->ring.size;
+	j->found.overwrite = event_writes_to(j->e)->ring.overwrite;
+	snprintf(j->found.event, sizeof(j->found.event), "%s", j->e->name ? j->e->name : "");
+	flaw_join(id, &f->of[id], &j->found);
+}
+
+void flaws_add(struct flaws *f, const struct model *m, const struct event *e)
+{
+	struct rule_ask ask = {
+		.attr = e->attr, .len = e->attr_len, .pid = e->pid, .cpu = e->cpu,
+		.group_fd = -1, .flags = e->flags,
+	};
+	const struct flaw_desc *d;
+	size_t at = 0;
+
+	if (event_is_probe(e))
+		return;
+	for (unsigned int i = 0; i < FLAW_COUNT; i++) {
+		struct judged j = { .m = m, .e = e };
+
+		if (seen[i] && seen[i](&j))
+			flaws_found(f, i, &j);
+	}
+	/* what the open excludes is judged by the count: some tracepoints are of user mode */
+	while (e->count.known && !e->count.value && event_attr_known(e) &&
+	       (d = flaw_next(&ask, &at)))
+		flaws_found(f, d->id, &(struct judged){ .m = m, .e = e });
+}
+
+void flaws_of(struct flaws *f, const struct model *m)
+{
+	const struct event *e;
+	size_t at = 0;
+
+	while ((e = model_next_event(m, &at)))
+		flaws_add(f, m, e);
+}

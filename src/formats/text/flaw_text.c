@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "formats/text/flaw_text.h"
+
+#include "formats/text/text.h"
+#include "xlat/rows.h"
+#include "xlat/tables.h"
+
+enum { FREE_KIB = 512 };	/* what perf_event_mlock_kb allows everybody, for each CPU */
+
+static void add_bytes(uint64_t n, struct buf *out)
+{
+	if (n < 1024)
+		buf_addf(out, "%llu bytes", (unsigned long long)n);
+	else if (n < 1024 * 1024)
+		buf_addf(out, "%.*f KiB", n % 1024 ? 1 : 0, (double)n / 1024);
+	else
+		buf_addf(out, "%.*f MiB", n % (1024 * 1024) ? 1 : 0, (double)n / (1024 * 1024));
+}
+
+/* Append a part of a whole; what is nearly nothing, or nearly all, does not become 0 or 100. */
+static void add_percent(uint64_t n, uint64_t of, struct buf *out)
+{
+	double percent = 100.0 * (double)n / (double)of;
+
+	if (n && percent < 0.1)
+		buf_adds(out, "< 0.1 %");
+	else if (n < of && percent > 99.9)
+		buf_adds(out, "> 99.9 %");
+	else
+		buf_addf(out, "%.1f %%", percent);
+}
+
+static void lost_text(const struct flaw *f, struct buf *out)
+{
+	buf_addf(out, "lost %llu ", (unsigned long long)f->n);
+	if (f->of) {
+		buf_addf(out, "of %llu records (", (unsigned long long)f->of);
+		add_percent(f->n, f->of, out);
+		buf_addc(out, ')');
+	} else {
+		buf_addf(out, "record%s", f->n == 1 ? "" : "s");
+	}
+	if (f->overwrite) {
+		buf_adds(out, ": the ring was paused");
+	} else if (f->ring) {
+		buf_adds(out, ": ring of ");
+		add_bytes(f->ring, out);
+		buf_addf(out, "; try -m %lluK", (unsigned long long)(
+			 f->ring / 1024 < FREE_KIB ? FREE_KIB : f->ring / 512));
+	} else {
+		buf_addf(out, ": %s", flaw_descs[FLAW_RECORDS_LOST].meaning);
+	}
+}
+
+void flaw_text(enum flaw_id id, const struct flaw *f, struct buf *out)
+{
+	const struct flaw_desc *d = &flaw_descs[id];
+
+	switch (id) {
+	case FLAW_RECORDS_LOST:
+		lost_text(f, out);
+		return;
+	case FLAW_SAMPLES_LOST:
+		buf_addf(out, "lost %llu sample%s", (unsigned long long)f->n, f->n == 1 ? "" : "s");
+		break;
+	case FLAW_RECORDS_OVERWRITTEN:
+		add_bytes(f->n, out);
+		buf_adds(out, " of records were overwritten");
+		break;
+	case FLAW_RECORDS_UNREAD:
+		add_bytes(f->n, out);
+		buf_adds(out, " of records were left in the ring");
+		break;
+	case FLAW_MULTIPLEXED:
+		buf_adds(out, "ran ");
+		add_percent(f->n, f->of, out);
+		buf_adds(out, " of the time");
+		break;
+	default:
+		buf_adds(out, d->consequence);
+		break;
+	}
+	buf_addf(out, ": %s", d->meaning);
+}
+
+void flaws_print(const struct flaws *f, const char *before, const char *after, bool color,
+		 struct buf *out)
+{
+	struct buf line = { 0 };
+
+	for (unsigned int severity = FLAW_ERROR; severity <= FLAW_NOTE; severity++)
+		for (unsigned int i = 0; i < FLAW_COUNT; i++) {
+			if (!f->of[i].events || flaw_descs[i].severity != severity)
+				continue;
+			buf_adds(&line, before);
+			text_escaped(&line, f->of[i].event);
+			if (f->of[i].events > 1)
+				buf_addf(&line, " and %u more", f->of[i].events - 1);
+			buf_adds(&line, ": ");
+			flaw_text(i, &f->of[i], &line);
+			buf_adds(&line, after);
+			text_colored(out, color, severity == FLAW_NOTE ? COLOR_NOTE : COLOR_ERROR,
+				     buf_str(&line));
+			buf_addc(out, '\n');
+			buf_reset(&line);
+		}
+	buf_free(&line);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What a trace shows to be wrong with its events, in words. */
+#pragma once
+
+#include "core/judge/flaws_seen.h"
+#include "core/lib/buf.h"
+
+/*
+ * Append what was seen, with its numbers, and what to do: "lost 1148 of 1152 records (99.7 %): ring
+ * of 4 KiB; try -m 512K".
+ */
+void flaw_text(enum flaw_id id, const struct flaw *f, struct buf *out);
+
+/*
+ * Append a line for each flaw that was seen, errors first: the events, and flaw_text(), between
+ * before and after ("+++ ", " +++").  color: in the colour of its severity.
+ */
+void flaws_print(const struct flaws *f, const char *before, const char *after, bool color,
+		 struct buf *out);
