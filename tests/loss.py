@@ -14,6 +14,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "lib"))
 import machine
 import perf_event as pe
+import straceparse as sp
 from checks import check, differ, run_all, start
 from programs import PEVTRACE, objects, run, wait_for_read
 
@@ -111,7 +112,7 @@ PROGRAMS = {f.__name__: f for f in (unread, lost, overwritten, never_enabled, ta
 SAID = {
 	"unread": "page-faults:u: %d bytes of records were left in the ring: data_tail was before "
 		  "data_head when the ring was unmapped",
-	"lost": "page-faults:u: lost %d of %d records (%.1f %%): ring of %s; try -m 512K",
+	"lost": "page-faults:u: lost %d of %d records (%.1f %%): ring of %s; try 128 pages (-m 128)",
 	"overwritten": "page-faults:u: %d bytes of records were overwritten: a ring that is mapped "
 		       "read-only keeps the newest records",
 	"never_enabled": "page-faults:u: the event counts 0: opened disabled, and nothing enabled it",
@@ -187,18 +188,34 @@ def test_never_scheduled():
 		"of a group without a counter")
 
 def test_same():
-	"""The dump of a trace says the same; -qq leaves it out; a terminal has colours."""
+	"""The dump of a trace says the same, also below a table of calls; -qq leaves it out."""
 	path, text = os.path.join(TMP, "same.json"), os.path.join(TMP, "same")
 	run(PEVTRACE, "--records", "-o", text, "--json=" + path, sys.executable, __file__, "unread", "1")
 	with open(text) as f:
 		whole = f.read()
 	why = differ(said(run(PEVTRACE, "decode", "--records", path).stdout), said(whole), "decoded")
 	why += differ(said(run(PEVTRACE, "decode", "-qq", path).stdout), [], "with -qq")
-	red = run(PEVTRACE, "decode", "--color=always", path).stdout
-	if "\x1b[31m+++ page-faults:u: " not in red:
-		why.append("no colour: " + red[-200:])
 	counts = run(PEVTRACE, "decode", "-c", path).stdout.split("\n")[-2]
 	return why + differ(counts, said(whole)[0], "with -c")
+
+def test_colours():
+	"""What is lost or dead is red and what may be wrong yellow, on terminals, without NO_COLOR."""
+	path = os.path.join(TMP, "colours.json")
+	run(PEVTRACE, "--json=" + path, "-o", "/dev/null", sys.executable, "-c", "import sys; "
+	    "sys.path.insert(0, sys.argv[1]); import perf_event as pe, os; pe.call(pe.attr(config=99)); "
+	    "os.read(pe.call(pe.attr(config=2, disabled=1, exclude_kernel=1)), 8)",
+	    os.path.join(HERE, "lib"))
+	why = []
+	for options, red in (([], "\x1b[31m+++ page-faults:u: "), (["-c"], "\x1b[31m        1\x1b[0m total"),
+			     (["-c"], "\x1b[31mpage-faults:u: ")):
+		shown = sp.on_terminal([PEVTRACE, "decode", *options, path], 200, PEVTRACE_PAGER="cat")
+		plain = sp.on_terminal([PEVTRACE, "decode", *options, path], 200, NO_COLOR="1",
+				       PEVTRACE_PAGER="cat")
+		why += differ((red in shown, "\x1b" in plain), (True, False), shown[-400:])
+	shown = sp.on_terminal([PEVTRACE, "list", "hardware"], 200, PEVTRACE_PAGER="cat")
+	if "no PMU of" in shown and "\x1b[31m (no PMU of" not in shown:
+		why.append("list: " + shown[:200])
+	return why
 
 def main():
 	if len(sys.argv) == 3 and sys.argv[1] in PROGRAMS:
@@ -214,6 +231,7 @@ def main():
 		("error state", test_error_state, None),
 		("never scheduled", test_never_scheduled, None),
 		("the dump says the same", test_same, None),
+		("colours", test_colours, None),
 	], TMP)
 
 sys.exit(main())

@@ -397,6 +397,7 @@ static int replay_run(void *state, const struct verb_args *args)
 	if (r->again.given)
 		r->given = process_open(r->again.given);
 	o->npids = 0; /* the session attaches to nobody */
+	o->text.quiet = QUIET_ALL; /* nothing runs that its events could count */
 	r->path = args->words[0];
 	/* keep a dump on standard output free of other lines */
 	r->report = o->json && !o->json_path && !o->output ? stderr : stdout;

@@ -129,6 +129,7 @@ static void flaws_found(struct flaws *f, enum flaw_id id, struct judged *j)
 	j->found.events = 1;
 	j->found.number = j->e->number;
 	j->found.ring = event_writes_to(j->e)->ring.size;
+	j->found.page = model_page_size(j->m);
 	j->found.overwrite = event_writes_to(j->e)->ring.overwrite;
 	snprintf(j->found.event, sizeof(j->found.event), "%s", j->e->name ? j->e->name : "");
 	flaw_join(id, &f->of[id], &j->found);

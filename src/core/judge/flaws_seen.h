@@ -22,6 +22,7 @@ struct flaw {
 	 */
 	uint64_t n, of;
 	uint64_t ring;		/* bytes for records in the ring of that event; 0: not known */
+	uint32_t page;		/* bytes of a page there; 0: not known */
 	bool overwrite;		/* that one is mapped read-only */
 };
 

@@ -450,6 +450,11 @@ size_t model_events(const struct model *m, struct event *const **list)
 	return m->events.n;
 }
 
+uint32_t model_page_size(const struct model *m)
+{
+	return m->names->page_size;
+}
+
 static bool needs_counter(const struct event *e)
 {
 	uint64_t type = event_attr(e, ATTR_TYPE);

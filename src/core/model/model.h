@@ -400,6 +400,9 @@ void model_each_recorded(struct model *m, const struct call *c,
  */
 struct rule_group model_group(const struct model *m, const struct call *c);
 
+/* Return the bytes of a page of the traced machine, or 0: not known. */
+uint32_t model_page_size(const struct model *m);
+
 /*
  * Iterate over all events that the model still has, in no order: start with *at = 0; NULL at the
  * end.  Without keep, hook is called before a closed one is freed.

@@ -117,12 +117,12 @@ static void cell_text(const struct row *r, uint64_t total, enum count_column c, 
 
 /* Append a line of cells, without blanks at its end: the titles, a rule, or the values of r. */
 static void print_line(const struct call_counts_form *f, enum line line, const struct row *r,
-		       uint64_t total, struct buf *out)
+		       uint64_t total, bool color, struct buf *out)
 {
 	for (size_t i = 0; i < f->ncolumns; i++) {
 		enum count_column c = f->columns[i];
 		bool last = i + 1 == f->ncolumns;
-		char text[64] = "";
+		char text[64] = "", cell[80];
 
 		if (line == LINE_VALUES)
 			cell_text(r, total, c, text, sizeof(text));
@@ -131,12 +131,15 @@ static void print_line(const struct call_counts_form *f, enum line line, const s
 				 "----------------");
 		else
 			snprintf(text, sizeof(text), "%s", columns[c].title);
-		buf_addf(out, "%*s%s", last && columns[c].width < 0 ? 0 : columns[c].width, text,
-			 last ? "\n" : " ");
+		snprintf(cell, sizeof(cell), "%*s", last && columns[c].width < 0 ? 0 :
+			 columns[c].width, text);
+		text_colored(out, color && line == LINE_VALUES && c == COUNT_ERRORS && *text,
+			     COLOR_ERROR, cell);
+		buf_addc(out, last ? '\n' : ' ');
 	}
 }
 
-void call_counts_print(const struct call_counts *k, const struct call_counts_form *f,
+void call_counts_print(const struct call_counts *k, const struct call_counts_form *f, bool color,
 		       struct buf *out)
 {
 	enum count_sort sort = f->sort;
@@ -158,12 +161,12 @@ void call_counts_print(const struct call_counts *k, const struct call_counts_for
 	}
 	if (sort != SORT_NOTHING)
 		qsort_r(rows, n, sizeof(*rows), compare_counts, &sort);
-	print_line(f, LINE_TITLES, NULL, 0, out);
-	print_line(f, LINE_RULE, NULL, 0, out);
+	print_line(f, LINE_TITLES, NULL, 0, color, out);
+	print_line(f, LINE_RULE, NULL, 0, color, out);
 	for (size_t i = 0; i < n; i++)
-		print_line(f, LINE_VALUES, &rows[i], total.n.ns, out);
-	print_line(f, LINE_RULE, NULL, 0, out);
-	print_line(f, LINE_VALUES, &total, total.n.ns, out);
+		print_line(f, LINE_VALUES, &rows[i], total.n.ns, color, out);
+	print_line(f, LINE_RULE, NULL, 0, color, out);
+	print_line(f, LINE_VALUES, &total, total.n.ns, color, out);
 }
 
 void event_total_add(struct event_total *f, uint64_t value, uint64_t enabled, uint64_t running)

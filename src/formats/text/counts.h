@@ -45,8 +45,8 @@ struct call_counts_form {
 /* Count a call that returned, with the time from entry to exit. */
 void call_counts_add(struct call_counts *k, const struct call *c);
 
-/* Append the table and the total. */
-void call_counts_print(const struct call_counts *k, const struct call_counts_form *f,
+/* Append the table and the total; color: with numbers of errors in their colour. */
+void call_counts_print(const struct call_counts *k, const struct call_counts_form *f, bool color,
 		       struct buf *out);
 
 /* The count of one event over all its CPUs and tasks. */

@@ -5,7 +5,7 @@
 #include "xlat/rows.h"
 #include "xlat/tables.h"
 
-enum { FREE_KIB = 512 };	/* what perf_event_mlock_kb allows everybody, for each CPU */
+enum { FREE = 512 * 1024 };	/* bytes that perf_event_mlock_kb allows everybody, for each CPU */
 
 static void add_bytes(uint64_t n, struct buf *out)
 {
@@ -32,6 +32,8 @@ static void add_percent(uint64_t n, uint64_t of, struct buf *out)
 
 static void lost_text(const struct flaw *f, struct buf *out)
 {
+	uint64_t more = f->ring < FREE ? FREE : 2 * f->ring;
+
 	buf_addf(out, "lost %llu ", (unsigned long long)f->n);
 	if (f->of) {
 		buf_addf(out, "of %llu records (", (unsigned long long)f->of);
@@ -45,8 +47,9 @@ static void lost_text(const struct flaw *f, struct buf *out)
 	} else if (f->ring) {
 		buf_adds(out, ": ring of ");
 		add_bytes(f->ring, out);
-		buf_addf(out, "; try -m %lluK", (unsigned long long)(
-			 f->ring / 1024 < FREE_KIB ? FREE_KIB : f->ring / 512));
+		if (f->page && more >= f->page)
+			buf_addf(out, "; try %llu pages (-m %llu)", (unsigned long long)(more / f->page),
+				 (unsigned long long)(more / f->page));
 	} else {
 		buf_addf(out, ": %s", flaw_descs[FLAW_RECORDS_LOST].meaning);
 	}
@@ -86,6 +89,10 @@ void flaw_text(enum flaw_id id, const struct flaw *f, struct buf *out)
 void flaws_print(const struct flaws *f, const char *before, const char *after, bool color,
 		 struct buf *out)
 {
+	static const enum text_color colors[] = {
+		[FLAW_ERROR] = COLOR_ERROR, [FLAW_WARNING] = COLOR_WARNING,
+		[FLAW_NOTE] = COLOR_NOTE,
+	};
 	struct buf line = { 0 };
 
 	for (unsigned int severity = FLAW_ERROR; severity <= FLAW_NOTE; severity++)
@@ -99,8 +106,7 @@ void flaws_print(const struct flaws *f, const char *before, const char *after, b
 			buf_adds(&line, ": ");
 			flaw_text(i, &f->of[i], &line);
 			buf_adds(&line, after);
-			text_colored(out, color, severity == FLAW_NOTE ? COLOR_NOTE : COLOR_ERROR,
-				     buf_str(&line));
+			text_colored(out, color, colors[severity], buf_str(&line));
 			buf_addc(out, '\n');
 			buf_reset(&line);
 		}

@@ -7,7 +7,7 @@
 
 /*
  * Append what was seen, with its numbers, and what to do: "lost 1148 of 1152 records (99.7 %): ring
- * of 4 KiB; try -m 512K".
+ * of 4 KiB; try 128 pages (-m 128)".
  */
 void flaw_text(enum flaw_id id, const struct flaw *f, struct buf *out);
 

@@ -15,7 +15,7 @@ static void text_color(struct buf *out, bool color, enum text_color c)
 {
 	static const char *const codes[] = {
 		[COLOR_NONE] = "\033[0m", [COLOR_CALL] = "\033[1m", [COLOR_ERROR] = "\033[31m",
-		[COLOR_NOTE] = "\033[2m", [COLOR_STRING] = "\033[32m",
+		[COLOR_WARNING] = "\033[33m", [COLOR_NOTE] = "\033[2m", [COLOR_STRING] = "\033[32m",
 	};
 
 	if (color)

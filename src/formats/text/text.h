@@ -9,7 +9,13 @@ enum { TEXT_DEPTH = 16 };
 
 /* Colours, by the kind of text. */
 enum text_color {
-	COLOR_NONE, COLOR_CALL, COLOR_ERROR, COLOR_NOTE, COLOR_STRING,
+	COLOR_NONE,
+	COLOR_CALL,	/* calls, headings */
+	COLOR_ERROR,	/* causes, failures, what is lost or dead */
+	COLOR_WARNING,	/* what may be wrong */
+	COLOR_NOTE,
+	COLOR_STRING,
+	COLOR_GOOD = COLOR_STRING, /* fixes, what works */
 };
 
 /* Which strings have all bytes in hex; the last: only these bytes of any string. */

@@ -162,18 +162,31 @@ bool views_start_here(struct views *v, struct session *s, struct options *o,
 	return true;
 }
 
+/* Append what was wrong with events, in lines of so many columns; 0: any. */
+static void views_add_flaws(const struct text_options *o, const struct session *s,
+			    const char *before, const char *after, unsigned int columns,
+			    struct buf *out)
+{
+	struct buf lines = { 0 };
+	struct flaws flaws;
+
+	session_flaws(s, &flaws);
+	flaws_print(&flaws, before, after, o->color, &lines);
+	if (columns && !o->any_width)
+		text_wrap(&lines, columns);
+	buf_add(out, buf_str(&lines), lines.len);
+	buf_free(&lines);
+}
+
 static void views_write_tables(struct views *v, const struct session *s)
 {
 	const struct text_options *text = &v->options->text;
 	unsigned int columns = text->width ? text->width : output_columns(v->text);
-	bool lines = !v->options->count && !v->story;
 	struct buf table = { 0 };
-	struct flaws flaws;
 	struct prose p;
 
-	session_flaws(s, &flaws);
-	if (lines && !(text->quiet & QUIET_EXIT))
-		flaws_print(&flaws, "+++ ", " +++", text->color, &table);
+	if (!v->options->count && !v->story && !(text->quiet & QUIET_EXIT))
+		views_add_flaws(text, s, "+++ ", " +++", columns, &table);
 	if (v->story) {
 		prose_init(&p, &table, columns ? columns : terminal_columns(-1));
 		p.color = p.links = text->color;
@@ -191,9 +204,9 @@ static void views_write_tables(struct views *v, const struct session *s)
 			text_wrap(&table, columns);
 	}
 	if (v->options->table)
-		call_counts_print(&v->counts, &v->options->counts, &table);
+		call_counts_print(&v->counts, &v->options->counts, text->color, &table);
 	if (v->options->count)
-		flaws_print(&flaws, "", "", text->color, &table);
+		views_add_flaws(text, s, "", "", columns, &table);
 	output_write(v->text, getpid(), buf_str(&table), table.len);
 	buf_free(&table);
 }

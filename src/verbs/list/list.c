@@ -389,13 +389,16 @@ static void add_names(const struct listed *e, struct buf *line)
 /* lacking: the heading says that the machine has none of the kind. */
 static void list_show_text(struct list *l, const struct listed *e, bool lacking)
 {
-	struct buf *line = &l->out.line;
+	struct buf *line = &l->out.line, note = { 0 };
 
 	add_names(e, line);
 	buf_pad(line, line->len < l->column ? l->column - line->len : 1);
 	list_emit_attr(l, e, l->out.sink);
-	if (e->error && !lacking)
-		buf_addf(line, " /* not on this machine: %s */", error_name(e->error));
+	if (e->error && !lacking) {
+		buf_addf(&note, " /* not on this machine: %s */", error_name(e->error));
+		text_colored(line, l->out.text.color, COLOR_ERROR, buf_str(&note));
+		buf_free(&note);
+	}
 	if (l->out.width)
 		text_fit(line, "", l->out.width);
 }
@@ -417,6 +420,20 @@ static size_t attr_column(const struct list *l, enum list_kind kind)
 	return column;
 }
 
+static void list_add_title(struct list *l, enum list_kind kind, bool lacking, bool more)
+{
+	bool color = l->out.text.color;
+	struct buf *line = &l->out.line;
+
+	buf_adds(line, more ? "\n" : "");
+	text_colored(line, color, COLOR_CALL, kinds[kind].title);
+	if (lacking && host_has_pmus(l->machine.host))
+		text_colored(line, color, COLOR_ERROR, " (no PMU of this machine has them)");
+	else if (lacking)
+		text_colored(line, color, COLOR_WARNING, " (whether a PMU has them cannot be read)");
+	buf_addc(line, ':');
+}
+
 static size_t list_show(struct list *l)
 {
 	enum list_kind last = LIST_KINDS;
@@ -435,10 +452,7 @@ static size_t list_show(struct list *l)
 				lacking &= !l->events[k].selected || l->events[k].error;
 			l->column = attr_column(l, e->kind);
 			showing_begin(&l->out, true);
-			buf_addf(&l->out.line, "%s%s%s:", shown ? "\n" : "", kinds[e->kind].title,
-				 !lacking ? "" : host_has_pmus(l->machine.host) ?
-				 " (no PMU of this machine has them)" :
-				 " (whether a PMU has them cannot be read)");
+			list_add_title(l, e->kind, lacking, shown);
 			showing_end(&l->out);
 		}
 		last = e->kind;

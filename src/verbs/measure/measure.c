@@ -71,14 +71,7 @@ static void rings_on_record(void *ctx, const struct stream_ring *from, const uin
 	struct activity a = { .kind = ACTIVITY_RECORD };
 	uint32_t type = (uint32_t)load_uint(bytes, 4); /* the first member of the header */
 
-	/* the event of the lost records does not matter */
-	if (type == PERF_RECORD_LOST)
-		m->lost += layout_get(&layout_perf_record_lost, PERF_RECORD_LOST_LOST, bytes,
-				      len);
-	else if (type == PERF_RECORD_LOST_SAMPLES)
-		m->lost_samples += layout_get(&layout_perf_record_lost_samples,
-					      PERF_RECORD_LOST_SAMPLES_LOST, bytes, len);
-	else if (type == PERF_RECORD_AUX)
+	if (type == PERF_RECORD_AUX)
 		m->aux_cut += (layout_get(&layout_perf_record_aux, PERF_RECORD_AUX_FLAGS, bytes,
 					  len) & CUT) != 0;
 	if (m->wanted && !m->wanted(m, type))

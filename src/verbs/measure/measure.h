@@ -39,10 +39,8 @@ struct measure {
 	struct ring **rings;	/* of the model, for each of stream.rings */
 	bool ordered;		/* times of records are CLOCK_MONOTONIC in ns */
 	struct workload work;
-	uint64_t lost;		/* records, by PERF_RECORD_LOST */
 	uint64_t aux_bytes;	/* read from AUX areas */
 	uint64_t aux_cut;	/* AUX records with a flag for lost data */
-	uint64_t lost_samples;	/* by PERF_RECORD_LOST_SAMPLES */
 	unsigned int interrupts;
 	uint64_t from_ns, to_ns; /* when it ran */
 };

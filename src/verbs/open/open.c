@@ -53,7 +53,6 @@ struct opening {
 	struct measure m;	/* first member: hooks cast it back */
 	struct event_total *totals;
 	struct event_texts texts; /* of -e */
-	uint64_t lost;		/* records, by PERF_FORMAT_LOST */
 	bool user_only;		/* the warning about excluded kernel events was printed */
 	bool is_side_band;	/* --side-band: no counts are shown */
 	struct side_band side_band;
@@ -349,7 +348,6 @@ static void take_count(void *ctx, size_t target, size_t event, const struct read
 	/* a task's event for one CPU does not run while the task is on another */
 	bool rests = t->cpu >= 0 && t->pid != -1;
 
-	o->lost += v->has_lost ? v->lost : 0;
 	if (!v->timed)
 		event_total_add(&o->totals[event], v->value, 1, 1);
 	else
@@ -361,7 +359,6 @@ static void read_totals(struct opening *o, bool quiet)
 {
 	struct measure *m = &o->m;
 
-	o->lost = 0;
 	for (size_t i = 0; i < m->events.n; i++) {
 		const struct event_spec *e = &m->events.events[i];
 		uint64_t config = event_get(e, ATTR_CONFIG);
@@ -396,7 +393,6 @@ static void print_totals(struct opening *o)
 	struct session *s = &m->own_session.session;
 	struct output *text = m->own_session.views.text;
 	struct buf table = { 0 };
-	uint64_t lost;
 
 	read_totals(o, false);
 	for (size_t i = 0; i < m->ntargets * m->events.n; i++) {
@@ -409,21 +405,10 @@ static void print_totals(struct opening *o)
 	if (!text)
 		return;
 	event_totals_print(o->totals, m->events.n, (double)(m->to_ns - m->from_ns) / 1e9, &table);
-	/*
-	 * Both sources count the same records: LOST records only when another record follows,
-	 * reads only with PERF_FORMAT_LOST.  Take the larger one.
-	 */
-	lost = m->lost > o->lost ? m->lost : o->lost;
-	if (lost)
-		buf_addf(&table, "%20llu  lost /* records for which the ring had no room; try "
-			 "--mmap=%zu */\n", (unsigned long long)lost, 2 * m->pages);
 	if (m->aux_pages)
 		buf_addf(&table, "%20llu  aux-bytes /* from AUX areas, with %llu gaps */\n",
 			 (unsigned long long)m->aux_bytes,
 			 (unsigned long long)m->aux_cut);
-	if (m->lost_samples)
-		buf_addf(&table, "%20llu  lost-samples /* before they were written to a ring */\n",
-			 (unsigned long long)m->lost_samples);
 	output_write(text, getpid(), buf_str(&table), table.len);
 	buf_free(&table);
 }
@@ -554,8 +539,6 @@ static int open_run(void *state, const struct verb_args *args)
 		print_totals(o);
 		warn_doubts(o);
 	}
-	if (o->is_side_band && m->lost)
-		warn("%llu records were lost: the rings were full", (unsigned long long)m->lost);
 	command = m->work.pid;
 	if (!measure_end(m))
 		ran = false;
