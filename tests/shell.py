@@ -372,6 +372,33 @@ def stopped_without_the_program(tap, out):
 	p.kill()
 	p.communicate()
 
+def ended_where_ignored(tap, out):
+	"""A command in the background of a script ignores SIGINT, and ends a trace by it as by SIGTERM."""
+	sleeper = subprocess.Popen(["sleep", "1000"], stdin=subprocess.DEVNULL)
+	modes = [("-p", [PEVTRACE, "-p", str(sleeper.pid)])]
+	if sp.has_bpf(PEVTRACE):
+		modes.append(("-a", [PEVTRACE, "-a"]))
+	for name, argv in modes:
+		for sig in (signal.SIGINT, signal.SIGTERM):
+			p = subprocess.Popen(argv + ["-o", out, "--json=" + out + ".json"], stderr=subprocess.PIPE,
+					     preexec_fn=lambda s=sig: signal.signal(s, signal.SIG_IGN))
+			end = time.monotonic() + PATIENCE
+			while not (os.path.exists(out + ".json") and os.path.getsize(out + ".json")) and \
+			      p.poll() is None and time.monotonic() < end:
+				time.sleep(0.1)
+			time.sleep(0.5)
+			p.send_signal(sig)
+			try:
+				said = p.communicate(timeout=30)[1]
+			except subprocess.TimeoutExpired:
+				p.kill()
+				said = p.communicate()[1] + b" goes on"
+			tap.ok(not p.returncode and sleeper.poll() is None, "%s: ended by %s, which it ignored" %
+			       (name, sig.name), [p.returncode, said])
+			os.unlink(out + ".json")
+	sleeper.kill()
+	sleeper.wait()
+
 def as_the_program(tap, tmp):
 	"""Signals sent to pevtrace have the effect that they have on the program."""
 	out = os.path.join(tmp, "trace")
@@ -391,6 +418,7 @@ def as_the_program(tap, tmp):
 	limited(tap, out)
 	written_from_background(tap)
 	stopped_without_the_program(tap, out)
+	ended_where_ignored(tap, out)
 
 def main():
 	if not BASH:

@@ -182,7 +182,9 @@ bool live_trace_bpf(struct live *l, const struct trace_options *t, int *status)
 		return false;
 	sigemptyset(&wanted);
 	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
-		if (!sigaction(ends[i], NULL, &action) && action.sa_handler != SIG_IGN)
+		if (!sigaction(ends[i], NULL, &action) &&
+		    (action.sa_handler != SIG_IGN || /* as for own_signals_block() */
+		     (!l->options.argv && (ends[i] == SIGINT || ends[i] == SIGTERM))))
 			sigaddset(&wanted, ends[i]);
 	sigprocmask(SIG_BLOCK, &wanted, &r.mask);
 	r.signals = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);

@@ -219,9 +219,14 @@ void own_signals_block(struct tracer *t)
 	signal(SIGCHLD, SIG_DFL);
 	sigemptyset(&t->fetched);
 	sigemptyset(&t->stop_signals);
-	/* nohup(1) and shells that run a job in the background ignore some of these */
+	/*
+	 * nohup(1) and shells that run a job in the background ignore some of these; who sends SIGINT
+	 * or SIGTERM to a tracer of running tasks wants its end all the same.
+	 */
 	for (int sig = 1; sig <= SIGRTMAX; sig++)
-		if (signal_forward_is_end(sig) && !sigismember(&t->inherited.ignored, sig))
+		if (signal_forward_is_end(sig) &&
+		    (!sigismember(&t->inherited.ignored, sig) ||
+		     (t->opts->may_leave && (sig == SIGINT || sig == SIGTERM))))
 			sigaddset(&t->fetched, sig);
 	blocked = t->fetched;
 	sigaddset(&blocked, SIGTTOU); /* pevtrace may write while in the background */
