@@ -39,6 +39,7 @@ EMIT(sint, sink_sint(s, arg_name(a), call_int(a->call, a->i)))
 EMIT(hex, sink_hex(s, arg_name(a), arg_word(a)))
 EMIT(addr, sink_addr(s, arg_name(a), arg_word(a)))
 EMIT(enum, sink_enum(s, arg_name(a), arg_desc(a)->xlat, (uint32_t)arg_value(a)))
+EMIT(enum_long, sink_enum(s, arg_name(a), arg_desc(a)->xlat, arg_word(a)))
 EMIT(flags, sink_flags(s, arg_name(a), arg_desc(a)->xlat, arg_word(a)))
 EMIT(flags32, sink_flags(s, arg_name(a), arg_desc(a)->xlat, (uint32_t)arg_value(a)))
 EMIT(hex32, sink_hex(s, arg_name(a), (uint32_t)arg_value(a)))
@@ -143,7 +144,10 @@ static void emit_open_flags(const struct arg *a, struct sink *s)
 		sink_uint(s, arg_name(a), 0);
 }
 
-EMIT(pos_high, if (a->call->arch->word == 4 || arg_value(a)) emit_hex(a, s))
+EMIT(pos, sink_sint(s, arg_name(a), a->call->arch->word == 4 ?
+		    (int64_t)((uint32_t)arg_value(a) | a->call->args[a->i + 1] << 32) :
+		    (int64_t)arg_value(a)))
+EMIT(pos_high, if (a->call->arch->word == 8 && arg_value(a)) emit_hex(a, s))
 EMIT(mremap_addr, if (a->call->args[3] & ABI_MREMAP_FIXED) emit_addr(a, s))
 EMIT(prctl_arg, if (call_int(a->call, 0) != ABI_PR_TASK_PERF_EVENTS_DISABLE &&
 		    call_int(a->call, 0) != ABI_PR_TASK_PERF_EVENTS_ENABLE) emit_hex(a, s))
@@ -154,6 +158,7 @@ static const struct arg_ops kinds[] = {
 	[ARG_SINT] = { .emit = emit_sint },
 	[ARG_HEX32] = { .emit = emit_hex32 },
 	[ARG_ENUM] = { .emit = emit_enum },
+	[ARG_ENUM_LONG] = { .emit = emit_enum_long },
 	[ARG_FLAGS32] = { .emit = emit_flags32 },
 	[ARG_HEX] = { .emit = emit_hex },
 	[ARG_ADDR] = { .emit = emit_addr },
@@ -208,6 +213,7 @@ static const struct arg_ops kinds[] = {
 	[ARG_CLONE_FLAGS] = { .emit = arg_emit_clone_flags },
 	[ARG_STATUS] = { .emit = emit_sint },
 	[ARG_OPEN_FLAGS] = { .emit = emit_open_flags },
+	[ARG_POS] = { .emit = emit_pos },
 	[ARG_POS_HIGH] = { .emit = emit_pos_high },
 	[ARG_MSGHDR] = { arg_capture_msghdr, arg_emit_msghdr, NULL, MEMORY_MESSAGE,
 			 .swap = arg_swap_msghdr },

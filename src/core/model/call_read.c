@@ -59,7 +59,8 @@ void model_after_read(struct model *m, struct task *t, const struct call *c)
 	if (!e)
 		return;
 	e->reads++;
-	e->empty_reads += !c->ret && call_word(c, 2) >= 8;
+	/* of readv it is the number of buffers, which may be empty */
+	e->empty_reads += !c->ret && c->desc->args[1].kind == ARG_READ_BUF && call_word(c, 2) >= 8;
 	if (t->info)
 		t->info->reads++;
 	p = call_bytes(c, AT_SYSCALL_EXIT, call_word(c, 1), SIZE_MAX, &len);
