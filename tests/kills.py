@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """kill -9 of the tracer or of a tracee, at any moment.
 
-Programs that pevtrace started die with it; those that it attached to run on and
-come out as if nothing had been.  Whoever was killed: no task stays behind,
+Programs that pevtrace started with ptrace die with it; those that it attached to,
+or started with a BPF engine, run on and come out as if nothing had been.  Whoever was killed: no task stays behind,
 stopped or not, no zombie; the terminal is as it was, and tracefs, too.
 
-KILLS=N: so many in place of 60, in three parts; SEED=N: other moments.
+KILLS=N: so many in place of 60, in four parts; SEED=N: other moments.
 """
 
 import ctypes
@@ -207,6 +207,38 @@ class Rounds:
 		if wait_left(PATIENCE):
 			self.bad("left behind by %s: %s" % (key, describe(left())))
 
+	def with_bpf(self, natives):
+		"""A program that a BPF engine started has not begun, or does all that it does alone."""
+		engine = self.rnd.choice(["bpf", "bpf-functions", "bpf-tracepoints"])
+		words = ["sh", "-c", " ".join(self.command(QUIET)) + "; echo $?"]
+		if words[2] not in natives:
+			natives[words[2]] = subprocess.run(words, stdin=self.slave, stdout=subprocess.PIPE,
+							   stderr=subprocess.DEVNULL, timeout=300).stdout
+		tracer = self.start([PEVTRACE, "-q", "--engine=" + engine, "-o",
+				     os.path.join(self.tmp, "trace")] + self.rnd.choice(OPTIONS[:3]) + words,
+				    subprocess.PIPE)
+		self.moment(0.2)
+		self.kills += 1
+		self.kill(tracer.pid)
+		try:
+			out, _ = tracer.communicate(timeout=PATIENCE)	# until nobody can write any more
+			if out not in (b"", natives[words[2]]):
+				self.bad("%s came out as %r" % (words[2], out))
+		except subprocess.TimeoutExpired:
+			self.bad("%s hangs: %s" % (words[2], describe(left())))
+			for pid in left():
+				self.kill(pid)
+		if wait_left(PATIENCE):
+			self.bad("left behind by %s: %s" % (words[2], describe(left())))
+
+def bpf_programs():
+	"""Return the ids of the kernel's BPF programs, which needs root."""
+	libc, attr, ids = ctypes.CDLL(None, use_errno=True), (ctypes.c_uint32 * 32)(), set()
+	while not libc.syscall(321 if os.uname().machine == "x86_64" else 280, 11, attr, 128):
+		ids.add(attr[1])	# BPF_PROG_GET_NEXT_ID
+		attr[0] = attr[1]
+	return ids
+
 def main():
 	tap = sp.Tap()
 	tmp = tempfile.mkdtemp()
@@ -215,14 +247,24 @@ def main():
 	ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 	try:
 		rounds = Rounds(tmp)
-		natives = {}
+		natives, outputs = {}, {}
 		for name, one in (("of the tracer", lambda: rounds.launched("tracer")),
 				  ("of a tracee", lambda: rounds.launched("tracee")),
 				  ("of the tracer of a process that was there before it",
-				   lambda: rounds.attached(natives))):
+				   lambda: rounds.attached(natives)),
+				  ("of a BPF engine", lambda: rounds.with_bpf(outputs))):
+			if name == "of a BPF engine" and not sp.has_bpf(PEVTRACE):
+				tap.skip("kills " + name, "no BPF engine here")
+				continue
+			programs = bpf_programs()
 			rounds.why, start = [], rounds.kills
-			for _ in range(KILLS // 3 + (name == "of the tracer") * (KILLS % 3)):
+			for _ in range(KILLS // 4 + (name == "of the tracer") * (KILLS % 4)):
 				one()
+			end = time.monotonic() + 10	# the kernel frees them later
+			while bpf_programs() - programs and time.monotonic() < end:
+				time.sleep(0.1)
+			if bpf_programs() - programs:
+				rounds.bad("BPF programs are left in the kernel")
 			tap.ok(not rounds.why, "%d kills %s: nobody left, nothing changed" %
 			       (rounds.kills - start, name), rounds.why)
 		if os.geteuid() == 0 and sp.tracefs():

@@ -290,7 +290,7 @@ static const struct verb_option what_to_trace[] = {
 	  .least = 1, .most = LONG_MAX,
 	  .help = "detach from all processes after N calls were shown" },
 	{ .name = "kill-on-exit", .set = verb_set_true, .at = AT(kill_on_exit),
-	  .help = "kill processes of -p when pevtrace ends; a COMMAND is always killed then" },
+	  .help = "kill processes of -p when pevtrace ends, as a COMMAND is if pevtrace is killed" },
 	{ .name = "env", .key = 'E', .arg = "VAR=VALUE", .set = set_env, .at = AT(program),
 	  .help = "set a variable of COMMAND's environment; VAR alone removes it" },
 	{ .name = "user", .key = 'u', .arg = "USER", .set = set_user, .at = AT(program),
