@@ -21,12 +21,12 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 COLUMNS, LINES = 100, 36
 CELL, LINE = 7.2, 16		# pixels of a character of 12 pixels, and of a line
-STYLES = {"1": "b", "2": "n", "31": "e", "32": "s"}
+STYLES = {"1": "b", "2": "n", "31": "e", "32": "s", "33": "w"}
 HEAD = """<svg xmlns="http://www.w3.org/2000/svg" width="{w}" height="{h}" viewBox="0 0 {w} {h}">
 <title>{title}</title>
 <style>text {{ font: 12px ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace; fill: #d8dee9;
 white-space: pre }} .p {{ fill: #88c0d0 }} .b {{ font-weight: bold; fill: #eceff4 }} .n {{ fill: #8f98a9 }}
-.e {{ fill: #e08088 }} .s {{ fill: #a3be8c }}</style>
+.e {{ fill: #e08088 }} .s {{ fill: #a3be8c }} .w {{ fill: #ebcb8b }}</style>
 <rect width="{w}" height="{h}" rx="6" fill="#2b303b"/>
 """
 

@@ -20,6 +20,7 @@ const ok = (good, text, ...why) => {
 		why.forEach((line) => console.log(`# ${JSON.stringify(line)}`));
 };
 
+const PRINT_LIMIT = 5000;
 const data = mkdtempSync(join(tmpdir(), 'pevtrace-report-browser.'));
 const browsers = [];
 const launch = async (options) => {
@@ -188,6 +189,89 @@ const testFilter = async (tab) => {
 	ok(await tab.evaluate(() => found.length) === all, 'Clear shows all again');
 };
 
+// A filter is in the URL: a page that is opened with it shows the same, and links leave it alone.
+const testUrl = async (browser) => {
+	const tab = await open(browser, page);
+	await ready(tab);
+	await tab.fill('#search', 'enoent');
+	await tab.check('#by-failed');
+	await until(tab, () => location.hash.includes('search=enoent&failed=1'));
+	const url = tab.url(), few = await tab.evaluate(() => found.length);
+	const other = await browser.newPage();
+	await other.goto(url);
+	await ready(other);
+	ok(few && await other.evaluate(() => found.length) === few &&
+	   await other.inputValue('#search') === 'enoent' && await other.isChecked('#by-failed'),
+	   'a filter is in the URL', url);
+	await other.evaluate(() => { location.hash = '#events'; });
+	ok(await other.evaluate(() => found.length) === few, 'a link to a part of the page keeps it');
+	await other.click('#clear');
+	await until(other, () => !location.hash.includes('search'));
+	ok(true, 'without a filter there is none in the URL');
+	await other.close();
+	await tab.close();
+};
+
+// Of each failed call: how much of its lane is red there, and how many of the calls there failed.
+const testRed = async (tab) => {
+	const [judged, wrong] = await tab.evaluate(() => {
+		const ctx = byId('canvas').getContext('2d'), s = size(), scale = devicePixelRatio, out = [];
+		let n = 0;
+		setView(traceStart, traceEnd);
+		byId('lanes').scrollTop = 0;
+		selected = -1;
+		draw();
+		const red = colors.failed.match(/\d+/g).slice(0, 3).map(Number);
+		lanes.slice(0, 3).forEach((lane, i) => {
+			for (const row of lane.failed) {
+				const step = (view.to - view.from) / s.plot * BIN;
+				const bin = Math.floor((rows.at[row] - view.from) / step);
+				const inside = (r) => Math.floor((rows.at[r] - view.from) / step) === bin;
+				const share = lane.failed.filter(inside).length / lane.items.filter(inside).length;
+				const data = ctx.getImageData((s.left + bin * BIN + 1) * scale, (AXIS + i * LANE + 4) * scale,
+							      1, (LANE - 8) * scale).data;
+				let tall = 0;
+				for (let k = 0; k < data.length; k += 4)
+					tall += red.every((v, c) => Math.abs(data[k + c] - v) < 8);
+				n += share < 1;
+				if (rows.for[row] <= step && Math.abs(tall / scale - Math.max(2, share * (LANE - 8))) > 2)
+					out.push([lane.label, row, share, tall]);
+			}
+		});
+		return [n, out];
+	});
+	ok(judged && !wrong.length, 'a lane is red in proportion', judged, ...wrong);
+};
+
+// On paper everything is unfolded and light, and nothing sticks out.
+const testPrint = async (browser) => {
+	const tab = await open(browser, page);
+	await ready(tab);
+	await tab.setViewportSize({ width: 718, height: 1000 });
+	await tab.emulateMedia({ media: 'print', colorScheme: 'dark' });
+	const look = () => tab.evaluate(() => ({
+		folded: document.querySelectorAll('details:not([open])').length,
+		light: ['body', 'section', 'thead th', '.cards a'].every((name) =>
+			getComputedStyle(document.querySelector(name)).backgroundColor.match(/[\d.]+/g)
+				.every((value) => value > 200)),
+		calls: byId('call-table').tBodies[0].rows.length, all: found.length,
+		wide: [...document.querySelectorAll('section *')].filter((e) => e.checkVisibility() &&
+			e.getBoundingClientRect().right > innerWidth + 1).map((e) => e.outerHTML.slice(0, 60)),
+		cut: [...document.querySelectorAll('.scroll, #lanes')].filter((e) => e.checkVisibility() &&
+			getComputedStyle(e).overflow !== 'visible').length,
+		bars: document.querySelectorAll('.bar').values().some((e) => e.checkVisibility()),
+	}));
+	await tab.evaluate(() => window.dispatchEvent(new Event('beforeprint')));
+	const paper = await look();
+	ok(!paper.folded && paper.light && paper.calls === Math.min(paper.all, PRINT_LIMIT) &&
+	   !paper.cut && !paper.bars, 'on paper: unfolded, light, all calls, no buttons', paper);
+	ok(!paper.wide.length, 'on paper: nothing sticks out', ...paper.wide.slice(0, 5));
+	await tab.evaluate(() => window.dispatchEvent(new Event('afterprint')));
+	const screen = await look();
+	ok(screen.folded > 0 && screen.calls <= 100, 'after printing: as before', screen);
+	await tab.close();
+};
+
 // Of each text that is to be seen: the least ratio that WCAG 2 asks for at AA.
 const contrast = (tab) => tab.evaluate(() => {
 	const parse = (color) => (color.match(/[\d.]+/g) ?? [0, 0, 0, 0]).map(Number);
@@ -337,10 +421,13 @@ try {
 	await testHover(tab);
 	await testKeys(tab);
 	await testFilter(tab);
+	await testRed(tab);
 	await testTheme(tab);
 	await tab.setViewportSize({ width: 390, height: 800 });
 	await testStructure(tab);
 	quiet(tab, page, 'page');
+	await testUrl(browser);
+	await testPrint(browser);
 	await testHostile(browser);
 	await browser.close();
 	await testNoScript();

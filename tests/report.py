@@ -4,6 +4,8 @@
 
   page     counts against the dump and -c, the policy's hashes against hashlib,
            tags against html.parser, the data for scripts against the tables
+  loss     tiles against the end of the trace
+  terminal where the page goes when standard output is a terminal
   unread   a group whose leader has an attr that could not be read
   hostile  names, paths, attr strings, filters and errors that are markup
   chrome   the rules of the Trace Event Format, counts against the dump
@@ -15,6 +17,7 @@
 import base64
 import collections
 import hashlib
+import html
 import html.parser
 import json
 import os
@@ -28,7 +31,9 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "lib"))
 from programs import objects, run_bytes as run
+import machine
 import ringparse as rp
+import straceparse as sp
 
 PEVTRACE, PERF = rp.PEVTRACE, rp.PERF
 MARKUP = "</script><script>hit=1</script><img src=x onerror=hit=1>"
@@ -210,6 +215,10 @@ def test_demo(tap, tmp):
 		return tap.skip("demo", rp.missing("demo"))
 	dump = demo(tmp)
 	p, data = page_of(tap, "demo", dump)
+	_, text, _ = report(dump)
+	lead = html.unescape(re.search(r'<p class="lead">(.*?)</p>', text.decode()).group(1))
+	said = run(PEVTRACE, "explain", "--width=100000", dump).stdout.decode()
+	tap.ok(len(lead) > 40 and lead in said, "demo: begins as explain does", [lead, said[:400]])
 	why = [r[2] for r in p.rows["failures"][1:]]
 	tap.ok(why and all(len(w) > 10 for w in why), "demo: each failure has a reason", why)
 	tap.ok(any(e["enabled"] for e in data["events"]), "demo: when events were enabled")
@@ -224,6 +233,53 @@ def test_demo(tap, tmp):
 	with open(path, "rb") as f:
 		tap.ok(r.returncode == 0 and not r.stdout and f.read() == report(dump)[1],
 		       "-o: the same in a file")
+
+def test_loss(tap, tmp):
+	"""A tile for what was wrong, in the words of the trace; the lane of a dead event is marked."""
+	for need in ("events", "tracing"):
+		if machine.lacks(need):
+			return tap.skip("loss", machine.lacks(need))
+	for fault, mark in (("never_enabled", "dead"), ("lost", "lost")):
+		dump, r = record(tmp, "loss", [sys.executable, os.path.join(HERE, "loss.py"), fault, "1"], "--records")
+		if r.returncode or b"cannot read ring buffers" in r.stderr:
+			tap.skip("loss: " + fault, (r.stdout or r.stderr).decode().strip())
+			continue
+		_, text, _ = report(dump)
+		end = run(PEVTRACE, "decode", dump).stdout.decode().split("\n")[-2]
+		page = Page(text.decode())
+		event = [e for e in json.loads(page.raw["application/json"])["events"] if not e["probe"]][0]
+		tiles = re.findall(r'<li class="error"><a href="#event-(\d+)">.*?class="more">(.*?)</span>', text.decode())
+		tap.ok([(int(n), "+++ %s +++" % html.unescape(more)) for n, more in tiles] == [(event["number"], end)],
+		       "loss: a tile says " + end, tiles)
+		tap.ok(event[mark] and all(f in end for f in event["flaws"]), "loss: and the lane of the event", event)
+
+def test_terminal(tap, tmp):
+	"""On a terminal the page goes beside the dump, unless a file is there that is no page."""
+	dump = demo(tmp) if not rp.missing("demo") else None
+	if not dump:
+		return tap.skip("on a terminal", rp.missing("demo"))
+	page = dump + ".html"
+	for text in (None, b"old", b"page"):
+		if text == b"old":
+			with open(page, "wb") as f:
+				f.write(text)
+		elif text:
+			shutil.copy(whole, page)
+			with open(page, "ab") as f:
+				f.write(text)
+		said = sp.on_terminal([PEVTRACE, "report", dump], 200)
+		with open(page, "rb") as f:
+			now = f.read()
+		if text == b"old":
+			tap.ok(now == text and "was not written by pevtrace" in said and "-o" in said,
+			       "on a terminal: another file is kept", [said])
+			continue
+		tap.ok(now == report(dump)[1] and "wrote '%s'" % page in said,
+		       "on a terminal: written beside the dump, and over its own page", [said])
+		whole = os.path.join(tmp, "whole.html")
+		shutil.copy(page, whole)
+	said = sp.on_terminal([PEVTRACE, "report", "-"], 200)
+	tap.ok("-o" in said and "<html" not in said, "on a terminal: not the page itself", [said[:200]])
 
 def test_attrs(tap, tmp):
 	if rp.missing("attrs"):
@@ -508,6 +564,8 @@ def test_perf(tap, tmp, tracefs):
 
 def own_tests(tap, tmp):
 	return [("demo", lambda: test_demo(tap, tmp)),
+		("loss", lambda: test_loss(tap, tmp)),
+		("terminal", lambda: test_terminal(tap, tmp)),
 		("attrs", lambda: test_attrs(tap, tmp)),
 		("no PMU", lambda: test_no_pmu(tap, tmp)),
 		("unread", lambda: test_unread(tap, tmp)),

@@ -20,7 +20,8 @@ static bool records_lost(struct judged *j)
 	const struct ring_totals *r = &j->e->ring;
 
 	j->found.n = r->lost_read > r->lost_reported ? r->lost_read : r->lost_reported;
-	j->found.of = r->records && !r->partly ? r->records + j->found.n : 0;
+	j->found.of = r->records ? r->records + j->found.n : 0;
+	j->found.partly = r->partly;
 	return j->found.n;
 }
 
@@ -113,6 +114,7 @@ static void flaw_join(enum flaw_id id, struct flaw *to, const struct flaw *one)
 {
 	uint64_t n = to->n + one->n, of = to->of && one->of ? to->of + one->of : 0;
 	unsigned int events = to->events++;
+	bool partly = to->partly || one->partly;
 
 	if (!events || flaw_worse(id, to, one)) {
 		*to = *one;
@@ -121,6 +123,7 @@ static void flaw_join(enum flaw_id id, struct flaw *to, const struct flaw *one)
 	if (events && flaw_sums(id)) {
 		to->n = n;
 		to->of = of;
+		to->partly = partly;
 	}
 }
 

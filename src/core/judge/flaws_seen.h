@@ -21,6 +21,7 @@ struct flaw {
 	 * of 0: not known.
 	 */
 	uint64_t n, of;
+	bool partly;		/* of is the lost records and those that were seen: there were more */
 	uint64_t ring;		/* bytes for records in the ring of that event; 0: not known */
 	uint32_t page;		/* bytes of a page there; 0: not known */
 	bool overwrite;		/* that one is mapped read-only */

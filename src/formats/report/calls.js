@@ -40,6 +40,31 @@ const filterTests = () => {
 	return tests;
 };
 
+// The filter is in the URL: #search=enoent&call=poll&failed=1.
+const FILTERS = { search: 'search', call: 'by-kind', task: 'by-task', event: 'by-event' };
+
+const storeFilter = () => {
+	const words = new URLSearchParams();
+	for (const [name, id] of Object.entries(FILTERS))
+		if (byId(id).value)
+			words.set(name, byId(id).value);
+	if (byId('by-failed').checked)
+		words.set('failed', '1');
+	if (String(words) || location.hash.includes('='))
+		history.replaceState(null, '', `#${words}`);
+};
+
+// Set the filter to that of the URL, unless it leads to a part of the page.
+const loadFilter = () => {
+	if (!location.hash.includes('='))
+		return;
+	const words = new URLSearchParams(location.hash.slice(1));
+	for (const [name, id] of Object.entries(FILTERS))
+		byId(id).value = words.get(name) ?? '';
+	byId('by-failed').checked = words.has('failed');
+	applyFilter();
+};
+
 const applyFilter = () => {
 	const tests = filterTests();
 	const list = [];
@@ -52,6 +77,7 @@ const applyFilter = () => {
 			matches[row] = 1;
 	}
 	found = Uint32Array.from(list);
+	storeFilter();
 	showPage(0);
 	notify('filter');
 };
@@ -95,11 +121,11 @@ const tableRow = (row) => {
 	return line;
 };
 
-const showPage = (number) => {
+const showPage = (number, most = PAGE) => {
 	const body = byId('call-table').tBodies[0];
 	shownPage = Math.max(0, Math.min(number, pages() - 1));
 	const from = shownPage * PAGE;
-	const part = found.subarray(from, from + PAGE);
+	const part = found.subarray(from, from + most);
 	body.replaceChildren(...Array.from(part, tableRow));
 	if (!part.length)
 		body.append(make('tr', '', Object.assign(make('td', '', 'No calls match.'), { colSpan: 5 })));

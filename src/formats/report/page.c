@@ -6,7 +6,10 @@
 
 #include "formats/report/html.h"
 #include "formats/report/page_internal.h"
+#include "formats/text/flaw_text.h"
 #include "formats/text/summary.h"
+#include "xlat/rows.h"
+#include "xlat/tables.h"
 
 /* Append an argument, quoted for a shell if necessary. */
 static void add_shell_word(const char *arg, struct buf *out)
@@ -65,6 +68,17 @@ static void part_meta(const struct report *r, struct buf *out)
 			      "or cannot be read</li>");
 }
 
+static void part_summary(const struct report *r, struct buf *out)
+{
+	struct buf text = { 0 };
+
+	if (!r->about.summary)
+		return;
+	r->about.summary(r->about.summary_ctx, &text);
+	html_put(out, "<p class=\"lead\">", buf_str(&text), "</p>");
+	buf_free(&text);
+}
+
 static void part_dump(const struct report *r, struct buf *out)
 {
 	html_add(out, r->about.dump);
@@ -89,6 +103,39 @@ static void add_count_card(struct buf *out, const char *href, const char *one,
 	add_card(out, href, number, n == 1 ? one : many, more);
 }
 
+/* A tile for each flaw that was seen, the worst first, which leads to the event. */
+static void add_flaw_cards(const struct report *r, struct buf *out)
+{
+	static const char *const classes[] = {
+		[FLAW_ERROR] = "error", [FLAW_WARNING] = "warning", [FLAW_NOTE] = "noted",
+	};
+	struct flaws flaws = { .of = { { 0 } } };
+	struct buf text = { 0 };
+
+	flaws_of(&flaws, r->model);
+	for (enum flaw_severity s = FLAW_ERROR; s <= FLAW_NOTE; s++)
+		for (enum flaw_id i = 0; i < FLAW_COUNT; i++) {
+			const struct flaw *f = &flaws.of[i];
+
+			if (!f->events || flaw_descs[i].severity != s)
+				continue;
+			buf_addf(out, "<li class=\"%s\"><a href=\"#event-%u\"><span class=\"n\">",
+				 classes[s], f->number);
+			flaw_amount(i, f, &text);
+			html_put(out, "", buf_str(&text), "</span> <span class=\"what\">");
+			buf_reset(&text);
+			for (const char *c = flaw_descs[i].name; *c; c++)
+				buf_addc(out, *c == '_' ? ' ' : *c);
+			flaw_text(i, f, &text);
+			html_put(out, "</span> <span class=\"more\">", f->event, "");
+			if (f->events > 1)
+				buf_addf(out, " and %u more", f->events - 1);
+			html_put(out, ": ", buf_str(&text), "</span></a></li>\n");
+			buf_reset(&text);
+		}
+	buf_free(&text);
+}
+
 static void part_overview(const struct report *r, struct buf *out)
 {
 	uint64_t calls = 0, errors = 0, probes = 0, groups = 0;
@@ -108,6 +155,7 @@ static void part_overview(const struct report *r, struct buf *out)
 		probes += event_is_probe(events[i]);
 		groups += events[i]->leader != NULL;
 	}
+	add_flaw_cards(r, out);
 	if (ns < 1000000000)
 		snprintf(text, sizeof(text), "%.3f ms", (double)ns / 1e6);
 	else
@@ -141,9 +189,22 @@ static const struct {
 	{ "meta", part_meta, NULL }, { "overview", part_overview, NULL },
 	{ "rings", part_rings, NULL }, { "script", NULL, page_script },
 	{ "script-hash", NULL, page_script_sha256 }, { "style", NULL, page_style },
-	{ "style-hash", NULL, page_style_sha256 }, { "tasks", part_tasks, NULL },
+	{ "style-hash", NULL, page_style_sha256 }, { "summary", part_summary, NULL },
+	{ "tasks", part_tasks, NULL },
 	{ "title", part_title, NULL }, { "version", NULL, PACKAGE_STRING },
 };
+
+bool report_is_page(const char *path)
+{
+	static const char mark[] = "<meta name=\"generator\" content=\"pevtrace ";
+	char head[4096] = "";
+	FILE *f = fopen(path, "r");
+	size_t n = f ? fread(head, 1, sizeof(head), f) : 0;
+
+	if (f)
+		fclose(f);
+	return memmem(head, n, mark, sizeof(mark) - 1);
+}
 
 void page_write(struct report *r)
 {

@@ -2,6 +2,7 @@
 // The page as a whole: elements that need scripts, the theme, the graph.
 
 const THEMES = ['system', 'light', 'dark'];
+const PRINTED = 5000;	// calls on paper
 
 // Read, or set, the stored theme.  Pages from files may have no storage.
 const stored = (set) => {
@@ -60,6 +61,34 @@ const openTarget = () => {
 		target.open = true;
 };
 
+// On paper: all sections unfolded, all lanes and calls that the filter shows, light.
+const startPrinting = () => {
+	const box = byId('lanes'), folded = [];
+	let theme, height;
+	window.addEventListener('beforeprint', () => {
+		theme = document.documentElement.dataset.theme;
+		height = box.style.height;
+		document.documentElement.dataset.theme = 'light';
+		folded.push(...document.querySelectorAll('details:not([open])'));
+		folded.forEach((details) => { details.open = true; });
+		box.style.height = byId('lanes-size').style.height;
+		readColors();
+		draw();
+		showPage(0, PRINTED);
+	});
+	window.addEventListener('afterprint', () => {
+		if (theme)
+			document.documentElement.dataset.theme = theme;
+		else
+			delete document.documentElement.dataset.theme;
+		folded.splice(0).forEach((details) => { details.open = false; });
+		box.style.height = height;
+		readColors();
+		draw();
+		showPage(0);
+	});
+};
+
 const start = () => {
 	for (const element of document.querySelectorAll('.script'))
 		element.hidden = false;
@@ -69,8 +98,10 @@ const start = () => {
 	startCalls();
 	startTimeline();
 	startGraph();
+	startPrinting();
 	openTarget();
-	window.addEventListener('hashchange', openTarget);
+	loadFilter();
+	window.addEventListener('hashchange', () => { openTarget(); loadFilter(); });
 	document.addEventListener('keydown', (event) => {
 		if (event.key !== '/' || /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName))
 			return;

@@ -10,8 +10,10 @@
 #include "core/lib/scan_text.h"
 #include "formats/report/html.h"
 #include "formats/report/page_internal.h"
+#include "formats/text/flaw_text.h"
 #include "formats/text/summary.h"
 #include "xlat/layouts.h"
+#include "xlat/rows.h"
 #include "xlat/tables.h"
 
 /* The texts of the pool that the data refers to, renumbered. */
@@ -135,6 +137,30 @@ static void add_tasks(const struct report *r, struct buf *out)
 	buf_adds(out, "],\n");
 }
 
+/* Append what was wrong with an event, which part of its records was lost, and if it is dead. */
+static void add_flaws(const struct report *r, const struct event *e, struct buf *out)
+{
+	struct flaws flaws = { .of = { { 0 } } };
+	const struct flaw *lost = &flaws.of[FLAW_RECORDS_LOST];
+	struct buf text = { 0 };
+	bool any = false, dead = false;
+
+	flaws_add(&flaws, r->model, e);
+	buf_adds(out, ",\"flaws\":[");
+	for (enum flaw_id i = 0; i < FLAW_COUNT; i++) {
+		if (!flaws.of[i].events)
+			continue;
+		dead |= &flaws.of[i] != lost && flaw_descs[i].severity == FLAW_ERROR;
+		flaw_text(i, &flaws.of[i], &text);
+		add_string(out, any ? "," : "", buf_str(&text));
+		buf_reset(&text);
+		any = true;
+	}
+	buf_addf(out, "],\"lost\":%.4f,\"dead\":%s",
+		 lost->of ? (double)lost->n / (double)lost->of : 0, dead ? "true" : "false");
+	buf_free(&text);
+}
+
 static void add_event_list(const struct report *r, struct buf *out)
 {
 	struct event *const *events;
@@ -165,7 +191,9 @@ static void add_event_list(const struct report *r, struct buf *out)
 			add_time(out, k ? "," : "", r, life->enabled[k].from);
 			add_time(out, ",", r, life->enabled[k].to);
 		}
-		buf_adds(out, "]}");
+		buf_adds(out, "]");
+		add_flaws(r, e, out);
+		buf_addc(out, '}');
 		page_flush(r, out);
 	}
 	buf_adds(out, "],\n");

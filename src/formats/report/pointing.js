@@ -46,7 +46,7 @@ const laneText = (lane) => {
 	const event = lane.event;
 	const total = lane.records ? `; ${lane.records.at.length} records` : '';
 	return `#${event.number} ${event.name}: ${event.target}, ${event.mode}; ` +
-		`${lane.items.length} calls${total}`;
+		`${lane.items.length} calls${total}${event.flaws.map((text) => `; ${text}`).join('')}`;
 };
 
 const fillTip = (hit) => {

@@ -102,6 +102,9 @@ struct report_about {
 	const struct reader *reader;
 	const char *dump;	/* its name */
 	size_t max_calls;	/* limit of rows */
+	/* append what happened, in two sentences, at the end of the session; NULL: not said */
+	void (*summary)(void *ctx, struct buf *out);
+	void *summary_ctx;
 };
 
 struct report {
@@ -139,6 +142,9 @@ struct report {
 /* Return a view that writes the page to out when it is freed. */
 struct view *report_view_new(const struct report_about *about, const struct model *m,
 			     const struct names *names, struct output *out);
+
+/* Return whether a file begins as a page that this view wrote. */
+bool report_is_page(const char *path);
 
 /*
  * Append a row of an HTML table with name, value and meaning of each member of an attr; class

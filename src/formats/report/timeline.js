@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Lanes of tasks and events over time, on a canvas.
 
-const LANE = 26, AXIS = 24, MAP = 34, NEAR = 6, LEAST_SPAN = 100;
+const LANE = 26, AXIS = 24, MAP = 34, NEAR = 6, BIN = 3, LEAST_SPAN = 100;
 const view = { from: traceStart, to: traceEnd };
 const lanes = [];
 const colors = {};
@@ -117,12 +117,28 @@ const eachVisible = (items, ends, s, visit) => {
 	}
 };
 
+// Draw failed calls red: long ones as bars, of short ones in each few pixels as many as failed of all.
+const drawFailed = (ctx, s, { items, failed }, y, height) => {
+	const step = (view.to - view.from) / s.plot * BIN;
+	const before = (list, ns) => lowerBound(list, ns, (k) => rows.at[list[k]]);
+	for (let i = before(failed, view.from), next; i < failed.length && rows.at[failed[i]] <= view.to; i = next) {
+		const bin = Math.floor((rows.at[failed[i]] - view.from) / step);
+		const from = view.from + bin * step, to = from + step;
+		next = Math.max(before(failed, to), i + 1);
+		const tall = Math.max(2, height * (next - i) / (before(items, to) - before(items, from)));
+		ctx.fillStyle = colors.failed;
+		ctx.fillRect(s.left + bin * BIN, y + height - Math.min(tall, height), BIN, Math.min(tall, height));
+		for (const row of failed.subarray(i, next))
+			if (rows.for[row] > step)
+				bar(ctx, s, rows.at[row], rows.at[row] + rows.for[row], y, height, colors.failed);
+	}
+};
+
 const drawItems = (ctx, s, lane, y, height) => {
 	eachVisible(lane.items, lane.ends, s, (row) =>
 		bar(ctx, s, rows.at[row], rows.at[row] + rows.for[row], y, height,
 		    colors[`c-${kindClass(row)}`]));
-	eachVisible(lane.failed, null, s, (row) =>
-		bar(ctx, s, rows.at[row], rows.at[row] + rows.for[row], y, height, colors.failed));
+	drawFailed(ctx, s, lane, y, height);
 };
 
 // Draw the number of records in each two pixels, on a logarithmic scale.
@@ -145,10 +161,13 @@ const drawLane = (ctx, s, lane, y) => {
 		for (let i = 0; i < lane.event.enabled.length; i += 2)
 			bar(ctx, s, lane.event.enabled[i], lane.event.enabled[i + 1], y + 4,
 			    LANE - 8, colors.enabled);
-		for (const ring of lane.rings)
-			bar(ctx, s, ring.from, ring.to, y + LANE - 4, 2, colors.ring);
 		if (lane.records)
 			drawRecords(ctx, s, lane.records, y + 4, LANE - 8);
+		for (const ring of lane.rings) {
+			const lost = lane.event.lost && Math.max(1, lane.event.lost * (LANE - 8));
+			bar(ctx, s, ring.from, ring.to, y + LANE - 4, 2, colors.ring);
+			bar(ctx, s, ring.from, ring.to, y + LANE - 4 - lost, lost, colors.failed);
+		}
 		drawItems(ctx, s, lane, y + 4, (LANE - 8) / 2);
 	} else {
 		bar(ctx, s, lane.from, lane.to, y + LANE / 2 - 1, 2, colors.muted);
@@ -164,7 +183,7 @@ const drawLabel = (ctx, s, lane, y) => {
 			text = text.slice(0, -1);
 		text += '\u2026';
 	}
-	ctx.fillStyle = lane.event && lane.event.probe ? colors.muted : colors.text;
+	ctx.fillStyle = lane.event?.dead ? colors.failed : lane.event?.probe ? colors.muted : colors.text;
 	ctx.fillText(text, 8, y + LANE / 2);
 };
 
@@ -330,7 +349,7 @@ const fillLegend = () => {
 	for (const name of classColors)
 		if (used.has(name))
 			entry(`key-${name}`, names[name]);
-	entry('key-failed', 'failed');
+	entry('key-failed', 'failed or lost, in proportion');
 	entry('key-life', 'event open');
 	entry('key-enabled', 'event enabled');
 	if (trace.rings.length)

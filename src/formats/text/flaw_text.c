@@ -30,17 +30,31 @@ static void add_percent(uint64_t n, uint64_t of, struct buf *out)
 		buf_addf(out, "%.1f %%", percent);
 }
 
+void flaw_amount(enum flaw_id id, const struct flaw *f, struct buf *out)
+{
+	if ((id == FLAW_RECORDS_LOST || id == FLAW_MULTIPLEXED) && f->of && !f->partly)
+		add_percent(f->n, f->of, out);
+	else if (id == FLAW_RECORDS_OVERWRITTEN || id == FLAW_RECORDS_UNREAD)
+		add_bytes(f->n, out);
+	else if (id == FLAW_RECORDS_LOST || id == FLAW_SAMPLES_LOST)
+		buf_addf(out, "%llu", (unsigned long long)f->n);
+	else
+		buf_addf(out, "%u", f->events);
+}
+
 static void lost_text(const struct flaw *f, struct buf *out)
 {
 	uint64_t more = f->ring < FREE ? FREE : 2 * f->ring;
 
 	buf_addf(out, "lost %llu ", (unsigned long long)f->n);
-	if (f->of) {
+	if (f->of && !f->partly) {
 		buf_addf(out, "of %llu records (", (unsigned long long)f->of);
 		add_percent(f->n, f->of, out);
 		buf_addc(out, ')');
 	} else {
 		buf_addf(out, "record%s", f->n == 1 ? "" : "s");
+		if (f->of)
+			buf_addf(out, " (%llu others were seen)", (unsigned long long)(f->of - f->n));
 	}
 	if (f->overwrite) {
 		buf_adds(out, ": the ring was paused");
@@ -67,16 +81,16 @@ void flaw_text(enum flaw_id id, const struct flaw *f, struct buf *out)
 		buf_addf(out, "lost %llu sample%s", (unsigned long long)f->n, f->n == 1 ? "" : "s");
 		break;
 	case FLAW_RECORDS_OVERWRITTEN:
-		add_bytes(f->n, out);
+		flaw_amount(id, f, out);
 		buf_adds(out, " of records were overwritten");
 		break;
 	case FLAW_RECORDS_UNREAD:
-		add_bytes(f->n, out);
+		flaw_amount(id, f, out);
 		buf_adds(out, " of records were left in the ring");
 		break;
 	case FLAW_MULTIPLEXED:
 		buf_adds(out, "ran ");
-		add_percent(f->n, f->of, out);
+		flaw_amount(id, f, out);
 		buf_adds(out, " of the time");
 		break;
 	default:

@@ -11,6 +11,9 @@
  */
 void flaw_text(enum flaw_id id, const struct flaw *f, struct buf *out);
 
+/* Append the number that matters: "99.7 %" that were lost, "4 KiB" unread, "8" events. */
+void flaw_amount(enum flaw_id id, const struct flaw *f, struct buf *out);
+
 /*
  * Append a line for each flaw that was seen, errors first: the events, and flaw_text(), between
  * before and after ("+++ ", " +++").  color: in the colour of its severity.
