@@ -3,13 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/abi/layout.h"
 #include "core/abi/record.h"
 #include "core/lib/die.h"
 #include "formats/report/report.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 /* Return list with room for index number; new elements are zero. */
 static void *grow_zeroed(void *list, size_t *n, size_t number, size_t size)
@@ -162,15 +160,8 @@ void life_record(struct report *r, const struct activity_record *rec)
 
 bool life_ring_fill(const struct activity_look *l, uint64_t *bytes)
 {
-	const struct layout *page = &layout_perf_event_mmap_page;
-	uint64_t head, tail;
-
-	if (!l->page_len || l->ring->overwrite)
-		return false;
-	head = layout_get(page, PERF_EVENT_MMAP_PAGE_DATA_HEAD, l->page, l->page_len);
-	tail = layout_get(page, PERF_EVENT_MMAP_PAGE_DATA_TAIL, l->page, l->page_len);
-	*bytes = head > tail ? head - tail : 0;
-	return true;
+	*bytes = l->ring->unread; /* the model has seen the page by now */
+	return l->page_len && !l->ring->overwrite;
 }
 
 void life_looked(struct report *r, const struct activity_look *l)
