@@ -136,7 +136,7 @@ def test_explained(tap, tmp):
 				why.append("the program ran %d times" % s.runs)
 			if (s.count == 0) != (kind == "tracepoint" and result == "0"):
 				why.append("the second event counted %d" % s.count)
-			if ("runs BPF program" in text) != (kind != "clock"):
+			if ("ran BPF programs at the hits of" in text) != (kind != "clock"):
 				why.append("the summary does not say that the program runs")
 			if "every event only counts" in text:
 				why.append("'only counts'")

@@ -22,7 +22,7 @@ import straceparse as sp
 DOC = os.path.join(os.path.dirname(HERE), "doc")
 PEVTRACE = os.environ.get("PEVTRACE") or sp.find_program("pevtrace")
 PERF = sp.find_program("perf", ("/usr/lib/linux-tools",))
-TEXTS = {"trace": "perf_event_open(", "explain": "Events opened", "ps": "HELD BY"}
+TEXTS = {"trace": "perf_event_open(", "explain": "Failed: ", "ps": "HELD BY"}
 
 
 def lines(path):

@@ -119,11 +119,10 @@ def by_trial(o):
 def by_story(text):
 	"""The rules that explain names, and whether it is certain of the first."""
 	text = " ".join(text.split())
-	m = re.search(r"((?:Refused|Perhaps refused) by (?:the kernel check|one of these kernel checks:)) (.*?)"
-		      r"\. \d+ checks come before", text)
+	m = re.search(r"(Refused|Perhaps refused) by (?:the kernel check )?(.*?)( Remedy: | EVENT | See also: )", text)
 	if not m:
 		return [], False
-	return re.findall(r"(?:^|; or )(\w+): ", m[2]), m[1].startswith("Refused")
+	return re.findall(r"(?:^|; or )(\w+)[:; .]", m[2]), m[1] == "Refused"
 
 
 def by_page(path):

@@ -404,21 +404,6 @@ bool attr_item_same(const struct attr_item *x, const struct attr_item *y)
 	       !memcmp(x->facts, y->facts, sizeof(x->facts));
 }
 
-size_t attr_items_unset(const struct open_attr *a, const struct open_attr *b, struct prose *p)
-{
-	struct walk w = attr_prose_walk(b);
-	const struct field *f;
-	size_t at = 0, n = 0;
-
-	while ((f = layout_next(&w, &at))) {
-		if (!field_get(f, b->attr, b->len) || field_get(f, a->attr, a->len) ||
-		    item_index(f) == ATTR_TYPE || item_index(f) == ATTR_CONFIG)
-			continue;
-		prose_addf(p, "%s%s", n++ ? ", " : "", f->name);
-	}
-	return n;
-}
-
 /* Sentences, without their full stops --------------------------------------------------- */
 
 static void item_rate(const struct attr_item *item, struct prose *p)
@@ -568,38 +553,20 @@ static void item_member(const struct attr_item *item, struct prose *p)
 	}
 }
 
-void attr_item_write(const struct attr_item *item, const struct open_attr *a, enum item_style style,
+void attr_item_write(const struct attr_item *item, const struct open_attr *a, bool deep,
 		     struct prose *p)
 {
 	static void (*const writers[])(const struct attr_item *item, struct prose *p) = {
 		item_rate, item_sample, item_read, item_start, item_wakeup, item_exclude,
 		item_records, item_member,
 	};
-	bool brief = style == ITEM_SHORT;
 	unsigned int list[NRECORDS];
-	size_t n = item_members(item, list), at = 0, named = 0;
-	const struct xlat *x = layout_perf_event_attr.fields[n ? list[0] : 0].xlat;
-	const struct xlat_entry *e;
-	uint64_t v = item->facts[0];
+	size_t n = item_members(item, list);
 
-	if (brief && (item->kind == ITEM_READ || (item->kind == ITEM_SAMPLE && item->facts[1]))) {
-		prose_item(p);
-		prose_adds(p, item->kind == ITEM_SAMPLE ? "Each sample holds " :
-			      "A read returns the count and, by read_format, ");
-		/* the names of the bits, without what all of the table have in common */
-		while ((e = xlat_next_flag(x, &v, &at)))
-			prose_addf(p, "%s%s", named++ ? ", " : "", e->name + strlen(x->prefix));
-		if (v)
-			prose_addf(p, "%s0x%llx", named ? ", " : "", (unsigned long long)v);
-	} else {
-		attr_prose_begin(a, p, list, n);
-		if (brief && item->kind == ITEM_RECORDS)
-			prose_adds(p, "other records, too");
-		else
-			writers[item->kind](item, p);
-	}
+	attr_prose_begin(a, p, list, n);
+	writers[item->kind](item, p);
 	prose_adds(p, ".");
-	if (style != ITEM_DEEP || (item->kind == ITEM_SAMPLE && !sample_type_acts(item)))
+	if (!deep || (item->kind == ITEM_SAMPLE && !sample_type_acts(item)))
 		return;
 	/* what terms.in says of the members */
 	for (size_t i = 0; i < n; i++) {
@@ -614,12 +581,12 @@ void attr_item_write(const struct attr_item *item, const struct open_attr *a, en
 	}
 }
 
-void attr_items_write(const struct open_attr *a, enum item_style style, struct prose *p)
+void attr_items_write(const struct open_attr *a, bool deep, struct prose *p)
 {
 	struct attr_item items[ATTR_ITEMS];
 	size_t n = attr_items(a, items);
 
 	for (size_t i = 0; i < n; i++)
-		attr_item_write(&items[i], a, style, p);
+		attr_item_write(&items[i], a, deep, p);
 	prose_end(p);
 }

@@ -64,14 +64,9 @@ size_t attr_items(const struct open_attr *a, struct attr_item out[ATTR_ITEMS]);
 
 bool attr_item_same(const struct attr_item *x, const struct attr_item *y);
 
-/* How much is written: names of bits; their meanings; also the text of terms.in. */
-enum item_style { ITEM_SHORT, ITEM_FULL, ITEM_DEEP };
-
-void attr_item_write(const struct attr_item *item, const struct open_attr *a,
-		     enum item_style style, struct prose *p);
+/* Write an item; deep: also the text of terms.in. */
+void attr_item_write(const struct attr_item *item, const struct open_attr *a, bool deep,
+		     struct prose *p);
 
 /* Write all items of an attr. */
-void attr_items_write(const struct open_attr *a, enum item_style style, struct prose *p);
-
-/* Write the names of the members that b sets and a does not; return how many. */
-size_t attr_items_unset(const struct open_attr *a, const struct open_attr *b, struct prose *p);
+void attr_items_write(const struct open_attr *a, bool deep, struct prose *p);

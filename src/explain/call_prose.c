@@ -107,45 +107,112 @@ static const struct rule_desc *privilege_check(const struct judge_case *user)
 	return NULL;
 }
 
-void story_needs(const struct story *s, const struct story_open *o, struct prose *p)
+/* The call as an ordinary user makes it on a machine without limits, its facts in *m. */
+static struct judge_case needs_case(const struct story *s, const struct story_open *o,
+				    struct judge_machine *m)
 {
-	struct judge_machine m;
-	const struct judge_case user = {
+	judge_unlimited(m, s->release, s->arch, s->names, o->attr, o->len);
+	return (struct judge_case){
 		.ask = {
 			.attr = o->attr, .len = o->len, .pid = o->pid, .cpu = o->cpu,
-			.group_fd = -1, .flags = o->flags, .facts = &m.facts,
+			.group_fd = -1, .flags = o->flags, .facts = &m->facts,
 		},
 		.seen = JUDGE_NOT_SEEN,
 	};
-	const struct rule_desc *above = NULL, *refuser;
-	struct as_refusal older;
+}
+
+uint32_t story_oldest(const struct story *s, const struct story_open *o, struct as_refusal *older)
+{
+	struct judge_machine m;
+	const struct judge_case user = needs_case(s, o, &m);
+
+	return as_kernel_oldest(&user.ask, older);
+}
+
+/*
+ * Return the highest perf_event_paranoid up to 2 at which the call passes, -2 if there is none, and
+ * in *above the check that refuses it above that.
+ */
+static int highest_paranoid(const struct judge_case *user, struct judge_machine *m,
+			    const struct rule_desc **above)
+{
+	const struct rule_desc *refuser;
 	int level = 2;
 
-	judge_unlimited(&m, s->release, s->arch, s->names, o->attr, o->len);
+	m->facts.target.task.attachable = m->facts.target.task.readable = FACT_YES;
+	for (; level >= -1; level--) {
+		m->facts.machine.paranoid = level;
+		refuser = privilege_check(user);
+		if (!refuser)
+			break;
+		*above = refuser;
+	}
+	return level;
+}
+
+/* Write the change with which the call passes at level 2 and still counts, if there is a small one. */
+static void rights_change(const struct judge_case *user, struct judge_machine *m, bool brief,
+			  struct prose *p)
+{
+	uint8_t attr[EVENT_ATTR_MAX] = { 0 };
+	const struct rule_desc *above = NULL;
+
+	for (int i = 1; i < 4 && user->ask.len <= sizeof(attr); i++) {
+		struct judge_case changed = *user;
+		size_t flaw = 0;
+
+		memcpy(attr, user->ask.attr, user->ask.len);
+		changed.ask.attr = attr;
+		if (i & 1)
+			field_set(&layout_perf_event_attr.fields[ATTR_EXCLUDE_KERNEL], 1, attr);
+		if (i & 2)
+			changed.ask.pid = 0;
+		if ((i & 2 && (user->ask.pid != -1 || user->ask.flags & PERF_FLAG_PID_CGROUP)) ||
+		    highest_paranoid(&changed, m, &above) != 2 || flaw_next(&changed.ask, &flaw))
+			continue;
+		prose_addf(p, "%s2 with %s%s%s%s", brief ? " (" : "; at ", i & 1 ?
+			   "exclude_kernel=1" : "", i == 3 ? " and " : "",
+			   i & 2 ? "a task of its own" : "", brief ? ")" : "");
+		return;
+	}
+}
+
+void story_rights(const struct story *s, const struct story_open *o, bool brief, struct prose *p)
+{
+	struct judge_machine m;
+	const struct judge_case user = needs_case(s, o, &m);
+	const struct rule_desc *above = NULL;
+	int level = highest_paranoid(&user, &m, &above);
+
+	if (brief && level >= -1)
+		prose_addf(p, "%d or below", level);
+	else if (brief)
+		prose_addf(p, "a capability (check %s)", above->name);
+	else if (level == 2)
+		prose_adds(p, "at perf_event_paranoid 2, too");
+	else if (level >= -1)
+		prose_addf(p, "at perf_event_paranoid %d or below (check %s)", level, above->name);
+	else
+		prose_addf(p, "at no perf_event_paranoid (check %s)", above->name);
+	if (level < 2)
+		rights_change(&user, &m, brief, p);
+}
+
+void story_needs(const struct story *s, const struct story_open *o, struct prose *p)
+{
+	struct as_refusal older;
+
 	prose_adds(p, "Requires Linux ");
-	release_text(release_mainline(as_kernel_oldest(&user.ask, &older)), &p->text);
+	release_text(release_mainline(story_oldest(s, o, &older)), &p->text);
 	if (older.lacks)
 		prose_addf(p, ", which brought %s (older kernels refuse it)", older.because);
 	else if (older.error)
 		prose_addf(p, " (older kernels refuse it: %s)", older.because);
 	prose_adds(p, ", and ");
 	prose_adds(p, story_hardware(o, p) ? "." : "no hardware.");
-	m.facts.target.task.attachable = m.facts.target.task.readable = FACT_YES;
-	for (; level >= -1; level--) {
-		m.facts.machine.paranoid = level;
-		refuser = privilege_check(&user);
-		if (!refuser)
-			break;
-		above = refuser;
-	}
-	if (level == 2)
-		prose_adds(p, " An ordinary user may open it at perf_event_paranoid 2, too.");
-	else if (level >= -1)
-		prose_addf(p, " An ordinary user may open it at perf_event_paranoid %d or below "
-			      "(check %s).", level, above->name);
-	else
-		prose_addf(p, " An ordinary user may not open it at any perf_event_paranoid "
-			      "(check %s).", above->name);
+	prose_adds(p, " An ordinary user may open it ");
+	story_rights(s, o, false, p);
+	prose_adds(p, ".");
 }
 
 static void steps_list(struct prose *p, const char *intro, const char *const *steps, size_t n)
@@ -265,7 +332,7 @@ static void call_attr(const struct call_prose *c, const struct open_attr *a, boo
 	if (c->made)
 		call_measures(c->call, p);
 	attr_prose_event(a, p);
-	attr_items_write(a, deep ? ITEM_DEEP : ITEM_FULL, p);
+	attr_items_write(a, deep, p);
 	if (open_attr_samples(a)) {
 		prose_para(p);
 		prose_adds(p, "When samples are taken: ");
@@ -296,7 +363,7 @@ void call_prose_write(const struct call_prose *c, const struct story_options *o,
 		prose_end(p);
 		return;
 	}
-	call_attr(c, &a, o->level == STORY_DEEP, p);
+	call_attr(c, &a, o->deep, p);
 	if (c->made)
 		call_result(c, p);
 	else

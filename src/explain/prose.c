@@ -55,10 +55,6 @@ void prose_para(struct prose *p)
 
 void prose_item(struct prose *p)
 {
-	if (p->flow) {
-		prose_adds(p, " ");
-		return;
-	}
 	prose_line(p, 2, 4);
 	prose_adds(p, "- ");
 }

@@ -15,7 +15,6 @@ struct prose {
 	/* the current paragraph */
 	struct buf text;
 	unsigned int indent, hang; /* indentation of its first line and the others */
-	bool flow;		/* items continue it, as sentences */
 	bool any;		/* there is text above */
 };
 

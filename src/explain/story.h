@@ -9,10 +9,8 @@
 #include "explain/prose.h"
 #include "formats/text/open_attr.h"
 
-enum story_level { STORY_BRIEF, STORY_NORMAL, STORY_DEEP };
-
 struct story_options {
-	enum story_level level;
+	bool deep;		/* each member in full, and all chapters */
 	bool kernel;		/* list the kernel functions of each step */
 	/* who held events of its type when an open failed with held_errno; or NULL */
 	const char *held;

@@ -3,6 +3,7 @@
  * What was tried: probes, failed opens, and the similar event that opened after them; what
  * failed, the kernel checks that may have caused it, and remedies.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,8 +15,13 @@
 #include "core/model/model.h"
 #include "explain/attr_prose.h"
 #include "explain/story_internal.h"
+#include "formats/text/text.h"
 #include "xlat/constants.h"
+#include "xlat/layouts.h"
 #include "xlat/tables.h"
+
+/* What is told in brief: purposes of probes, and kinds of failures. */
+enum { TRY_PURPOSES = 4, FAILURES_BRIEF = 5, FAILURES_BYTES = 1000 };
 
 /* A probe (event) or a failed open (attempt). */
 struct try {
@@ -77,7 +83,7 @@ static void try_instead(const struct story_text *t, const struct attempt *a)
 		return;
 	is = story_open_of(e);
 	if (attempt_same_event(a, e)) {
-		prose_addf(p, " The same event opened next (fd %d)", e->fd);
+		prose_addf(p, " The same event opened later (fd %d)", e->fd);
 	} else {
 		prose_adds(p, " A similar event opened later: ");
 		story_event_fds(t->s, e, &e, 1, p);
@@ -113,29 +119,29 @@ static size_t try_names(const struct story_text *t, const struct try *run, size_
 	return names;
 }
 
-/* Say what the kernel's answer tells the program: whether it has a feature. */
-static void try_purpose(const struct story_text *t, const struct try *run,
-			const struct story_open *before)
+/* Write what the kernel's answer tells the program, such as whether it has a feature, to p. */
+static void try_purpose(const struct try *run, const struct try *before, const char *intro,
+			struct prose *p, const struct story_text *t)
 {
 	const struct story_open *o = &run->open;
 	struct open_need mine = open_need(o->attr, o->len, o->flags), had = { 0 };
 	const char *purpose = run->early ? story_purpose(o) : NULL;
 	const struct event *e = run->attempt ? attempt_instead(t->s->m, run->attempt) : NULL;
-	struct prose *p = t->p;
 	bool tested;
 
 	if (before)
-		had = open_need(before->attr, before->len, before->flags);
+		had = open_need(before->open.attr, before->open.len, before->open.flags);
 	/*
 	 * what it asked for was not wanted for its own sake: an event that was closed before the
 	 * first real one, or one that opened later without what was refused
 	 */
 	tested = run->event ? run->early : e && attempt_same_event(run->attempt, e) &&
 		 open_need(e->attr, e->attr_len, e->flags).since < mine.since;
+	tested &= story_is_perf(t->s, run->tid);
 	if (purpose) {
-		prose_addf(p, " Purpose: %s.", purpose);
+		prose_addf(p, "%s%s.", intro, purpose);
 	} else if (before && mine.since > had.since && tested) {
-		prose_addf(p, " Purpose: a test for %s, new in Linux ", mine.name);
+		prose_addf(p, "%sa test for %s, new in Linux ", intro, mine.name);
 		release_text(release_mainline(mine.since), &p->text);
 		prose_adds(p, ".");
 	}
@@ -161,7 +167,7 @@ static void try_write_run(const struct story_text *t, const struct try *run, siz
 	}
 	if (run->event) {
 		prose_addf(p, " (fd %d): opened and closed.", run->event->fd);
-		try_purpose(t, run, before ? &before->open : NULL);
+		try_purpose(run, before, " Purpose: ", p, t);
 		return;
 	}
 	prose_adds(p, ": failed with ");
@@ -171,41 +177,61 @@ static void try_write_run(const struct story_text *t, const struct try *run, siz
 	else
 		prose_addf(p, "error %d", run->attempt->error);
 	prose_adds(p, run->attempt->injected ? ", injected." : ".");
-	try_purpose(t, run, before ? &before->open : NULL);
+	try_purpose(run, before, " Purpose: ", p, t);
 	try_instead(t, run[n - 1].attempt);
 }
 
-/* Name the descriptors that a later event got after a probe had been closed. */
-static void tries_reused(const struct story_text *t)
+/* The probes and failed opens of one purpose. */
+struct tested {
+	struct buf purpose, names;
+};
+
+/* Add a run to those of its purpose; return how many purposes there are. */
+static size_t tested_add(const struct story_text *t, struct tested *list, size_t n,
+			 const struct try *run, size_t times, const struct try *before)
 {
-	size_t listed = 0;
-	struct prose *p = t->p;
-	struct map seen = { 0 };	/* opener and descriptor -> number of probes */
+	struct story_text copy = *t;
+	struct prose purpose, names;
+	struct buf lines = { 0 };
+	size_t k = 0;
 
-	for (size_t i = 0; i < t->nevents && listed < STORY_ITEMS; i++) {
-		uint64_t key = (uint64_t)t->events[i]->opener << 32 | (uint32_t)t->events[i]->fd;
-		uintptr_t probes = (uintptr_t)map_get(&seen, key);
-
-		if (story_probe(t->s, t->events[i])) {
-			map_set(&seen, key, (void *)(probes + 1));
-			continue;
-		}
-		if (!probes)
-			continue;
-		if (!listed++)
-			prose_para(p);
-		prose_addf(p, "%sd %d", listed == 1 ? "F" : " f", t->events[i]->fd);
-		prose_adds(p, " was used again, after");
-		prose_count(p, probes, "probe", "probes");
-		prose_adds(p, ", for ");
-		story_event_name(t->s, t->events[i], p);
-		prose_adds(p, ".");
+	prose_init(&purpose, &lines, 0);
+	prose_init(&names, &lines, 0);
+	copy.p = &names;
+	try_purpose(run, before, "", &purpose, t);
+	try_names(&copy, run, times, true);
+	if (run->attempt)
+		prose_addf(&names, " (%s)", error_name(run->attempt->error));
+	while (k < n && strcmp(buf_str(&list[k].purpose), buf_str(&purpose.text)))
+		k++;
+	if (purpose.text.len && k < TRY_PURPOSES) {
+		if (k == n)
+			buf_adds(&list[n++].purpose, buf_str(&purpose.text));
+		if (!strstr(buf_str(&list[k].names), buf_str(&names.text)))
+			buf_addf(&list[k].names, "%s%s", list[k].names.len ? ", " : "",
+				 buf_str(&names.text));
 	}
-	map_free(&seen);
+	buf_free(&purpose.text);
+	buf_free(&names.text);
+	buf_free(&lines);
+	return n;
 }
 
-void story_tries(const struct story_text *t)
+static void tested_write(const struct story_text *t, struct tested *list, size_t n)
 {
+	for (size_t i = 0; i < n; i++) {
+		prose_line(t->p, 0, 2);
+		prose_addf(t->p, "Probe %s: %s", buf_str(&list[i].names), buf_str(&list[i].purpose));
+		buf_free(&list[i].names);
+		buf_free(&list[i].purpose);
+	}
+	prose_end(t->p);
+}
+
+void story_tries(const struct story_text *t, bool brief)
+{
+	struct tested kinds[TRY_PURPOSES] = { { { 0 }, { 0 } } };
+	size_t nkinds = 0;
 	struct try *list = xcalloc(t->nevents + t->nattempts, sizeof(*list));
 	size_t n = 0, next = 0, run, runs = 0;
 	struct prose *p = t->p;
@@ -229,18 +255,23 @@ void story_tries(const struct story_text *t)
 		else if (e && event_known(e))
 			early = false;
 	}
-	if (n) {
+	if (n && !brief) {
 		prose_head(p, "What was tried");
 		prose_adds(p, "Failed opens and probes, in order:");
 	}
 	for (size_t i = 0; i < n; i += run, runs++) {
 		for (run = 1; i + run < n && try_same(t, &list[i], &list[i + run]); run++)
 			;
-		if (runs < STORY_ITEMS)
+		if (brief)
+			nkinds = tested_add(t, kinds, nkinds, &list[i], run,
+					    i ? &list[i - 1] : NULL);
+		else if (runs < STORY_ITEMS)
 			try_write_run(t, &list[i], run, i ? &list[i - 1] : NULL);
 	}
-	story_rest(t, runs, "more attempt.", "more attempts.");
-	tries_reused(t);
+	tested_write(t, kinds, nkinds);
+	if (!brief) {
+		story_rest(t, runs, "more attempt.", "more attempts.");
+	}
 	prose_end(p);
 	free(list);
 }
@@ -250,9 +281,10 @@ void story_tries(const struct story_text *t)
 /* The checks that may have refused a call. */
 struct suspects {
 	struct judgement by;
-	/* the later checks that would refuse, too, and how many passed before the first */
+	/* the later checks that would refuse, too, and those that passed before the first */
 	const struct rule_desc *later[RULE_COUNT];
 	size_t nlater, passed;
+	const struct rule_desc *before[RULE_COUNT];
 };
 
 /* Find what refused an attempt, and the place of the first suspect among that kernel's checks. */
@@ -269,7 +301,7 @@ static void find_suspects(const struct story *s, const struct attempt *a, struct
 		if (s->release && (d->since > s->release || (d->until && d->until <= s->release)))
 			continue;
 		if (d->id < j->rule->id)
-			out->passed++;
+			out->before[out->passed++] = d;
 		else if (d->id > j->suspects[j->nsuspects - 1]->id && judge_refuses(&j->rules, i))
 			out->later[out->nlater++] = d;
 	}
@@ -279,9 +311,52 @@ static void find_suspects(const struct story *s, const struct attempt *a, struct
 
 static const char INJECTED[] = " pevtrace injected this error: the kernel did not see the call.";
 
-static void add_suspects(const struct suspects *s, int error, struct prose *p)
+/* Write what the check of a rule is about: " {sample_freq=5000000}". */
+static void add_values(const struct story *s, const struct attempt *a, const struct rule_desc *rule,
+		       struct prose *p)
 {
-	const struct xlat_entry *e = xlat_find(&xlat_perf_open_errno, (uint64_t)error);
+	const struct open_attr attr = {
+		.attr = a->attr, .len = a->attr_len, .names = s->names, .arch = s->arch,
+		.probed = a->probed,
+	};
+	const struct walk w = attr_prose_walk(&attr);
+	struct call *c = xcalloc(1, sizeof(*c));
+	struct text_sink sink;
+	struct buf out = { 0 };
+
+	*c = (struct call){
+		.desc = call_by_name("perf_event_open"), .arch = s->arch,
+		.args = { 1, (uint64_t)(int64_t)a->pid, (uint64_t)(int64_t)a->cpu,
+			  (uint64_t)(int64_t)a->group_fd, a->flags },
+	};
+	text_sink_init(&sink, &out);
+	sink_begin(&sink.sink, NULL, SINK_OBJECT);
+	judge_emit_fields(&w, c, rule, s->release, &sink.sink);
+	sink_end(&sink.sink);
+	if (out.len > 2)
+		prose_addf(p, " %s", buf_str(&out));
+	buf_free(&out);
+	free(c);
+}
+
+/* Write which checks come before and behind. */
+static void add_order(const struct suspects *s, struct prose *p)
+{
+	prose_addf(p, " %zu checks come before %s and passed", s->passed,
+		   s->by.nsuspects == 1 ? "it" : "these");
+	for (size_t i = 0; i < s->passed; i++)
+		prose_addf(p, "%s%s", i ? ", " : " (", s->before[i]->name);
+	prose_addf(p, "%s; after %s", s->passed ? ")" : "", s->by.nsuspects == 1 ? "it" : "them");
+	for (size_t i = 0; i < s->nlater; i++)
+		prose_addf(p, "%s%s", i ? prose_sep(i, s->nlater) : ", ", s->later[i]->name);
+	prose_adds(p, s->nlater ? " would refuse, too." : " none is known to refuse.");
+}
+
+static void add_suspects(const struct story_text *t, const struct suspects *s,
+			 const struct attempt *a)
+{
+	struct prose *p = t->p;
+	const struct xlat_entry *e = xlat_find(&xlat_perf_open_errno, (uint64_t)a->error);
 	const struct judgement *j = &s->by;
 	const struct xlat *x = &xlat_rule_by;
 	bool any = false;
@@ -291,27 +366,29 @@ static void add_suspects(const struct suspects *s, int error, struct prose *p)
 			prose_addf(p, " %s generally means: %s.", e->name, e->meaning);
 		return;
 	}
-	prose_adds(p, j->sure ? " Refused by the kernel check " :
-		      j->nsuspects == 1 ? " Perhaps refused by the kernel check " :
-					  " Perhaps refused by one of these kernel checks: ");
-	for (size_t i = 0; i < j->nsuspects; i++)
-		prose_addf(p, "%s%s: %s", i ? "; or " : "", j->suspects[i]->name,
-			   j->suspects[i]->meaning);
-	prose_addf(p, ". %zu checks come before %s", s->passed,
-		   j->nsuspects == 1 ? "it and passed; after it" : "these and passed; after them");
-	for (size_t i = 0; i < s->nlater; i++)
-		prose_addf(p, "%s%s", i ? prose_sep(i, s->nlater) : ", ", s->later[i]->name);
-	prose_adds(p, s->nlater ? " would refuse, too." :
-				  " none is known to refuse.");
+	prose_adds(p, j->sure ? " Refused by the kernel check " : j->nsuspects == 1 ?
+		   " Perhaps refused by the kernel check " : " Perhaps refused by ");
+	for (size_t i = 0; i < j->nsuspects; i++) {
+		prose_addf(p, "%s%s", i ? "; or " : "", j->suspects[i]->name);
+		if (t->full || !i || (i == 1 && j->suspects[i]->id != RULE_PMU_OWN))
+			prose_addf(p, ": %s", j->suspects[i]->meaning);
+		/* the name of the event tells type and config */
+		if (i < 2 && !(j->suspects[i]->by & RULE_BY_PMU))
+			add_values(t->s, a, j->suspects[i], p);
+	}
+	prose_adds(p, ".");
+	if (t->full)
+		add_order(s, p);
 	/* what to change, by what decides the check */
 	for (size_t i = 0; i < x->n; i++) {
-		const struct term_desc *t = j->rule->by & x->entries[i].value ?
+		const struct term_desc *d = j->rule->by & x->entries[i].value ?
 			term_by_name(x->entries[i].name) : NULL;
 
-		if (!t)
+		/* in brief, the values above are what to change */
+		if (!d || (!t->full && x->entries[i].value & (RULE_BY_ATTR | RULE_BY_CALL)))
 			continue;
 		prose_adds(p, any ? ", or " : " Remedy: ");
-		prose_meaning(p, t->text);
+		prose_meaning(p, d->text);
 		if (x->entries[i].value == RULE_BY_ATTR && *j->rule->fields)
 			prose_addf(p, " (%s)", j->rule->fields);
 		any = true;
@@ -319,18 +396,50 @@ static void add_suspects(const struct suspects *s, int error, struct prose *p)
 	prose_adds(p, any ? "." : "");
 }
 
-/* Failures with one error and the same suspects. */
+/* Whether a failure matters. */
+enum fate {
+	FATE_REAL,	/* no similar event opened later */
+	FATE_REPLACED,	/* one did */
+	FATE_TEST,	/* the program only tested the kernel, as perf does before its own events */
+};
+
+/* Failures with one error, the same suspects and one fate. */
 struct failures {
 	const struct attempt **list;
 	size_t n, times;
 	bool more;	/* than the list has */
 	struct suspects why;
+	enum fate fate;
 };
 
-static bool failures_match(const struct failures *f, const struct attempt *a,
-			   const struct judgement *by)
+static enum fate fate_of(const struct story_text *t, const struct attempt *a)
 {
-	return f->list[0]->error == a->error && f->list[0]->injected == a->injected &&
+	const struct event *e = attempt_instead(t->s->m, a);
+	const struct story_open o = story_open_failed(a);
+	unsigned int own = 0;
+
+	while (own < t->nevents && (story_probe(t->s, t->events[own]) ||
+				    !event_known(t->events[own])))
+		own++;
+	if (!story_is_perf(t->s, a->tid))
+		return e && !story_probe(t->s, e) ? FATE_REPLACED : FATE_REAL;
+	if ((e && story_probe(t->s, e)) ||
+	    (a->events <= own && own < t->nevents && story_purpose(&o)))
+		return FATE_TEST;
+	return e ? FATE_REPLACED : FATE_REAL;
+}
+
+static bool failures_match(const struct failures *f, const struct attempt *a,
+			   const struct judgement *by, enum fate fate)
+{
+	const struct attempt *first = f->list[0];
+
+	/* what other arguments than the attr decide has a cause of its own in each call */
+	if (by->nsuspects && by->suspects[by->nsuspects - 1]->by & RULE_BY_CALL &&
+	    (first->pid != a->pid || first->cpu != a->cpu || first->group_fd != a->group_fd ||
+	     first->flags != a->flags))
+		return false;
+	return f->fate == fate && first->error == a->error && first->injected == a->injected &&
 	       f->why.by.nsuspects == by->nsuspects &&
 	       !memcmp(f->why.by.suspects, by->suspects, by->nsuspects * sizeof(*by->suspects));
 }
@@ -350,40 +459,119 @@ static void failures_add(struct failures *f, const struct attempt *a)
 	f->list[f->n++] = a;
 }
 
+/* Write the names of what failed. */
+static void failures_names(const struct story_text *t, const struct failures *f, size_t most)
+{
+	size_t n = f->n > most ? most : f->n;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct story_open o = story_open_failed(f->list[i]);
+
+		prose_adds(t->p, n < f->n && i ? ", " : prose_sep(i, n));
+		story_open_name(t->s, &o, t->p);
+	}
+	if (n < f->n)
+		prose_addf(t->p, " and %zu more", f->n - n);
+	prose_adds(t->p, f->more ? " and others" : "");
+}
+
+/* Write those of one fate, up to most; return how many there are. */
+static size_t failures_of_fate(const struct story_text *t, const struct failures *list, size_t n,
+			       enum fate fate, const char *sep)
+{
+	struct prose *p = t->p;
+	struct buf said = { 0 };
+	size_t count = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct story_text copy = *t;
+		struct prose one = { .out = NULL };
+
+		if (list[i].fate != fate)
+			continue;
+		copy.p = &one;
+		failures_names(&copy, &list[i], 2);
+		prose_addf(&one, " (%s)", error_name(list[i].list[0]->error));
+		if (count++ == FAILURES_BRIEF)
+			prose_adds(p, " and others");
+		if (count <= FAILURES_BRIEF && !strstr(buf_str(&said), buf_str(&one.text))) {
+			prose_addf(p, "%s%s", sep, buf_str(&one.text));
+			buf_addf(&said, "%s ", buf_str(&one.text));
+			sep = ", ";
+		}
+		buf_free(&one.text);
+	}
+	buf_free(&said);
+	return count;
+}
+
+void failures_fates(const struct story_text *t, const struct failures *list, size_t n)
+{
+	struct prose *p = t->p;
+	const char *sep = ": ";
+
+	if (failures_of_fate(t, list, n, FATE_REAL, sep)) {
+		prose_adds(p, ", which nothing replaced");
+		sep = "; ";
+	}
+	if (failures_of_fate(t, list, n, FATE_REPLACED, sep)) {
+		for (size_t i = 0; i < n; i++) {
+			const struct event *e = attempt_instead(t->s->m, list[i].list[0]);
+			struct open_attr a;
+
+			if (list[i].fate != FATE_REPLACED)
+				continue;
+			a = story_attr(t->s, e);
+			prose_adds(p, ", then a similar event opened: ");
+			story_event_fds(t->s, e, &e, 1, p);
+			if (!attempt_same_event(list[i].list[0], e) &&
+			    open_attr_source(&a) == SOURCE_CLOCK)
+				prose_adds(p, ", which counts time");
+			break;
+		}
+		sep = "; ";
+	}
+	if (failures_of_fate(t, list, n, FATE_TEST, sep))
+		prose_adds(p, ", a test of what opens here");
+}
+
 static void failures_write(const struct story_text *t, const struct failures *f)
 {
 	const struct story_open first = story_open_failed(f->list[0]);
 	struct prose *p = t->p;
-	bool went_on = false;
 
-	prose_item(p);
-	for (size_t i = 0; i < f->n; i++) {
-		const struct story_open o = story_open_failed(f->list[i]);
-
-		prose_adds(p, prose_sep(i, f->n));
-		story_open_name(t->s, &o, p);
-		went_on |= attempt_instead(t->s->m, f->list[i]) != NULL;
-	}
-	prose_adds(p, f->more ? " and others" : "");
-	prose_adds(p, " could not be opened: ");
-	error_name_text(f->list[0]->error, &p->text);
+	prose_line(p, 0, 2);
+	prose_adds(p, "Failed: ");
+	failures_names(t, f, t->full ? STORY_ITEMS : 2);
+	prose_adds(p, ": ");
+	if (t->full)
+		error_name_text(f->list[0]->error, &p->text);
+	else
+		prose_adds(p, error_name(f->list[0]->error));
 	if (f->times > f->n)
 		prose_addf(p, ", in %zu calls", f->times);
 	prose_adds(p, ".");
 	if (f->list[0]->injected)
 		prose_adds(p, INJECTED);
 	else
-		add_suspects(&f->why, f->list[0]->error, p);
-	if (f->why.by.rule && f->why.by.rule->by & RULE_BY_PMU && story_hardware(&first, NULL)) {
+		add_suspects(t, &f->why, f->list[0]);
+	if (t->full && f->why.by.rule && f->why.by.rule->by & RULE_BY_PMU &&
+	    story_hardware(&first, NULL)) {
 		prose_adds(p, " Such an event requires ");
 		story_hardware(&first, p);
 		prose_adds(p, ".");
 	}
 	if (t->o->held && f->list[0]->error == t->o->held_errno && !f->list[0]->injected)
 		prose_addf(p, " When the first failed, such events were held by %s.", t->o->held);
-	if (went_on)
-		prose_addf(p, " The program then opened a similar event%s.",
-			   t->o->level == STORY_BRIEF ? "" : ", see above");
+}
+
+/* Return whether it is a ring of a length that no kernel maps. */
+static bool mapped_badly(const struct story *s, const struct seen_failure *f)
+{
+	uint64_t pages = f->length / s->names->page_size - 1;
+
+	return (f->call->id == CALL_MMAP || f->call->id == CALL_MMAP2) && f->error == EINVAL &&
+	       !f->offset && f->length >= s->names->page_size && pages & (pages - 1);
 }
 
 static void other_failure(const struct story_text *t, const struct seen_failure *f)
@@ -391,13 +579,14 @@ static void other_failure(const struct story_text *t, const struct seen_failure 
 	const struct refusal_desc *d = refusal_find(f->call->name, f->request, f->error);
 	struct prose *p = t->p;
 
-	prose_item(p);
+	prose_line(p, 0, 2);
+	prose_adds(p, "Failed: ");
 	prose_adds(p, f->request ? f->request : f->call->name);
 	if (f->event) {
 		prose_adds(p, " on ");
 		story_event_fds(t->s, f->event, &f->event, 1, p);
 	}
-	prose_adds(p, " failed: ");
+	prose_adds(p, ": ");
 	error_name_text(f->error, &p->text);
 	if (f->times > 1) {
 		prose_adds(p, ", ");
@@ -406,43 +595,65 @@ static void other_failure(const struct story_text *t, const struct seen_failure 
 	prose_adds(p, ".");
 	if (f->injected)
 		prose_adds(p, INJECTED);
+	else if (mapped_badly(t->s, f))
+		prose_addf(p, " It is %llu pages long: a ring has one, or one and a power of two.",
+			   (unsigned long long)(f->length / t->s->names->page_size));
 	else if (d)
 		prose_addf(p, " %s.", d->meaning);
 }
 
-void story_failures(const struct story_text *t)
+size_t failures_find(const struct story_text *t, struct failures **list)
 {
-	struct failures *failures = NULL;
 	struct suspects why;
 	size_t n = 0, k;
-	struct prose *p = t->p;
-	bool refused = false;
 
-	/* those that failed alike are told together */
+	*list = NULL;
 	for (size_t i = 0; i < t->nattempts; i++) {
-		find_suspects(t->s, &t->attempts[i], &why);
-		for (k = 0; k < n && !failures_match(&failures[k], &t->attempts[i], &why.by); k++)
+		const struct attempt *a = &t->attempts[i];
+		enum fate fate = fate_of(t, a);
+
+		find_suspects(t->s, a, &why);
+		for (k = 0; k < n && !failures_match(&(*list)[k], a, &why.by, fate); k++)
 			;
 		if (k == n) {
-			failures = xrealloc(failures, ++n * sizeof(*failures));
-			failures[k] = (struct failures){ .why = why };
+			*list = xrealloc(*list, ++n * sizeof(**list));
+			(*list)[k] = (struct failures){ .why = why, .fate = fate };
 		}
-		failures_add(&failures[k], &t->attempts[i]);
+		failures_add(&(*list)[k], a);
 	}
-	if (n || t->s->nfailures)
-		prose_head(p, "Failures and remedies");
-	for (size_t i = 0; i < n; i++) {
-		failures_write(t, &failures[i]);
-		refused |= !failures[i].list[0]->injected;
-		free(failures[i].list);
+	return n;
+}
+
+void failures_free(struct failures *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		free(list[i].list);
+	free(list);
+}
+
+void failures_tell(const struct story_text *t, const struct failures *list, size_t n)
+{
+	size_t said = 0, left = 0, most = t->full ? SIZE_MAX : t->p->out->len + FAILURES_BYTES;
+
+	for (int fate = FATE_REAL; fate <= FATE_TEST; fate++)
+		for (size_t i = 0; i < n; i++) {
+			if ((int)list[i].fate != fate || (fate == FATE_TEST && !t->full))
+				continue;
+			if (t->full || (said++ < FAILURES_BRIEF && t->p->out->len < most))
+				failures_write(t, &list[i]);
+			else
+				left++;
+		}
+	for (size_t i = 0; i < t->s->nfailures; i++) {
+		if (t->full || (said++ < FAILURES_BRIEF && t->p->out->len < most))
+			other_failure(t, &t->s->failures[i]);
+		else
+			left++;
 	}
-	free(failures);
-	for (size_t i = 0; i < t->s->nfailures; i++)
-		other_failure(t, &t->s->failures[i]);
-	if (refused && t->full) {
-		prose_para(p);
-		prose_adds(p, "pevtrace why --rules-only tests such a call against all kernel checks "
-			      "on this machine; pevtrace why finds by experiment what opens instead.");
+	if (left) {
+		prose_line(t->p, 0, 2);
+		prose_addf(t->p, "Failed: %zu more kind%s of calls, see --deep.", left,
+			   left == 1 ? "" : "s");
 	}
-	prose_end(p);
+	prose_end(t->p);
 }

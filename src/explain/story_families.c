@@ -26,8 +26,7 @@ void story_who(const struct story *s, pid_t tid, struct prose *p)
 	summary_add_task(s->m, tid, &p->text);
 }
 
-/* Write "sh[12] and its children", "every task". */
-static void story_target(const struct story *s, const struct event *e, struct prose *p)
+void story_target(const struct story *s, const struct event *e, struct prose *p)
 {
 	struct open_attr a = story_attr(s, e);
 
@@ -87,6 +86,48 @@ void story_rest(const struct story_text *t, size_t n, const char *one, const cha
 		return;
 	prose_item(t->p);
 	prose_count(t->p, n - STORY_ITEMS, one, more);
+}
+
+bool story_is_dummy(const struct story_text *t, const struct family *f)
+{
+	for (size_t i = 0; i < f->n; i++) {
+		struct open_attr a = story_attr(t->s, f->events[i]);
+
+		if (!event_attr_known(f->events[i]) || open_attr_source(&a) != SOURCE_DUMMY)
+			return false;
+	}
+	return true;
+}
+
+bool story_uses_events(const struct story_text *t, pid_t tid)
+{
+	for (size_t i = 0; i < t->ntasks; i++) {
+		const struct task_info *k = t->tasks[i];
+
+		if (k->tid == tid && (k->opens || k->failures || k->reads || k->polls))
+			return true;
+	}
+	return false;
+}
+
+bool story_is_target(const struct story_text *t, pid_t tid)
+{
+	for (size_t i = 0; i < t->nfamilies; i++)
+		for (size_t k = 0; k < t->families[i].n; k++) {
+			const struct event *e = t->families[i].events[k];
+
+			if (event_known(e) && !(e->flags & PERF_FLAG_PID_CGROUP) && e->pid == tid)
+				return true;
+		}
+	return false;
+}
+
+bool story_any_asks(const struct story_text *t, unsigned int member)
+{
+	for (size_t i = 0; i < t->nfamilies; i++)
+		if (event_attr(t->families[i].events[0], member))
+			return true;
+	return false;
 }
 
 /* Making them ------------------------------------------------------------------------- */
@@ -177,17 +218,24 @@ size_t family_kinds(const struct family *f, const struct event *out[STORY_ITEMS]
 	return n;
 }
 
+size_t family_of_kind(const struct family *f, const struct event *kind, const struct event **list)
+{
+	size_t n = 0;
+
+	for (size_t k = 0; k < f->n; k++)
+		if (same_kind(kind, f->events[k]))
+			list[n++] = f->events[k];
+	return n;
+}
+
 void family_list(const struct story_text *t, const struct family *f)
 {
 	const struct event *kinds[STORY_ITEMS], **list = xcalloc(f->n, sizeof(*list));
 	size_t all = family_kinds(f, kinds), listed = 0;
 
 	for (size_t i = 0; i < all; i++) {
-		size_t n = 0;
+		size_t n = family_of_kind(f, kinds[i], list);
 
-		for (size_t k = 0; k < f->n; k++)
-			if (same_kind(kinds[i], f->events[k]))
-				list[n++] = f->events[k];
 		prose_adds(t->p, all == STORY_ITEMS && i ? ", " : prose_sep(i, all));
 		story_event_fds(t->s, kinds[i], list, n, t->p);
 		listed += n;
@@ -199,61 +247,11 @@ void family_list(const struct story_text *t, const struct family *f)
 
 /* CPUs and tasks ---------------------------------------------------------------------------- */
 
-static int compare_ints(const void *a, const void *b)
+void family_spread(const struct family *f, bool *cpus, bool *tasks)
 {
-	int x = *(const int *)a, y = *(const int *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-/* Sort numbers and drop duplicates; return how many are left. */
-static size_t distinct_ints(int *list, size_t n)
-{
-	size_t kept = 0;
-
-	qsort(list, n, sizeof(*list), compare_ints);
-	for (size_t i = 0; i < n; i++)
-		if (!i || list[i] != list[i - 1])
-			list[kept++] = list[i];
-	return kept;
-}
-
-int *family_cpus(const struct family *f, size_t *cpus, size_t *tasks)
-{
-	int *cpu = xcalloc(f->n, sizeof(*cpu)), *task = xcalloc(f->n, sizeof(*task));
-
-	*cpus = *tasks = 0;
-	for (size_t i = 0; i < f->n; i++) {
-		if (f->events[i]->cpu >= 0)
-			cpu[(*cpus)++] = f->events[i]->cpu;
-		if (f->events[i]->pid >= 0)
-			task[(*tasks)++] = f->events[i]->pid;
+	*cpus = *tasks = false;
+	for (size_t i = 1; i < f->n; i++) {
+		*cpus |= f->events[i]->cpu != f->events[0]->cpu;
+		*tasks |= f->events[i]->pid != f->events[0]->pid;
 	}
-	*cpus = distinct_ints(cpu, *cpus);
-	*tasks = distinct_ints(task, *tasks);
-	free(task);
-	return cpu;
-}
-
-void family_write_spread(const struct story_text *t, const struct family *f)
-{
-	struct prose *p = t->p;
-	size_t cpus, tasks, run;
-	int *cpu = family_cpus(f, &cpus, &tasks);
-
-	if (tasks > 1)
-		prose_addf(p, "%zu tasks", tasks);
-	else
-		story_target(t->s, f->events[0], p);
-	if (cpus)
-		prose_adds(p, cpus == 1 ? ", on CPU " : ", on CPUs ");
-	for (size_t i = 0; i < cpus; i += run) {
-		for (run = 1; i + run < cpus && cpu[i + run] == cpu[i] + (int)run; run++)
-			;
-		run = run > 2 ? run : 1;
-		prose_addf(p, "%s%d", prose_sep(i, cpus - run + 1), cpu[i]);
-		if (run > 1)
-			prose_addf(p, " to %d", cpu[i] + (int)run - 1);
-	}
-	free(cpu);
 }

@@ -2,13 +2,13 @@
 /* What the chapters of a story share. */
 #pragma once
 
+#include "core/abi/as_kernel.h"
 #include "core/judge/judge.h"
 #include "core/lib/map.h"
 #include "explain/story.h"
 
 /* Bounds of lists.  What exceeds them is counted. */
 enum {
-	STORY_IOCTLS = 16,	/* more than there are */
 	STORY_PATHS = 8,	/* mapped files */
 	STORY_FDS = 24,		/* descriptors, or runs of them, in a sentence */
 	STORY_ITEMS = 64,	/* items of a list */
@@ -16,11 +16,25 @@ enum {
 
 /* story_view.c: what the model does not keep ------------------------------------------- */
 
-struct seen_event {
-	unsigned int closes;		/* calls of close on its descriptors */
-	unsigned int resumes;		/* PERF_EVENT_IOC_PAUSE_OUTPUT with 0 */
-	/* successful ones, by index in ioctl_descs; of PAUSE_OUTPUT those that pause */
-	unsigned int ioctls[STORY_IOCTLS];
+/* What was done to an event, or by a task where it concerns no event. */
+enum seen_kind {
+	SEEN_REFUSED,		/* an open that failed, of a task */
+	SEEN_EXEC, SEEN_EXIT,	/* of a task */
+	SEEN_CLOSE,		/* of one of its descriptors */
+	SEEN_WAIT, SEEN_PRCTL_ENABLE, SEEN_PRCTL_DISABLE, /* of a task */
+	SEEN_MAP, SEEN_READ,
+	SEEN_RESUME,		/* PERF_EVENT_IOC_PAUSE_OUTPUT with 0 */
+	SEEN_RECORD,		/* + type of a record that was read from its ring */
+	/* + index in ioctl_descs, of one that succeeded; of PAUSE_OUTPUT those that pause */
+	SEEN_IOCTL = SEEN_RECORD + EVENT_RECORD_TYPES,
+};
+
+struct seen {
+	unsigned int kind;		/* enum seen_kind, and what is added to it */
+	const struct event *event;	/* NULL: of a task */
+	pid_t tid;			/* of the first */
+	bool others;			/* not all are of that task */
+	uint64_t first_ns, last_ns, times;
 };
 
 struct seen_task {
@@ -48,6 +62,7 @@ struct seen_failure {
 	bool injected;
 	unsigned int times;
 	const struct event *event;	/* the first; NULL: unknown */
+	uint64_t length, offset;	/* arguments of that, if it is mmap */
 };
 
 struct seen_signal {
@@ -62,7 +77,8 @@ struct story {
 	const struct names *names;
 	const struct arch *arch;
 	uint32_t release;		/* KVER() of the kernel, 0: unknown */
-	struct map by_number;		/* to struct seen_event */
+	uint64_t start_ns;		/* when the first task was followed */
+	struct map by_kind;		/* kind, and number of the event or tid, to struct seen */
 	struct map by_tid;		/* to the index + 1 of the last task with that tid */
 	struct seen_task *tasks;
 	size_t ntasks;
@@ -75,11 +91,17 @@ struct story {
 	uint64_t maps;			/* MMAP and MMAP2 records */
 };
 
-const struct seen_event *story_event(const struct story *s, const struct event *e);
+/* Return how often that was done to an event: enum seen_kind, and what is added to it. */
+uint64_t story_times(const struct story *s, unsigned int kind, const struct event *e);
+/* Return the kind of successful ioctls with that request. */
+unsigned int story_ioctl_kind(uint32_t request);
 struct seen_task *story_task(const struct story *s, pid_t tid);
 
 /* Return whether the event was opened only to test the kernel: closed by a call, unused. */
 bool story_probe(const struct story *s, const struct event *e);
+
+/* Return whether the program is perf, by its name. */
+bool story_is_perf(const struct story *s, pid_t tid);
 
 /* Return how many events were opened before the trace began; store them in list. */
 size_t story_found(const struct story *s, const struct event **list);
@@ -103,7 +125,9 @@ struct story_text {
 	size_t nevents, ntasks, nrings, nattempts;
 	struct family *families;
 	size_t nfamilies;
-	bool full;		/* all chapters: more than STORY_NORMAL */
+	bool full;		/* all chapters */
+	bool tight;		/* a page leaves out what matters least */
+	bool lost;		/* records or samples were lost */
 };
 
 /* Return the attr of an event. */
@@ -111,6 +135,8 @@ struct open_attr story_attr(const struct story *s, const struct event *e);
 
 /* Write "perf[12]". */
 void story_who(const struct story *s, pid_t tid, struct prose *p);
+/* Write "sh[12] and its children", "every task". */
+void story_target(const struct story *s, const struct event *e, struct prose *p);
 /* Write "fd 5", "fds 5, 6 and 9 to 12". */
 void story_fds(const struct event *const *events, size_t n, struct prose *p);
 /* Write the name of the event, "cpu-clock", or that it is unknown. */
@@ -118,6 +144,13 @@ void story_event_name(const struct story *s, const struct event *e, struct prose
 /* Write "cpu-clock (fds 5 and 6)", with the descriptors of a list. */
 void story_event_fds(const struct story *s, const struct event *e,
 		     const struct event *const *list, size_t n, struct prose *p);
+/* Return whether a task used events, and whether an event names it by its id. */
+bool story_uses_events(const struct story_text *t, pid_t tid);
+bool story_is_target(const struct story_text *t, pid_t tid);
+/* Return whether an event has the member set. */
+bool story_any_asks(const struct story_text *t, unsigned int member);
+/* Return whether all events of the family carry side-band records only. */
+bool story_is_dummy(const struct story_text *t, const struct family *f);
 /* Write an item that counts what a list of n leaves out, if it does. */
 void story_rest(const struct story_text *t, size_t n, const char *one, const char *more);
 
@@ -156,6 +189,10 @@ void story_open_name(const struct story *s, const struct story_open *o, struct p
 
 /* Write what hardware it requires, separated by commas, unless p is NULL; return how much. */
 size_t story_hardware(const struct story_open *o, struct prose *p);
+/* Write "at perf_event_paranoid 1 or below (check NAME)", at which an ordinary user may open it. */
+void story_rights(const struct story *s, const struct story_open *o, bool brief, struct prose *p);
+/* Return the oldest release that accepts the call, and why older ones do not. */
+uint32_t story_oldest(const struct story *s, const struct story_open *o, struct as_refusal *older);
 /* Write the oldest kernel, the hardware, and the rights of an ordinary user. */
 void story_needs(const struct story *s, const struct story_open *o, struct prose *p);
 /* Write what the members that are 0 decide, separated by semicolons; perhaps nothing. */
@@ -179,26 +216,40 @@ void families_make(struct story_text *t);
 
 /* Store the first event of each attr of the family; return how many, STORY_ITEMS at most. */
 size_t family_kinds(const struct family *f, const struct event *out[STORY_ITEMS]);
+/* Store the events with the attr of kind in list; return how many. */
+size_t family_of_kind(const struct family *f, const struct event *kind, const struct event **list);
 /* Write "cpu-clock (fds 5 and 6) and dummy (fds 7 and 9)". */
 void family_list(const struct story_text *t, const struct family *f);
-/* Return the CPUs of a family, for the caller to free, and count its CPUs and tasks. */
-int *family_cpus(const struct family *f, size_t *cpus, size_t *tasks);
-/* Write "sh[12], on CPUs 0 and 1". */
-void family_write_spread(const struct story_text *t, const struct family *f);
+/* Tell whether the events of a family are of several CPUs, and of several tasks. */
+void family_spread(const struct family *f, bool *cpus, bool *tasks);
 
 /* The chapters ------------------------------------------------------------------------------ */
 
-/* Write "cpu-clock (fd 5) samples sh[12], about 99 times a second." */
-void story_family_line(const struct story_text *t, const struct family *f);
+/* Write all but the chapters of --deep; with these, without what they say in full. */
+void story_page(const struct story_text *t);
+/* Write the table of events, in up to most rows, and the timeline, in up to most lines. */
+void story_table(const struct story_text *t, size_t most);
+void story_timeline(const struct story_text *t, size_t most);
 void story_opens(const struct story_text *t);
-void story_tries(const struct story_text *t);
-void story_starts(const struct story_text *t);
-void story_samples(const struct story_text *t);
-/* Write how events are enabled and what ioctls did to them, in sentences. */
-void story_start_of(const struct story_text *t, const struct family *f);
-/* Write what triggers the samples of a family; nothing if it takes none. */
-void story_trigger_of(const struct story_text *t, const struct family *f);
+/* Say why there is one event per CPU or task. */
+void story_reason(const struct story_text *t, const struct family *f);
+/* Write failed opens and probes; brief: only what the program found out by which. */
+void story_tries(const struct story_text *t, bool brief);
+/* List the kernel functions of what was done to events; nothing without --kernel. */
+void story_kernel(const struct story_text *t);
+/* Write how samples, records and counts come, and how waits ended. */
 void story_data(const struct story_text *t);
-void story_accuracy(const struct story_text *t);
-void story_failures(const struct story_text *t);
-void story_counts(const struct story_text *t);
+/* Return the size of the data; 0 if only the control page is mapped. */
+uint64_t story_ring_kib(const struct story_text *t, const struct ring *r);
+
+/* story_failures.c ------------------------------------------------------------------------ */
+
+struct failures;
+
+/* Sort the failed opens into those that failed alike, to be freed; return how many there are. */
+size_t failures_find(const struct story_text *t, struct failures **list);
+void failures_free(struct failures *list, size_t n);
+/* Write what failed, and whether it matters, as a part of a sentence. */
+void failures_fates(const struct story_text *t, const struct failures *list, size_t n);
+/* Write cause and remedy of what failed, on a page of what was no test and in few lines. */
+void failures_tell(const struct story_text *t, const struct failures *list, size_t n);

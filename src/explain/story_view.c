@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 #include "core/abi/bpf.h"
 #include "core/abi/ioctl.h"
@@ -23,6 +24,44 @@ static struct story *story_of(struct view *v)
 	return (struct story *)v;
 }
 
+static uint64_t story_key(unsigned int kind, const struct event *e, pid_t tid)
+{
+	return (uint64_t)kind << 40 | (uint64_t)!e << 32 | (e ? e->number : (uint32_t)tid);
+}
+
+/* Note that something was done to an event, or by a task if e is NULL. */
+static void story_note(struct story *s, unsigned int kind, const struct event *e, pid_t tid,
+		       uint64_t ns)
+{
+	uint64_t key = story_key(kind, e, tid);
+	struct seen *seen = map_get(&s->by_kind, key);
+
+	if (!seen) {
+		seen = xmalloc(sizeof(*seen));
+		*seen = (struct seen){ .kind = kind, .event = e, .tid = tid, .first_ns = ns };
+		map_set(&s->by_kind, key, seen);
+	}
+	seen->others |= seen->tid != tid;
+	seen->last_ns = ns;
+	seen->times++;
+}
+
+uint64_t story_times(const struct story *s, unsigned int kind, const struct event *e)
+{
+	const struct seen *seen = map_get(&s->by_kind, story_key(kind, e, 0));
+
+	return seen ? seen->times : 0;
+}
+
+unsigned int story_ioctl_kind(uint32_t request)
+{
+	unsigned int i = 0;
+
+	while (i < ioctl_ndescs && ioctl_descs[i].request != request)
+		i++;
+	return SEEN_IOCTL + i;
+}
+
 /* Tasks --------------------------------------------------------------------------- */
 
 struct seen_task *story_task(const struct story *s, pid_t tid)
@@ -39,6 +78,7 @@ static void story_on_born(struct view *v, const struct activity *a)
 	const struct seen_task *parent = story_task(s, b->parent);
 	const struct call_desc *by = parent ? parent->creating : NULL;
 
+	s->start_ns = s->ntasks ? s->start_ns : b->ns;
 	s->tasks = xrealloc(s->tasks, (s->ntasks + 1) * sizeof(*s->tasks));
 	s->tasks[s->ntasks++] = (struct seen_task){
 		.tid = b->tid, .pid = b->pid, .parent = b->parent, .attached = b->attached,
@@ -60,6 +100,7 @@ static void story_on_execed(struct view *v, const struct activity *a)
 			map_get(&story_of(v)->by_tid, (uint64_t)x->former));
 	}
 	t->execs++;
+	story_note(story_of(v), SEEN_EXEC, NULL, x->tid, x->ns);
 	free(t->exe);
 	t->exe = x->exe ? xstrdup(x->exe) : NULL;
 }
@@ -70,6 +111,8 @@ static void story_on_gone(struct view *v, const struct activity *a)
 
 	if (!t)
 		return;
+	if (a->gone.how == END_EXIT)
+		story_note(story_of(v), SEEN_EXIT, NULL, t->tid, a->gone.ns);
 	t->unfinished += t->waiting;
 	t->waiting = false;
 	t->gone = true;
@@ -89,18 +132,6 @@ static bool is_wait(const struct call *c)
 {
 	return c->desc->class == CLASS_POLL && c->desc->id != CALL_EPOLL_CTL &&
 	       c->desc->id != CALL_EPOLL_CREATE && c->desc->id != CALL_EPOLL_CREATE1;
-}
-
-/* Return the record of an event, a new one the first time. */
-static struct seen_event *story_event_new(struct story *s, const struct event *e)
-{
-	struct seen_event *seen = map_get(&s->by_number, e->number);
-
-	if (!seen) {
-		seen = xcalloc(1, sizeof(*seen));
-		map_set(&s->by_number, e->number, seen);
-	}
-	return seen;
 }
 
 static bool is_poll(const struct call *c)
@@ -134,13 +165,14 @@ static void story_on_enter(struct view *v, const struct call *c)
 
 	if (c->desc->id == CALL_CLOSE && !c->inject.injected &&
 	    (e = model_event(story_of(v)->m, c->tid, call_int(c, 0))))
-		story_event_new(story_of(v), e)->closes++;
+		story_note(story_of(v), SEEN_CLOSE, e, c->tid, c->enter_ns);
 	if (!t)
 		return;
 	if (creates_task(c->desc->id))
 		t->creating = c->desc;
 	if (!is_wait(c) || !model_concerns(story_of(v)->m, c))
 		return;
+	story_note(story_of(v), SEEN_WAIT, NULL, c->tid, c->enter_ns);
 	t->waiting = true;
 	t->waits++;
 	t->wait = c->desc;
@@ -168,11 +200,6 @@ static void story_waited(const struct story *s, struct seen_task *t, const struc
 		t->ready++;
 }
 
-const struct seen_event *story_event(const struct story *s, const struct event *e)
-{
-	return map_get(&s->by_number, e->number);
-}
-
 static void story_note_failure(struct story *s, const struct call *c, const struct event *e)
 {
 	const struct ioctl_desc *ioctl = c->desc->id == CALL_IOCTL ? ioctl_of(c) : NULL;
@@ -192,7 +219,8 @@ static void story_note_failure(struct story *s, const struct call *c, const stru
 	s->failures = xrealloc(s->failures, (s->nfailures + 1) * sizeof(*s->failures));
 	s->failures[s->nfailures++] = (struct seen_failure){
 		.call = c->desc, .request = request, .error = (int)c->ret, .times = 1,
-		.injected = c->inject.injected, .event = e,
+		.injected = c->inject.injected, .event = e, .length = c->args[1],
+		.offset = c->args[5],
 	};
 }
 
@@ -212,24 +240,45 @@ static void story_on_exit(struct view *v, const struct call *c)
 		e = model_event(s->m, c->tid, call_int(c, fd));
 	if (t && creates_task(c->desc->id))
 		t->creating = NULL;
+	if (c->desc->id == CALL_PRCTL && !c->failed && !c->inject.injected &&
+	    (c->args[0] == PR_TASK_PERF_EVENTS_ENABLE || c->args[0] == PR_TASK_PERF_EVENTS_DISABLE))
+		story_note(s, c->args[0] == PR_TASK_PERF_EVENTS_ENABLE ? SEEN_PRCTL_ENABLE :
+			   SEEN_PRCTL_DISABLE, NULL, c->tid, c->exit_ns);
 	if (t && t->waiting && is_wait(c))
 		story_waited(s, t, c);
+	if (c->desc->id == CALL_PERF_EVENT_OPEN && c->failed)
+		story_note(s, SEEN_REFUSED, NULL, c->tid, c->exit_ns);
 	if (!e)
 		return;
 	if (c->failed && c->ret != EINTR && c->ret != EAGAIN)
 		story_note_failure(s, c, e);
-	d = c->desc->id == CALL_IOCTL && !c->failed && !c->inject.injected ? ioctl_of(c) : NULL;
+	if (c->failed || c->inject.injected)
+		return;
+	d = c->desc->id == CALL_IOCTL ? ioctl_of(c) : NULL;
 	if (d && d->request == PERF_EVENT_IOC_PAUSE_OUTPUT && !(uint32_t)c->args[2])
-		story_event_new(s, e)->resumes++;
-	else if (d && d - ioctl_descs < STORY_IOCTLS)
-		story_event_new(s, e)->ioctls[d - ioctl_descs]++;
+		story_note(s, SEEN_RESUME, e, c->tid, c->exit_ns);
+	else if (d)
+		story_note(s, SEEN_IOCTL + (unsigned int)(d - ioctl_descs), e, c->tid, c->exit_ns);
+	else if (fd == 4)
+		story_note(s, SEEN_MAP, e, c->tid, c->exit_ns);
+	else if (c->desc->id == CALL_READ)
+		story_note(s, SEEN_READ, e, c->tid, c->exit_ns);
 }
 
 bool story_probe(const struct story *s, const struct event *e)
 {
-	const struct seen_event *seen = event_is_probe(e) ? story_event(s, e) : NULL;
+	return event_is_probe(e) && story_times(s, SEEN_CLOSE, e);
+}
 
-	return seen && seen->closes;
+bool story_is_perf(const struct story *s, pid_t tid)
+{
+	struct task_info *const *tasks;
+	size_t n = model_tasks(s->m, &tasks);
+
+	while (n--)
+		if (tasks[n]->tid == tid)
+			return !strncmp(tasks[n]->comm, "perf", 4);
+	return false;
 }
 
 size_t story_found(const struct story *s, const struct event **list)
@@ -271,6 +320,9 @@ static void story_on_record(struct view *v, const struct activity *a)
 	const char *path = (const char *)r->bytes + at;
 	size_t len = r->len > at ? strnlen(path, r->len - at) : 0;
 
+	if (r->event)
+		story_note(s, SEEN_RECORD + (type < EVENT_RECORD_TYPES ? (unsigned int)type : 0),
+			   r->event, r->tid, r->ns);
 	if (!at)
 		return;
 	s->maps++;
@@ -313,7 +365,7 @@ static void story_on_free(struct view *v)
 {
 	struct story *s = story_of(v);
 
-	map_free_values(&s->by_number);
+	map_free_values(&s->by_kind);
 	map_free(&s->by_tid);
 	for (size_t i = 0; i < s->ntasks; i++)
 		free(s->tasks[i].exe);

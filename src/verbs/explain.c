@@ -27,12 +27,6 @@ struct explaining {
 
 /* Options --------------------------------------------------------------------------- */
 
-static void set_level(void *to, const char *arg, const struct verb_option *o)
-{
-	(void)arg;
-	*(enum story_level *)to = o->key == 'q' ? STORY_BRIEF : STORY_DEEP;
-}
-
 #define AT(member) offsetof(struct explaining, member)
 
 static const struct verb_option options[] = {
@@ -40,10 +34,8 @@ static const struct verb_option options[] = {
 	  .help = "explain an attr, as pevtrace decode --attr reads it" },
 	{ .name = "event", .key = 'e', .arg = "EVENT", .set = verb_set_text, .at = AT(events),
 	  .help = "explain an event by name, as pevtrace open reads it" },
-	{ .name = "brief", .key = 'q', .set = set_level, .at = AT(options.story.level),
-	  .help = "explain only what was done and what failed" },
-	{ .name = "deep", .key = 'v', .set = set_level, .at = AT(options.story.level),
-	  .help = "explain each field in full" },
+	{ .name = "deep", .key = 'v', .set = verb_set_true, .at = AT(options.story.deep),
+	  .help = "explain each member and call in full" },
 	{ .name = "kernel", .set = verb_set_true, .at = AT(options.story.kernel),
 	  .help = "show the functions of the kernel, step by step" },
 	{ .name = "width", .arg = "COLUMNS", .set = verb_set_int, .at = AT(options.text.width),

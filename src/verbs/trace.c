@@ -228,10 +228,10 @@ static void set_explain(void *to, const char *arg, const struct verb_option *opt
 	for (word = strtok_r(copy, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
 		unsigned int i = verb_word(word, opt);
 
-		if (i == 2)
+		if (i)
 			o->story.kernel = true;
 		else
-			o->story.level = i ? STORY_DEEP : STORY_BRIEF;
+			o->story.deep = true;
 	}
 	free(copy);
 }
@@ -331,7 +331,7 @@ static const struct verb_option looking[] = {
 	  .least = 0, .most = 1 << 20,
 	  .help = "read that much of AUX areas, for --perf-data and dumps with --records; "
 		  "default 256" },
-	{ .name = "explain", .arg = "HOW", .optional = true, .words = "brief deep kernel",
+	{ .name = "explain", .arg = "HOW", .optional = true, .words = "deep kernel",
 	  .set = set_explain, .instead = "pevtrace explain DUMP explains a dump",
 	  .help = "show no calls; at the end, explain in English what happened" },
 	{ 0 },

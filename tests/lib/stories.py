@@ -17,19 +17,31 @@ def explain(args, **how):
 
 class Story:
 	"""The explanation of a dump: .text, with one line for each paragraph or
-	item, by its heading in .chapters."""
+	item, by its heading in .chapters; what comes before the first is "Page"."""
 	def __init__(self, dump, options=("--deep",)):
 		self.result = explain(["--width=100000"] + list(options) + [dump])
 		self.text = self.result.stdout
-		self.chapters = {}
+		self.chapters = {"Page": []}
 		lines = self.text.split("\n")
-		name = ""
+		name = "Page"
 		for i, line in enumerate(lines):
 			if i + 1 < len(lines) and line and lines[i + 1] == "-" * len(line):
 				name = line
 				self.chapters[name] = []
 			elif name and line and not re.fullmatch("-+", line):
 				self.chapters[name].append(line)
+
+	def table(self):
+		"""Return the rows of the table of events, as {heading: cell}."""
+		page, rows = self.chapters["Page"], []
+		at = [i for i, line in enumerate(page) if line.startswith("EVENT ")]
+		columns = [(m.start(), m[0]) for m in re.finditer(r"\S+", page[at[0]])] if at else []
+		for line in page[at[0] + 1:] if at else []:
+			if re.match(r" *\d+\.\d{3} ms |Samples|Counts", line):
+				break
+			rows.append({name: line[start:columns[i + 1][0] if i + 1 < len(columns) else None].strip()
+				     for i, (start, name) in enumerate(columns)})
+		return rows
 
 	def has(self, chapter, pattern):
 		return re.search(pattern, "\n".join(self.chapters.get(chapter, [])), re.M)

@@ -133,7 +133,6 @@ static void after_prctl(struct model *m, const struct call *c)
 
 		if (!e || e->opener != c->tid || e->closed)
 			continue;
-		e->prctl_offs += !on && e->enabled;
 		enable(e, on, START_PRCTL);
 	}
 }

@@ -98,7 +98,6 @@ struct event {
 	struct bpf_program program;
 	unsigned int handles;	/* open descriptors */
 	unsigned int controls;	/* ioctls that enable, disable, reset, refresh */
-	unsigned int prctl_offs; /* times that prctl(2) disabled it */
 	unsigned int reads, maps;
 	unsigned int empty_reads; /* that returned 0 bytes, as in error state */
 	struct event_count count;

@@ -455,7 +455,7 @@ void options_init(void *options)
 	struct options *o = options;
 
 	*o = (struct options){
-		.text.max_string = OPTIONS_MAX_STRING, .story.level = STORY_NORMAL,
+		.text.max_string = OPTIONS_MAX_STRING,
 	};
 	selection_init(&o->select);
 	o->text.status = o->select.status;

@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The page of a story, which is all of it but for --deep: the result in two sentences, failures,
+ * the table, the timeline, how samples and counts come, what it requires, probes.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/judge/flaws_seen.h"
+#include "core/lib/die.h"
+#include "explain/attr_prose.h"
+#include "explain/story_internal.h"
+#include "formats/text/flaw_text.h"
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
+#include "xlat/rows.h"
+#include "xlat/tables.h"
+
+enum {
+	PAGE_LINES = 40,	/* of 80 columns, which the timeline fills */
+	PAGE_EVENTS = 8,	/* above which the table folds those that are alike */
+	PAGE_LEAST = 8,		/* lines of the timeline, for which other lines are left out */
+	PAGE_NEEDED = 3,	/* of its events in any case */
+	PAGE_NAMES = 4,		/* events in a sentence */
+	PAGE_CLAUSES = 3,
+};
+
+/* The result ---------------------------------------------------------------------------- */
+
+static void page_rate(const struct open_attr *a, struct prose *p)
+{
+	uint64_t period = open_attr_get(a, ATTR_SAMPLE_PERIOD);
+
+	prose_adds(p, ", ");
+	if (open_attr_get(a, ATTR_FREQ)) {
+		prose_adds(p, "about ");
+		prose_times(p, period);
+		prose_adds(p, " a second");
+	} else if (period == 1) {
+		prose_adds(p, open_attr_every_hit(a) ? "at every hit" : "at every count");
+	} else {
+		prose_addf(p, "every %llu %s", (unsigned long long)period,
+			   open_attr_source(a) == SOURCE_CLOCK ? "ns" : "counts");
+	}
+}
+
+/* Events that one sentence is about: of one opener and target, counted or sampled alike. */
+struct clause {
+	const struct event *first;
+	const struct event *kinds[PAGE_NAMES];
+	size_t n, all;			/* of different names: listed, and in all */
+};
+
+static bool never_on(const struct event *e)
+{
+	return e->start == START_NEVER && event_attr_known(e);
+}
+
+static bool clause_fits(const struct story_text *t, const struct event *a, const struct event *b)
+{
+	return a->opener == b->opener && (a->pid < 0 ? b->pid < 0 : a->pid == b->pid) &&
+	       a->unread == b->unread && never_on(a) == never_on(b) &&
+	       event_attr(a, ATTR_INHERIT) == event_attr(b, ATTR_INHERIT) &&
+	       event_attr(a, ATTR_SAMPLE_PERIOD) == event_attr(b, ATTR_SAMPLE_PERIOD) &&
+	       event_attr(a, ATTR_FREQ) == event_attr(b, ATTR_FREQ) &&
+	       !story_program_runs(t, a, NULL) == !story_program_runs(t, b, NULL);
+}
+
+static void clause_add(struct clause *c, const struct event *e)
+{
+	for (size_t i = 0; i < c->n; i++)
+		if (e->attr_len == c->kinds[i]->attr_len &&
+		    !memcmp(e->attr, c->kinds[i]->attr, e->attr_len))
+			return;
+	if (c->n < PAGE_NAMES)
+		c->kinds[c->n++] = e;
+	c->all++;
+}
+
+static void clause_names(const struct story_text *t, const struct clause *c)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		prose_adds(t->p, c->n == c->all ? prose_sep(i, c->n) : i ? ", " : "");
+		story_event_name(t->s, c->kinds[i], t->p);
+	}
+	if (c->n < c->all)
+		prose_addf(t->p, " and %zu more", c->all - c->n);
+}
+
+/* Write "sampled sh[2] and its children with cpu-clock, about 99 times a second". */
+static void clause_write(const struct story_text *t, const struct clause *c)
+{
+	const struct event *e = c->first;
+	struct open_attr a = story_attr(t->s, e);
+	struct prose *p = t->p;
+
+	if (e->unread) {
+		prose_adds(p, "opened events whose attr could not be read");
+		return;
+	}
+	if (open_attr_samples(&a) && !never_on(e) && !e->found) {
+		prose_adds(p, "sampled ");
+		story_target(t->s, e, p);
+		prose_adds(p, " with ");
+		clause_names(t, c);
+		page_rate(&a, p);
+		return;
+	}
+	prose_adds(p, e->found ? "held " : never_on(e) ? "opened, but never enabled, " :
+		      story_program_runs(t, e, NULL) ? "ran BPF programs at the hits of " :
+		      open_attr_source(&a) == SOURCE_DUMMY ? "asked for side-band records by " :
+		      "counted ");
+	clause_names(t, c);
+	prose_adds(p, " for ");
+	if (e->pid == 0 || e->pid == e->opener)
+		prose_adds(p, event_attr(e, ATTR_INHERIT) ? "itself and its children" : "itself");
+	else
+		story_target(t->s, e, p);
+}
+
+/* Say what was measured, for whom and how: dummies only if there is nothing else. */
+static void page_measured(const struct story_text *t)
+{
+	struct clause list[PAGE_CLAUSES];
+	size_t n = 0, k, left = 0, other = 0;
+	struct prose *p = t->p;
+
+	for (size_t i = 0; i < t->nfamilies; i++)
+		other += !story_is_dummy(t, &t->families[i]);
+	for (size_t i = 0; i < t->nfamilies; i++)
+		for (size_t j = 0; j < t->families[i].n; j++) {
+			const struct event *e = t->families[i].events[j];
+
+			if ((other && story_is_dummy(t, &t->families[i])) || !event_known(e))
+				break;
+			for (k = 0; k < n && !clause_fits(t, list[k].first, e); k++)
+				;
+			if (k == PAGE_CLAUSES) {
+				left++;
+				continue;
+			}
+			if (k == n)
+				list[n++] = (struct clause){ .first = e };
+			clause_add(&list[k], e);
+		}
+	for (k = 0; k < n; k++) {
+		if (k && list[k].first->opener == list[k - 1].first->opener) {
+			prose_adds(p, k + 1 == n ? ", and " : ", ");
+		} else {
+			prose_adds(p, k ? "; " : "");
+			story_who(t->s, list[k].first->opener, p);
+			prose_adds(p, " ");
+		}
+		clause_write(t, &list[k]);
+	}
+	if (left)
+		prose_addf(p, "; %zu more events are in the table", left);
+}
+
+/* Write how many records there were, or why it is not known. */
+static void page_records(const struct story_text *t)
+{
+	uint64_t samples = 0, records = 0, missed = 0, sources = 0, sampling = 0, ns = 0;
+	size_t rings = 0, overwritten = 0;
+	struct prose *p = t->p;
+
+	for (size_t i = 0; i < t->nevents; i++) {
+		const struct event *e = t->events[i];
+		struct open_attr a = story_attr(t->s, e);
+
+		if (event_attr_known(e) && open_attr_samples(&a) && !story_probe(t->s, e)) {
+			sampling += e->start != START_NEVER;
+			ns += open_attr_source(&a) == SOURCE_CLOCK && e->count.known ?
+			      e->count.value : 0;
+		}
+		sources += e->reads && e->read_format & PERF_FORMAT_LOST;
+		samples += event_records(e, PERF_RECORD_SAMPLE);
+		for (uint32_t type = 0; type < EVENT_RECORD_TYPES; type++)
+			records += event_records(e, type);
+	}
+	for (size_t i = 0; i < t->nrings; i++) {
+		rings += story_ring_kib(t, t->rings[i]) && !t->rings[i]->aux && !t->rings[i]->first;
+		overwritten += t->rings[i]->overwrite && !t->rings[i]->aux;
+		missed += t->rings[i]->missed + t->rings[i]->blind;
+	}
+	if (!rings) {
+		prose_adds(p, sampling ? ": no ring was mapped, so no samples were written" : "");
+	} else if (story_looked(t->s)) {
+		prose_adds(p, missed ? ": at least" : ":");
+		prose_count(p, samples, "sample", "samples");
+		if (ns && samples)
+			prose_addf(p, " in %.3f ms", (double)ns / 1e6);
+		if (records > samples)
+			prose_adds(p, " and");
+		if (records > samples)
+			prose_count(p, records - samples, "other record", "other records");
+	} else {
+		prose_adds(p, ": what the rings held is unknown, as the trace was made without "
+			      "--records");
+	}
+	if (rings > overwritten && !t->lost && story_looked(t->s))
+		prose_adds(p, ", none lost");
+	else if (rings > overwritten && !t->lost && sources)
+		prose_adds(p, "; by its reads, none were lost");
+}
+
+/* Write what was seen to be wrong with events; that they were never enabled is said already. */
+static void page_flaws(const struct story_text *t, const struct flaws *flaws)
+{
+	for (unsigned int severity = FLAW_ERROR; severity <= FLAW_NOTE; severity++)
+		for (unsigned int i = 0; i < FLAW_COUNT; i++) {
+			const struct flaw *f = &flaws->of[i];
+
+			if (!f->events || flaw_descs[i].severity != severity ||
+			    i == FLAW_NEVER_ENABLED)
+				continue;
+			prose_adds(t->p, " ");
+			prose_name(t->p, f->event);
+			if (f->events > 1)
+				prose_addf(t->p, " and %u more", f->events - 1);
+			prose_adds(t->p, ": ");
+			flaw_text(i, f, &t->p->text);
+			prose_adds(t->p, ".");
+			if (t->o->sharers && (i == FLAW_MULTIPLEXED || i == FLAW_NEVER_SCHEDULED))
+				prose_addf(t->p, " When it was read first, events of the PMU were "
+						 "held by %s.", t->o->sharers);
+		}
+}
+
+static void page_head(const struct story_text *t, const struct failures *list, size_t n)
+{
+	size_t found = story_found(t->s, NULL), opens = 0, failed = 0, probes = 0;
+	struct story_text copy = *t;
+	struct flaws flaws = { .of = { { 0 } } };
+	struct prose *p = t->p;
+
+	flaws_of(&flaws, t->s->m);
+	copy.lost = flaws.of[FLAW_RECORDS_LOST].events || flaws.of[FLAW_SAMPLES_LOST].events;
+	page_measured(t);
+	if (t->nfamilies > found)
+		page_records(&copy);
+	if (t->nfamilies)
+		prose_adds(p, ".");
+	if (found) {
+		const struct event **events = xcalloc(found, sizeof(*events));
+
+		story_found(t->s, events);
+		prose_adds(p, " ");
+		story_fds(events, found, p);
+		prose_adds(p, found == 1 ? ": an event opened before the trace began; its attr is "
+					   "unknown." :
+					   ": events opened before the trace began; their attrs are "
+					   "unknown.");
+		story_programs_of(t, events, found);
+		free(events);
+	}
+	page_flaws(t, &flaws);
+	for (size_t i = 0; i < t->ntasks; i++) {
+		opens += t->tasks[i]->opens;
+		failed += t->tasks[i]->failures;
+	}
+	for (size_t i = 0; i < t->nevents; i++)
+		probes += story_probe(t->s, t->events[i]);
+	if (!t->nfamilies) {
+		story_who(t->s, t->nattempts ? t->attempts[0].tid : t->events[0]->opener, p);
+		prose_adds(p, " measured nothing.");
+	}
+	if (failed) {
+		prose_addf(p, opens ? " Of %zu opens, %zu failed" : failed == 1 ?
+			   " Its only open failed" : " All %zu opens failed", opens + failed, failed);
+		failures_fates(t, list, n);
+	}
+	if (probes) {
+		prose_adds(p, failed ? ";" : "");
+		prose_count(p, probes, "event was a probe, closed unused",
+			    "events were probes, closed unused");
+	}
+	prose_adds(p, failed || probes ? "." : "");
+	prose_end(p);
+}
+
+/* What it requires -------------------------------------------------------------------------- */
+
+static void page_hardware(const struct story_text *t)
+{
+	for (size_t i = 0; i < t->nfamilies; i++) {
+		const struct story_open o = story_open_of(t->families[i].events[0]);
+
+		if (event_attr_known(t->families[i].events[0]) && story_hardware(&o, t->p))
+			return;
+	}
+	prose_adds(t->p, "no hardware");
+}
+
+/* Write the rights of each kind of events, of those with equal rights once. */
+static void page_rights(const struct story_text *t)
+{
+	struct buf said[PAGE_CLAUSES] = { { 0 } };
+	bool levels = false;	/* one begins with a number */
+	size_t n = 0, k;
+
+	for (size_t i = 0; i < t->nfamilies && n < PAGE_CLAUSES; i++) {
+		const struct event *e = t->families[i].events[0];
+		const struct story_open o = story_open_of(e);
+		struct prose rights = { .out = NULL };
+
+		if (!event_attr_known(e) || e->found)
+			continue;
+		story_rights(t->s, &o, true, &rights);
+		for (k = 0; k < n && strcmp(buf_str(&said[k]), buf_str(&rights.text)); k++)
+			;
+		if (k == n) {
+			prose_adds(t->p, n ? ", " : " ");
+			prose_adds(t->p, !levels && *buf_str(&rights.text) != 'a' ?
+				   "perf_event_paranoid " : "");
+			levels |= *buf_str(&rights.text) != 'a';
+			prose_adds(t->p, buf_str(&rights.text));
+			prose_adds(t->p, " for ");
+			story_event_name(t->s, e, t->p);
+			said[n++] = rights.text;
+		} else {
+			buf_free(&rights.text);
+		}
+	}
+	for (k = 0; k < n; k++)
+		buf_free(&said[k]);
+}
+
+/* The release is the newest that an event requires; rights are those of each kind. */
+static void page_needs(const struct story_text *t)
+{
+	const struct event *newest = NULL;
+	struct as_refusal older = { 0 }, why;
+	struct prose *p = t->p;
+	uint32_t since = 0, oldest;
+	
+	for (size_t i = 0; i < t->nfamilies && i < STORY_ITEMS; i++) {
+		const struct event *e = t->families[i].events[0];
+		const struct story_open o = story_open_of(e);
+
+		if (!event_attr_known(e) || e->found)
+			continue;
+		oldest = story_oldest(t->s, &o, &why);
+		if (newest && oldest <= since)
+			continue;
+		newest = e;
+		since = oldest;
+		older = why;
+	}
+	if (!newest)
+		return;
+	prose_line(p, 0, 2);
+	prose_adds(p, "Requires Linux ");
+	release_text(release_mainline(since), &p->text);
+	if (older.lacks || older.error) {
+		prose_addf(p, older.lacks ? " (%s of " : " (before: %s, of ", older.because);
+		story_event_name(t->s, newest, p);
+		prose_adds(p, ")");
+	}
+	prose_adds(p, ", and ");
+	page_hardware(t);
+	prose_adds(p, ". An ordinary user needs");
+	page_rights(t);
+	prose_adds(p, ".");
+}
+
+/* Where to read more ---------------------------------------------------------------------- */
+
+static void page_read_on(const struct story_text *t)
+{
+	prose_line(t->p, 0, 2);
+	prose_adds(t->p, "See also: ");
+	prose_page(t->p, "perf_event_open(2)");
+	prose_addf(t->p, "; pevtrace explain TERM; %s--deep.",
+		   t->nattempts ? "pevtrace why; " : "");
+	prose_end(t->p);
+}
+
+/* The page ----------------------------------------------------------------------------------- */
+
+static size_t count_lines(const struct buf *b)
+{
+	size_t n = 0;
+
+	for (const char *s = buf_str(b); (s = strchr(s, '\n')); s++)
+		n++;
+	return n;
+}
+
+/* Begin a part of the page that is written to out. */
+static void page_part(struct story_text *part, struct prose *p, struct buf *out,
+		      const struct story_text *t)
+{
+	buf_reset(out);
+	prose_init(p, out, t->p->width);
+	p->color = t->p->color;
+	p->links = t->p->links;
+	p->any = true;
+	part->p = p;
+}
+
+/* Write the timeline in up to that many lines, some of which may have been broken. */
+static void page_timeline(const struct story_text *t, size_t most)
+{
+	struct story_text part = *t;
+	struct buf out = { 0 };
+	struct prose p;
+	size_t events = most, lines;
+
+	do {
+		page_part(&part, &p, &out, t);
+		story_timeline(&part, events);
+		prose_free(&p);
+		lines = count_lines(&out);
+	} while (lines > most && events-- > PAGE_NEEDED);
+	buf_add(t->p->out, out.data, out.len);
+	buf_free(&out);
+}
+
+/* Write what follows the timeline to out; tight: without what matters least.  Return its lines. */
+static size_t page_tail(const struct story_text *t, bool tight, struct buf *out)
+{
+	struct story_text tail = *t;
+	struct prose p;
+
+	tail.tight = tight;
+	page_part(&tail, &p, out, t);
+	prose_para(&p);
+	story_data(&tail);
+	if (!t->full) {
+		prose_para(&p);
+		page_needs(&tail);
+		story_tries(&tail, true);
+		page_read_on(&tail);
+	}
+	prose_free(&p);
+	return count_lines(out);
+}
+
+void story_page(const struct story_text *t)
+{
+	struct failures *list;
+	size_t n = failures_find(t, &list), used, begin = count_lines(t->p->out);
+	struct buf tail = { 0 };
+
+	page_head(t, list, n);
+	failures_tell(t, list, n);
+	failures_free(list, n);
+	if (t->o->doubts) {
+		prose_line(t->p, 0, 2);
+		prose_addf(t->p, "Not counted: %s", t->o->doubts);
+		prose_end(t->p);
+	}
+	story_table(t, t->full ? STORY_ITEMS : PAGE_EVENTS);
+	used = count_lines(t->p->out) - begin;
+	if (used + page_tail(t, false, &tail) + PAGE_LEAST > PAGE_LINES && !t->full)
+		page_tail(t, true, &tail);
+	used += count_lines(&tail);
+	page_timeline(t, t->full ? STORY_ITEMS : used + PAGE_NEEDED > PAGE_LINES ? PAGE_NEEDED :
+		      PAGE_LINES - used);
+	buf_add(t->p->out, tail.data, tail.len);
+	buf_free(&tail);
+}
