@@ -43,9 +43,7 @@ static size_t open_differences(const struct story_text *t, const struct story_op
 	const struct field *f;
 	size_t at = 0, n = 0;
 
-	while ((f = layout_next(&w, &at))) {
-		if (field_get(f, o->attr, o->len) == field_get(f, before->attr, before->len))
-			continue;
+	while ((f = layout_next_change(&w, before->attr, before->len, &at))) {
 		if (p) {
 			prose_adds(p, n ? ", " : "");
 			attr_prose_member(&a, (unsigned int)(f - w.layout->fields), p);

@@ -127,6 +127,16 @@ const struct field *layout_next(const struct walk *w, size_t *at)
 	return NULL;
 }
 
+const struct field *layout_next_change(const struct walk *w, const uint8_t *other, size_t len,
+				       size_t *at)
+{
+	const struct field *f;
+
+	while ((f = layout_next(w, at)) && field_get(f, w->bytes, w->len) == field_get(f, other, len))
+		;
+	return f;
+}
+
 const struct field *attr_member(const char *name, size_t len)
 {
 	const struct layout *l = &layout_perf_event_attr;

@@ -73,6 +73,10 @@ bool cond_holds(const struct walk *w, const struct cond *c);
  */
 const struct field *layout_next(const struct walk *w, size_t *at);
 
+/* Return the next member that applies and has another value in other, which has len bytes. */
+const struct field *layout_next_change(const struct walk *w, const uint8_t *other, size_t len,
+				       size_t *at);
+
 /* Write the member with that index, whether it applies or not. */
 void layout_emit_member(const struct walk *w, unsigned int index, struct sink *s);
 

@@ -154,9 +154,11 @@ void event_text(struct buf *out, struct host *h, const struct names *names,
 	buf_adds(&text, named ? e->attr.label : "type=");
 	if (!named)
 		buf_addu(&text, event_get(e, 0));
-	while ((f = layout_next(&w, &at)))
-		if ((named || at > 1) && field_get(f, w.bytes, w.len) !=
-		    field_get(f, base.events[0].attr.bytes, base.events[0].attr.len))
+	while ((f = layout_next_change(&w, base.events[0].attr.bytes, base.events[0].attr.len, &at)))
+		/* sample_freq= and wakeup_watermark= set the bits that select them */
+		if ((named || at > 1) &&
+		    !(f - w.layout->fields == ATTR_FREQ && event_get(e, ATTR_SAMPLE_FREQ)) &&
+		    !(f - w.layout->fields == ATTR_WATERMARK && event_get(e, ATTR_WAKEUP_WATERMARK)))
 			event_add_member(&text, e, f);
 	buf_add(out, text.data, text.len);
 	buf_free(&text);

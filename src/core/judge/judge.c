@@ -92,6 +92,44 @@ void judge_open(const struct judge_case *c, struct judgement *out)
 			out->certain = false;
 }
 
+const struct judge_cap judge_caps[JUDGE_CAPS] = {
+	{ "CAP_PERFMON", ABI_CAP_PERFMON }, { "CAP_SYS_ADMIN", ABI_CAP_SYS_ADMIN },
+	{ "CAP_KILL", ABI_CAP_KILL },
+};
+
+/* Return whether a rule that rights decide refuses the call with these. */
+static bool rights_lack(const struct rule_ask *ask, int paranoid, uint64_t caps)
+{
+	struct rule_facts facts = *ask->facts;
+	struct rule_ask as = *ask;
+	struct rule_verdict v;
+	bool lack = false;
+
+	facts.machine.paranoid = paranoid;
+	facts.machine.caps = caps;
+	as.facts = &facts;
+	rules_judge(&as, &v);
+	for (size_t i = 0; i < RULE_COUNT; i++)
+		lack |= rule_descs[i].by & (RULE_BY_PARANOID | RULE_BY_CAPS) && judge_refuses(&v, i);
+	return lack;
+}
+
+bool judge_rights(const struct rule_ask *ask, struct judge_rights *out)
+{
+	const struct rule_machine *m = &ask->facts->machine;
+
+	*out = (struct judge_rights){ .paranoid = INT_MIN };
+	if (!rights_lack(ask, m->paranoid, m->caps))
+		return false;
+	for (int level = PARANOID_MOST; level >= -1 && out->paranoid == INT_MIN; level--)
+		if (!rights_lack(ask, level, m->caps))
+			out->paranoid = level;
+	for (size_t i = 0; i < JUDGE_CAPS && !out->cap; i++)
+		if (!rights_lack(ask, m->paranoid, m->caps | 1ULL << judge_caps[i].bit))
+			out->cap = judge_caps[i].name;
+	return out->cap || out->paranoid != INT_MIN;
+}
+
 void judge_elsewhere(struct judge_machine *m, uint32_t release, const struct arch *arch,
 		     const struct names *names, const uint8_t *attr, size_t len)
 {

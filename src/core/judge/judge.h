@@ -46,6 +46,19 @@ static inline bool judge_refuses(const struct rule_verdict *v, size_t rule)
 	return v->says[rule] == RULE_REFUSES || v->says[rule] > 0;
 }
 
+/* The capabilities that rules look at. */
+enum { JUDGE_CAPS = 3 };
+extern const struct judge_cap { const char *name; unsigned int bit; } judge_caps[JUDGE_CAPS];
+
+/* What would satisfy the rules that rights decide. */
+struct judge_rights {
+	int paranoid;		/* the highest perf_event_paranoid that does; INT_MIN: none */
+	const char *cap;	/* the name of the capability that does; NULL: none alone */
+};
+
+/* Find the rights that a call requires; return false if it lacks none, or none suffices. */
+bool judge_rights(const struct rule_ask *ask, struct judge_rights *out);
+
 /* Pass the member of w, or argument of the call, of that name to the sink. */
 void judge_emit(const struct walk *w, const struct call *c, const char *name, size_t len,
 		struct sink *sink);

@@ -14,21 +14,15 @@
 
 static void here_caps(const struct show *s, struct buf *out)
 {
-	static const struct {
-		const char *name;
-		unsigned int bit;
-	} caps[] = {
-		{ "CAP_PERFMON", ABI_CAP_PERFMON }, { "CAP_SYS_ADMIN", ABI_CAP_SYS_ADMIN },
-		{ "CAP_KILL", ABI_CAP_KILL }, /* matters for a signal only */
-	};
+	/* the last, CAP_KILL, matters for a signal only */
 	bool signals = layout_get(&layout_perf_event_attr, ATTR_SIGTRAP, s->c->attr, s->c->len);
 
 	const struct rule_machine *m = &s->k->facts.rules.machine;
 
-	for (size_t i = 0; i < sizeof(caps) / sizeof(*caps) - !signals; i++)
+	for (size_t i = 0; i < JUDGE_CAPS - !signals; i++)
 		buf_addf(out, "%s%s%s", i ? ", " : "",
-			 (m->caps | m->caps_unread) >> caps[i].bit & 1 ? "" : "no ",
-			 caps[i].name);
+			 (m->caps | m->caps_unread) >> judge_caps[i].bit & 1 ? "" : "no ",
+			 judge_caps[i].name);
 	if (m->caps_unread)
 		buf_adds(out, ", which count only in the first user namespace; whether this is "
 			      "it cannot be read");
