@@ -4,6 +4,7 @@
 import ctypes
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -94,14 +95,24 @@ def test_perf(tmp):
 		differ(unsupported, 2, "events that perf could not have") + same_cause()
 
 def same_cause():
-	"""Calls refused for one cause; another event is not called what works."""
+	"""Calls refused for one cause are told once; another event is not called what works."""
 	text = run("--", "perf", "stat", "-x,", "-e", "cycles,instructions", "true").stdout
 	return differ([text.count(words) for words in (
-		": cause: {type=PERF_TYPE_HARDWARE}: No PMU ", ": as above: {type=PERF_TYPE_HARDWARE}: No PMU ",
-		"another event opens: cpu-clock\n", "works:", "fix: no change of the call")],
-		[1, 1, 1, 0, 1], text) + \
+		"cpu-cycles and 1 more: cause: {type=PERF_TYPE_HARDWARE}: No PMU ", "  alike: instructions\n",
+		"another event opens: cpu-clock\n", "works:", "fix: requires a PMU with such events: ",
+		"perf: measured nothing\n")],
+		[1, 1, 1, 0, 1, 1], text) + \
 		differ("PERF_COUNT_SW_CPU_CLOCK /* was PERF_COUNT_HW_BRANCH_MISSES */" in
-			  run("-v", "-e", "branch-misses").stdout, True, "the old event has its name")
+			  run("-v", "-e", "branch-misses").stdout, True, "the old event has its name") + sampled()
+
+def sampled():
+	"""perf record falls back to a clock, having lowered precise_ip."""
+	text = run("--", "perf", "record", "-o", "/dev/null", "true").stdout
+	measured = re.search("^perf: measured (.*)", text, re.M)
+	fell = re.search("^  fell back: (.*)", text, re.M)
+	return differ((measured and measured.group(1).startswith("cpu-clock"), fell and bool(re.match(
+		r"cpu-clock\S*, another event.* precise_ip lowered from 3 to 0.*, in place of cpu-cycles:ppp",
+		fell.group(1)))), (True, True), text)
 
 def test_perf_nobody(tmp):
 	"""perf retries with exclude_kernel, which succeeds."""
@@ -112,7 +123,41 @@ def test_perf_nobody(tmp):
 	return differ([(rules(o), blamed(o), "exclude_kernel" in o["probe"]["differs"])
 			  for o in objects], [(["kernel_privilege"], [["exclude_kernel"]], True)],
 			 r.stderr) + differ(r.returncode, 0, "status") + \
-		differ("task-clock:u" in r.stderr, True, r.stderr)
+		differ("task-clock:u" in r.stderr, True, r.stderr) + told_nobody(kw)
+
+def told_nobody(kw):
+	text = run("--", "perf", "stat", "-x,", "-e", "task-clock,cs", "true", **kw).stdout
+	return differ(text.splitlines()[-2:], [
+		"perf: measured task-clock:u, context-switches:u (the event counts 0: flaw switches_excluded)",
+		"  fell back: exclude_kernel=1 (was 0) as :u does: the kernel is not measured, exclude_hv=1 (was 0), "
+		"in place of task-clock, context-switches"], text)
+
+def test_killed():
+	r = run("--", "sh", "-c", "kill -9 $$")
+	return differ((r.returncode, "'sh' was killed by SIGKILL\n" in r.stderr), (1, True), r.stderr)
+
+FALLS_BACK = PROGRAM.split("print(")[0] + """
+o(bits=3 << 15 | 1 << 20 | 1 << 37, config=9, period=7)
+os.read(o(bits=0, config=9, period=7), 8)
+"""
+
+def test_fallbacks(tmp):
+	"""What a program dropped after a refusal, with the values; and an error that differs here."""
+	script = os.path.join(tmp, "falls.py")
+	with open(script, "w") as f:
+		f.write(FALLS_BACK % pe.NR)
+	r = run("--", sys.executable, script)
+	bad = differ(r.stdout.splitlines()[-2:], [
+		"%s: measured dummy:u" % os.path.basename(sys.executable),
+		"  fell back: precise_ip lowered from 3 to 0, exclude_guest=0 (was 1), sigtrap=0 (was 1), "
+		"in place of dummy:uppp"], r.stdout + r.stderr)
+	bad += differ("in the command" in r.stdout, False, r.stdout)
+	dump = os.path.join(tmp, "other.dump")
+	subprocess.run([PEVTRACE, "--json", "-o", dump, "-e", "fault=perf_event_open:error=EBUSY:when=1",
+			sys.executable, script], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+	line = [i for i, l in enumerate(open(dump), 1) if '"error":"EBUSY"' in l][0]
+	text = run("%s:%d" % (dump, line)).stdout
+	return bad + differ("  in the dump: -1 EBUSY (Device or resource busy) (injected" in text, True, text)
 
 def test_dump(tmp):
 	"""A line of a dump with its group, and a call that failed only there."""
@@ -138,5 +183,7 @@ while c.syscall(%d, ctypes.create_string_buffer(b, 72), 0, -1, -1, ctypes.c_ulon
 	out = os.path.join(tmp, "why.json")
 	run("--json", "-o", out, "--", sys.executable, script)
 	o = json.loads(open(out).read())
+	text = run("--", sys.executable, script).stdout
+	bad += differ("  in the command: -1 ENOSPC (No space left on device)\n" in text, True, text)
 	return bad + differ((o["command"]["error"], o["verdict"], o.get("perhaps")),
 			       ("ENOSPC", "opens", "breakpoint_slots"), "a fifth breakpoint there")

@@ -561,7 +561,7 @@ def test_blocked():
 		why += differ((o["verdict"], o["kernel"].get("error"), status,
 			       "seccomp" in o.get("blocked", "")),
 			      (want, name, 1, want == "blocked"), name)
-		why += differ((": blocked: " in r.stdout, "DISAGREEMENT" in r.stdout,
+		why += differ(("  verdict: blocked\n" in r.stdout, "DISAGREEMENT" in r.stdout,
 			       "allow perf_event_open in its profile" in r.stdout, r.returncode),
 			      (want == "blocked", want != "blocked", want == "blocked", 1),
 			      r.stdout)

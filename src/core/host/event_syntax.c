@@ -154,12 +154,16 @@ void event_text(struct buf *out, struct host *h, const struct names *names,
 	buf_adds(&text, named ? e->attr.label : "type=");
 	if (!named)
 		buf_addu(&text, event_get(e, 0));
-	while ((f = layout_next_change(&w, base.events[0].attr.bytes, base.events[0].attr.len, &at)))
+	while ((f = layout_next_change(&w, base.events[0].attr.bytes, base.events[0].attr.len,
+				       &at))) {
 		/* sample_freq= and wakeup_watermark= set the bits that select them */
-		if ((named || at > 1) &&
-		    !(f - w.layout->fields == ATTR_FREQ && event_get(e, ATTR_SAMPLE_FREQ)) &&
-		    !(f - w.layout->fields == ATTR_WATERMARK && event_get(e, ATTR_WAKEUP_WATERMARK)))
+		ptrdiff_t m = f - w.layout->fields;
+		unsigned int by = m == ATTR_FREQ ? ATTR_SAMPLE_FREQ :
+				  m == ATTR_WATERMARK ? ATTR_WAKEUP_WATERMARK : 0;
+
+		if ((named || at > 1) && (!by || !event_get(e, by)))
 			event_add_member(&text, e, f);
+	}
 	buf_add(out, text.data, text.len);
 	buf_free(&text);
 	event_list_free(&base);

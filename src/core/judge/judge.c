@@ -110,7 +110,8 @@ static bool rights_lack(const struct rule_ask *ask, int paranoid, uint64_t caps)
 	as.facts = &facts;
 	rules_judge(&as, &v);
 	for (size_t i = 0; i < RULE_COUNT; i++)
-		lack |= rule_descs[i].by & (RULE_BY_PARANOID | RULE_BY_CAPS) && judge_refuses(&v, i);
+		lack |= rule_descs[i].by & (RULE_BY_PARANOID | RULE_BY_CAPS) &&
+			judge_refuses(&v, i);
 	return lack;
 }
 

@@ -19,9 +19,6 @@
 #include "xlat/constants.h"
 #include "xlat/tables.h"
 
-/* The highest perf_event_paranoid with which a user may measure a whole CPU. */
-enum { SYSTEM_LEVEL = 0 };
-
 void refusal_rights(struct buf *out)
 {
 	long level = rights_sysctl("perf_event_paranoid", LONG_MIN);
@@ -31,6 +28,14 @@ void refusal_rights(struct buf *out)
 	else
 		buf_addf(out, "perf_event_paranoid is %ld here", level);
 	buf_adds(out, "; CAP_PERFMON (or root) overrides it");
+}
+
+void refusal_requires(const struct judge_rights *r, struct buf *out)
+{
+	if (r->paranoid != INT_MIN)
+		buf_addf(out, "perf_event_paranoid %d%s%s", r->paranoid,
+			 r->paranoid > -1 ? " or less" : "", r->cap ? ", or " : "");
+	buf_adds(out, r->cap ?: "");
 }
 
 void refusal_gate(const struct confinement *c, struct buf *out)
@@ -92,7 +97,9 @@ static bool is_open(const struct refused *r, size_t i)
 
 /* The rule ---------------------------------------------------------------------- */
 
-static void find_rule(const struct refused *r, struct facts *facts, struct judgement *out)
+/* Find the rule that refused it; append the rights that it lacks, if any. */
+static void find_rule(const struct refused *r, struct facts *facts, struct judgement *out,
+		      struct buf *lacks)
 {
 	const struct target *t = &r->m->targets[r->target];
 	uint8_t attr[sizeof(r->e->attr.bytes)];
@@ -108,6 +115,7 @@ static void find_rule(const struct refused *r, struct facts *facts, struct judge
 	const struct event_list *l = &r->m->events;
 	const struct attr_text *leader = &l->events[r->e->leader].attr;
 	struct rule_group *g = &facts->rules.target.group;
+	struct judge_rights rights;
 
 	memcpy(attr, r->e->attr.bytes, sizeof(attr));
 	own_call_place_strings(&r->e->attr, attr);
@@ -127,6 +135,11 @@ static void find_rule(const struct refused *r, struct facts *facts, struct judge
 	if (r->error == ENOSPC)
 		facts->rules.target.breakpoint = FACT_NO;
 	judge_open(&c, out);
+	if (!judge_rights(&c.ask, &rights))
+		return;
+	refusal_requires(&rights, lacks);
+	if (rights.paranoid != INT_MIN && !(facts->rules.machine.unread & UNREAD_PARANOID))
+		buf_addf(lacks, " (it is %d here)", facts->rules.machine.paranoid);
 }
 
 /* The command --------------------------------------------------------------------- */
@@ -159,9 +172,13 @@ static void add_events(struct buf *out, const struct refused *r)
 		buf_addc(out, '}');
 }
 
-/* Add text quoted for a shell. */
-static void add_quoted(struct buf *out, const char *text)
+/* Add text as one word of a shell. */
+static void add_word(struct buf *out, const char *text)
 {
+	if (*text && !strpbrk(text, " |&;<>()$`\\\"'*?[]#~{}!\n\t")) {
+		buf_adds(out, text);
+		return;
+	}
 	buf_addc(out, '\'');
 	for (const char *p = text; *p; p++) {
 		if (*p == '\'')
@@ -170,6 +187,21 @@ static void add_quoted(struct buf *out, const char *text)
 			buf_addc(out, *p);
 	}
 	buf_addc(out, '\'');
+}
+
+void refusal_add_options(struct buf *out, const char *events, int32_t pid, int32_t cpu,
+			 const char *cgroup)
+{
+	buf_adds(out, "-e ");
+	add_word(out, events);
+	if (cgroup) {
+		buf_adds(out, " --cgroup=");
+		add_word(out, cgroup);
+	} else if (pid) {
+		buf_addf(out, pid < 0 ? " -a" : " -p %d", (int)pid);
+	}
+	if (cpu != -1)
+		buf_addf(out, " -C %d", cpu);
 }
 
 /* Append the pevtrace why that examines the call. */
@@ -181,51 +213,13 @@ static void add_command(struct buf *out, const struct refused *r)
 	ssize_t n;
 
 	add_events(&events, r);
-	buf_adds(out, "pevtrace why -e ");
-	add_quoted(out, buf_str(&events));
-	if (r->m->batch.flags & PERF_FLAG_PID_CGROUP) {
-		snprintf(link, sizeof(link), "/proc/self/fd/%d", t->pid);
-		n = readlink(link, path, sizeof(path) - 1);
-		path[n > 0 ? n : 0] = '\0';
-		buf_adds(out, " --cgroup=");
-		add_quoted(out, path);
-	} else if (t->pid && t->pid != r->m->work.pid) {
-		buf_addf(out, " -p %d", (int)t->pid);
-	}
-	if (t->cpu != -1)
-		buf_addf(out, " -C %d", t->cpu);
+	buf_adds(out, "pevtrace why ");
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", t->pid);
+	n = r->m->batch.flags & PERF_FLAG_PID_CGROUP ? readlink(link, path, sizeof(path) - 1) : -1;
+	path[n > 0 ? n : 0] = '\0';
+	refusal_add_options(out, buf_str(&events), t->pid == r->m->work.pid ? 0 : t->pid, t->cpu,
+			    n > 0 ? path : NULL);
 	buf_free(&events);
-}
-
-static void add_advice(struct buf *out, int error, bool system, const struct rule_desc *rule)
-{
-	struct rlimit limit;
-
-	switch (error) {
-	case EACCES:
-	case EPERM:
-		if (!rule)
-			break;
-		/* the level matters only to rules that check it */
-		if (rule->by & RULE_BY_PARANOID) {
-			buf_adds(out, "; ");
-			refusal_rights(out);
-			if (system)
-				buf_addf(out, "; events of a whole CPU require %d "
-					 "or less", SYSTEM_LEVEL);
-		} else if (rule->by & RULE_BY_TASK) {
-			buf_adds(out, "; processes of other users require "
-				      "CAP_PERFMON (or root)");
-		}
-		break;
-	case EMFILE:
-		if (!getrlimit(RLIMIT_NOFILE, &limit))
-			buf_addf(out, "; the limit is %llu: raise it (ulimit -n)",
-				 (unsigned long long)limit.rlim_cur);
-		break;
-	default:
-		break;
-	}
 }
 
 /* Warn about the event, with the reason if it is known. */
@@ -233,7 +227,8 @@ static void refusal_open(const struct refused *r, struct facts *facts)
 {
 	const struct xlat_entry *e = xlat_find(&xlat_perf_open_errno, (uint64_t)r->error);
 	const char *name = error_name(r->error);
-	struct buf text = { 0 }, command = { 0 };
+	struct buf text = { 0 }, command = { 0 }, lacks = { 0 };
+	struct rlimit limit;
 	struct judgement j;
 
 	if (refusal_is_gate(r->error)) {
@@ -243,16 +238,21 @@ static void refusal_open(const struct refused *r, struct facts *facts)
 		buf_free(&text);
 		return;
 	}
-	find_rule(r, facts, &j);
+	find_rule(r, facts, &j, &lacks);
 	if (j.rule)
 		buf_addf(&text, "%s%s (rule %s)", j.sure ? "" : "perhaps: ", j.rule->meaning,
 			 j.rule->name);
 	else
 		buf_adds(&text, e ? e->meaning : strerror(r->error));
-	add_advice(&text, r->error, measure_is_system(r->m) || r->m->cgroup, j.rule);
+	if (lacks.len)
+		buf_addf(&text, "; it requires %s", buf_str(&lacks));
+	if (r->error == EMFILE && !getrlimit(RLIMIT_NOFILE, &limit))
+		buf_addf(&text, "; the limit is %llu: raise it (ulimit -n)",
+			 (unsigned long long)limit.rlim_cur);
 	warn("cannot open '%s': %s: %s", r->e->attr.label, name ? name : "error", buf_str(&text));
 	add_command(&command, r);
 	warn("find out more with: %s", buf_str(&command));
+	buf_free(&lacks);
 	buf_free(&text);
 	buf_free(&command);
 }

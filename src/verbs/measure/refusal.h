@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "core/host/rights.h"
+#include "core/judge/judge.h"
 #include "core/lib/buf.h"
 
 struct measure;
@@ -30,6 +31,13 @@ void refusal_descriptors(const char *verb, size_t n);
 
 /* Warn that an AUX area of so many pages could not be mapped. */
 void refusal_aux(size_t pages, int error);
+
+/* Append "-e EVENTS -p PID -C CPU", for a shell; cgroup: instead of pid, or NULL. */
+void refusal_add_options(struct buf *out, const char *events, int32_t pid, int32_t cpu,
+			 const char *cgroup);
+
+/* Append rights in words: "perf_event_paranoid 1 or less, or CAP_PERFMON". */
+void refusal_requires(const struct judge_rights *r, struct buf *out);
 
 /* Append the level of perf_event_paranoid, and the privilege that overrides it. */
 void refusal_rights(struct buf *out);

@@ -10,7 +10,9 @@
 
 #include "core/abi/layout.h"
 #include "core/abi/strings.h"
+#include "core/judge/flaws.h"
 #include "core/lib/die.h"
+#include "core/model/event_name.h"
 #include "core/model/model.h"
 #include "formats/dump/reader.h"
 #include "xlat/constants.h"
@@ -355,13 +357,109 @@ static void complete_failure(const struct model *m, struct why_failed *f)
 
 	for (size_t i = 0; i < ntasks && !f->own_task; i++)
 		f->own_task = tasks[i]->tid == call_target(&f->call.call);
-	/* another event does not count */
-	if (!e || !attempt_same_event(&attempts[f->attempt], e))
+	if (!e)
 		return;
 	attempt_compare(&attempts[f->attempt], e, &differs);
 	f->instead = xstrdup(e->name);
 	f->differs = xstrdup(buf_str(&differs));
+	f->same = attempt_same_event(&attempts[f->attempt], e);
 	buf_free(&differs);
+}
+
+/* Append in words how an attr differs from the one that was refused before it. */
+static void add_differences(const struct attempt *was, const uint8_t *attr, size_t len,
+			    const struct names *names, struct buf *out)
+{
+	const struct walk w = {
+		.layout = &layout_perf_event_attr, .bytes = attr, .len = len, .names = names,
+	};
+	const struct field *f;
+	bool another = false;
+	size_t at = 0;
+
+	while ((f = layout_next_change(&w, was->attr, was->attr_len, &at))) {
+		unsigned long long is = field_get(f, attr, len);
+		unsigned long long old = field_get(f, was->attr, was->attr_len);
+
+		if (another && f->kind == FIELD_CONFIG)
+			continue;
+		buf_adds(out, out->len ? ", " : "");
+		if (f->kind == FIELD_PMU || f->kind == FIELD_CONFIG) {
+			event_name(attr, len, names, out);
+			buf_adds(out, ", another event");
+			another = true;
+		} else if (f->kind != FIELD_BOOL && f->kind != FIELD_FLAGS && is < old) {
+			buf_addf(out, "%s lowered from %llu to %llu", f->name, old, is);
+		} else {
+			buf_addf(out, f->kind == FIELD_FLAGS ? "%s=0x%llx (was 0x%llx)" :
+				 "%s=%llu (was %llu)", f->name, is, old);
+		}
+		if (f - w.layout->fields == ATTR_EXCLUDE_KERNEL && is)
+			buf_adds(out, " as :u does: the kernel is not measured");
+	}
+}
+
+/* Describe which event opened in place of those that were tried; the same words once. */
+static void add_fallback(const struct attempt *first, const struct attempt *last,
+			 const struct event *e, const struct names *names, struct buf *last_words,
+			 struct buf *out)
+{
+	struct buf words = { 0 }, way = { 0 };
+
+	add_differences(first, e->attr, e->attr_len, names, &words);
+	if (e->pid != first->pid)
+		buf_addf(&words, "%sanother task", words.len ? ", " : "");
+	add_differences(first, last->attr, last->attr_len, names, &way);
+	if (way.len)
+		buf_addf(&words, " (with %s it was refused, too)", buf_str(&way));
+	if (!last_words->len || strcmp(buf_str(last_words), buf_str(&words)))
+		buf_addf(out, "%s%s, in place of ", out->len ? "\n" : "",
+			 words.len ? buf_str(&words) : "the same call again");
+	else
+		buf_adds(out, ", ");
+	event_name(first->attr, first->attr_len, names, out);
+	buf_free(last_words);
+	buf_free(&way);
+	*last_words = words;
+}
+
+/* Describe how the program went on after its failures, and what it measured in the end. */
+static void describe_fallbacks(const struct model *m, const struct names *names,
+			       struct why_failures *out)
+{
+	const struct attempt *list;
+	struct event *const *events;
+	size_t n = model_attempts(m, &list), nevents = model_events(m, &events), last;
+	struct buf words = { 0 }, *to = &out->measured;
+
+	for (size_t i = 0; i < n; i = last + 1) {
+		const struct event *e = attempt_instead(m, &list[i]);
+
+		/* those that were tried before the same event are one way to it */
+		for (last = i; last + 1 < n && e && attempt_instead(m, &list[last + 1]) == e;)
+			last++;
+		if (e && !event_is_probe(e))
+			add_fallback(&list[i], &list[last], e, names, &words, &out->fallbacks);
+	}
+	buf_reset(&words);
+	for (size_t i = 0; i < nevents; i++) {
+		const struct event *e = events[i];
+		const struct rule_ask ask = { .attr = e->attr, .len = e->attr_len };
+		const struct flaw_desc *flaw;
+		struct buf name = { 0 };
+		size_t at = 0;
+
+		event_name(e->attr, e->attr_len, names, &name);
+		if (!event_is_probe(e) && strcmp(buf_str(&name), buf_str(&words))) {
+			buf_adds(to, to->len ? ", " : "");
+			buf_adds(to, buf_str(&name));
+			if ((flaw = flaw_next(&ask, &at)))
+				buf_addf(to, " (%s: flaw %s)", flaw->consequence, flaw->name);
+		}
+		buf_free(&words);
+		words = name;
+	}
+	buf_free(&words);
 }
 
 bool why_failures_of_dump(FILE *f, const char *path, struct why_failures *out)
@@ -373,6 +471,7 @@ bool why_failures_of_dump(FILE *f, const char *path, struct why_failures *out)
 		return false;
 	for (size_t i = 0; i < out->n; i++)
 		complete_failure(p.session.model, out->list[i]);
+	describe_fallbacks(p.session.model, reader_names(p.dump), out);
 	pick_end(&p);
 	return p.born;
 }
@@ -385,5 +484,7 @@ void why_failures_free(struct why_failures *l)
 		free(l->list[i]->differs);
 		free(l->list[i]);
 	}
+	buf_free(&l->fallbacks);
+	buf_free(&l->measured);
 	free(l->list);
 }

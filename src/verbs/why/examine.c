@@ -96,30 +96,6 @@ void why_ask(struct why *k, struct why_call *c, struct why_answer *r)
 	c->call.ret = r->asked ? r->trial.error : r->judged.error;
 }
 
-int why_check(struct why *k, struct why_call *c)
-{
-	struct why_answer r;
-	struct show s = { .k = k, .out = &k->out, .c = c, .answer = &r };
-	struct buf unread = { 0 };
-	uint8_t head[8];
-	int status;
-
-	why_ask(k, c, &r);
-	if (r.asked && r.trial.error == E2BIG && c->len >= sizeof(head)) {
-		/* the size that the kernel wrote into the attr, for the note after the result */
-		memcpy(head, c->attr, sizeof(head));
-		memcpy(head + 4, &r.trial.size, sizeof(r.trial.size));
-		call_add_capture(&c->call, AT_SYSCALL_EXIT, c->call.args[0], sizeof(head), head,
-				 sizeof(head));
-	}
-	show_answer(&s);
-	c->opens = r.verdict == WHY_OPENS;
-	status = !c->opens ? EXIT_NO :
-		 r.perhaps && here_add_unread(&s, &unread) ? EXIT_TROUBLE : EXIT_YES;
-	buf_free(&unread);
-	return status;
-}
-
 /* Experiments ------------------------------------------------------------------------ */
 
 /* Limit of the ids among which a tracepoint that perf can use is searched. */
@@ -132,6 +108,7 @@ struct trying {
 	struct rule_ask ask;		/* unchanged */
 	struct rule_target target;	/* facts about the unchanged call */
 	const char *not_tried;
+	unsigned int trials;
 };
 
 static int open_changed(void *ctx, const struct change *const *set, size_t n)
@@ -142,6 +119,7 @@ static int open_changed(void *ctx, const struct change *const *set, size_t n)
 	struct trial trial = { .error = 0 };
 	const char *why;
 
+	progress_step(&t->k->progress, t->trials++, CAUSE_TRIALS);
 	change_make(&call, &t->ask, set, n);
 	/* only the result of the call matters */
 	if ((size_t)off->offset + off->width <= call.ask.len)
@@ -178,7 +156,16 @@ static void rules_of_changed(void *ctx, const struct change *const *set, size_t 
 	*target = t->target;
 }
 
-static const struct cause_ops ops = { .open = open_changed, .judge = rules_of_changed };
+static int open_by_rules(void *ctx, const struct change *const *set, size_t n)
+{
+	struct rule_verdict v;
+
+	rules_of_changed(ctx, set, n, &v);
+	return v.error;
+}
+
+static const struct cause_ops kernel_ops = { .open = open_changed, .judge = rules_of_changed };
+static const struct cause_ops rule_ops = { .open = open_by_rules, .judge = rules_of_changed };
 
 static void search(struct trying *t, struct why_result *r)
 {
@@ -194,10 +181,10 @@ static void search(struct trying *t, struct why_result *r)
 		if (name && strncmp(name, "ftrace:", 7))
 			stock.tracepoint = id;
 	}
-	/* if not even the simplest call opens, no change helps */
-	if (!r->simplest)
+	/* if not even the simplest call opens, no change helps; garbage has to be cleared */
+	if (!r->simplest && !fix_uninitialised(&t->ask))
 		change_list(&t->ask, &t->k->machine.names, &stock, &r->changes);
-	cause_find(&ops, t, &r->changes, &r->cause);
+	cause_find(r->by_rules ? &rule_ops : &kernel_ops, t, &r->changes, &r->cause);
 	r->not_tried = t->not_tried;
 	if (r->not_tried)
 		r->cause = (struct cause){ .n = 0 };
@@ -254,11 +241,59 @@ static void block_by_rule(const struct rule_desc *d, bool *blocked)
 		blocked[BLOCK_FILE] = true;
 }
 
-int why_examine(struct why *k, struct why_call *c, const struct why_seen *seen)
+/* Return the result by the rules of a call that they refuse. */
+static struct why_result *examine_by_rules(struct why *k, const struct why_call *c)
+{
+	struct why_result *r = xcalloc(1, sizeof(*r));
+	struct trying t = { .k = k, .c = c, .target = k->facts.rules.target };
+
+	r->by_rules = true;
+	r->ask = t.ask = asked(k, c);
+	confinement_read(&r->confinement);
+	search(&t, r);
+	for (size_t i = 0; i < r->cause.nfaults; i++)
+		if (r->cause.faults[i].rule)
+			block_by_rule(r->cause.faults[i].rule, r->blocked);
+	fix_find(k, r);
+	return r;
+}
+
+int why_check(struct why *k, struct why_call *c)
+{
+	struct why_answer a;
+	struct show s = { .k = k, .out = &k->out, .c = c, .answer = &a };
+	struct why_result *r = NULL;
+	struct buf unread = { 0 };
+	uint8_t head[8];
+	int status;
+
+	why_ask(k, c, &a);
+	if (a.verdict == WHY_REFUSED && a.judged.rules.rule && !k->out.json)
+		s.r = r = examine_by_rules(k, c);
+	if (a.asked && a.trial.error == E2BIG && c->len >= sizeof(head)) {
+		/* the size that the kernel wrote into the attr, for the note after the result */
+		memcpy(head, c->attr, sizeof(head));
+		memcpy(head + 4, &a.trial.size, sizeof(a.trial.size));
+		call_add_capture(&c->call, AT_SYSCALL_EXIT, c->call.args[0], sizeof(head), head,
+				 sizeof(head));
+	}
+	show_answer(&s);
+	c->opens = a.verdict == WHY_OPENS;
+	status = !c->opens ? EXIT_NO :
+		 a.perhaps && here_add_unread(&s, &unread) ? EXIT_TROUBLE : EXIT_YES;
+	buf_free(&unread);
+	why_result_free(r);
+	return status;
+}
+
+int why_examine(struct why *k, struct why_call *c, const struct why_failed *seen)
 {
 	struct why_result *r = xcalloc(1, sizeof(*r));
 	struct trying t = { .k = k, .c = c };
-	struct show s = { .k = k, .out = &k->out, .c = c, .r = r, .seen = seen };
+	const struct show s = {
+		.k = k, .out = &k->out, .c = c, .r = r, .seen = seen,
+		.times = seen ? seen->times : 0,
+	};
 	struct judge_case judged = { .seen = JUDGE_NOT_SEEN };
 	struct judgement j;
 	int status;
@@ -286,10 +321,19 @@ int why_examine(struct why *k, struct why_call *c, const struct why_seen *seen)
 	c->opens = !r->not_tried && !r->cause.error;
 	c->call.ret = r->not_tried ? j.error : r->cause.error;
 	c->call.failed = c->call.ret;
-	if (!c->leads || !c->opens)
-		show_result(&s);
+	if (r->cause.error)
+		fix_find(k, r);
 	status = r->found ? EXIT_YES : EXIT_NO;
-	change_list_free(&r->changes);
-	free(r);
+	if (k->out.json && (!c->leads || !c->opens))
+		show_result(&s);
+	if (k->out.json || (c->leads && c->opens)) {
+		why_result_free(r);
+		return status;
+	}
+	k->kept = xrealloc(k->kept, (k->nkept + 1) * sizeof(*k->kept));
+	k->kept[k->nkept++] = (struct why_kept){
+		.c = c, .r = r, .target = t.target, .seen = seen,
+		.times = seen ? seen->times : 1,
+	};
 	return status;
 }

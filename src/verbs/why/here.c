@@ -19,7 +19,7 @@ static void here_caps(const struct show *s, struct buf *out)
 
 	const struct rule_machine *m = &s->k->facts.rules.machine;
 
-	for (size_t i = 0; i < JUDGE_CAPS - !signals; i++)
+	for (size_t i = 0; i + !signals < JUDGE_CAPS; i++)
 		buf_addf(out, "%s%s%s", i ? ", " : "",
 			 (m->caps | m->caps_unread) >> judge_caps[i].bit & 1 ? "" : "no ",
 			 judge_caps[i].name);
@@ -266,4 +266,31 @@ const char *here_add_block(const struct show *s, enum why_block b, struct buf *o
 	if (blocks[b].confined && s->r->confinement.container)
 		buf_addf(out, "; this is a container (%s)", s->r->confinement.container);
 	return blocks[b].name;
+}
+
+/* Append the state of an obstacle, once in a run; first: it is the first of what is required. */
+static void add_state(const struct show *s, enum why_block b, bool first, struct buf *out)
+{
+	if (s->out->json || !(s->k->said & 1U << b)) {
+		buf_adds(out, first ? ": " : "; ");
+		here_add_block(s, b, out);
+	}
+	s->k->said |= 1U << b;
+}
+
+void here_add_required(const struct show *s, struct buf *out)
+{
+	const struct why_fix *f = &s->r->fix;
+	bool level = f->rights.paranoid != INT_MIN;
+
+	if (f->lacks) {
+		refusal_requires(&f->rights, out);
+		if (level)
+			add_state(s, BLOCK_PARANOID, true, out);
+		add_state(s, BLOCK_CAPABILITY, !level, out);
+	}
+	if (s->r->blocked[BLOCK_PMU]) {
+		buf_adds(out, out->len ? "; and a PMU with such events" : "a PMU with such events");
+		add_state(s, BLOCK_PMU, true, out);
+	}
 }

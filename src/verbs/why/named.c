@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "core/abi/layout.h"
+#include "core/abi/siginfo.h"
 #include "core/abi/strings.h"
 #include "core/host/event_syntax.h"
 #include "core/host/proc.h"
@@ -66,9 +67,7 @@ static int keep(struct why *k, struct why_call *c, int leader)
 	size_t n = k->opened.n;
 	struct trial_event *e;
 
-	k->opened.calls = xrealloc(k->opened.calls, (n + 1) * sizeof(*k->opened.calls));
 	k->opened.events = e = xrealloc(k->opened.events, (n + 1) * sizeof(*e));
-	k->opened.calls[n] = c;
 	e[n] = (struct trial_event){
 		.attr = c->attr, .len = c->len, .cpu = k->cpu, .leader = leader,
 		/* it holds a scarce resource: a hardware counter, a breakpoint */
@@ -87,6 +86,7 @@ struct named {
 	int leader_at;			/* index in k->opened, or TRIAL_NONE */
 	bool leads;			/* the attr of --leader */
 	bool stays;			/* if it opens */
+	bool by_name;			/* named by -e */
 	/* the result */
 	bool opens;
 	int at;				/* index in k->opened if it stays and opens */
@@ -157,9 +157,17 @@ static bool is_checked(const struct why *k)
 
 static int answer_one(struct why *k, struct why_call *c)
 {
-	const struct why_seen seen = { .times = 0 };
+	return is_checked(k) ? why_check(k, c) : why_examine(k, c, NULL);
+}
 
-	return is_checked(k) ? why_check(k, c) : why_examine(k, c, &seen);
+/* Return a new call, which is kept until all are shown. */
+static struct why_call *new_call(struct why *k)
+{
+	struct why_call *c = xmalloc(sizeof(*c));
+
+	why_call_init(c);
+	k->calls = xrealloc(k->calls, (k->ncalls + 1) * sizeof(*k->calls));
+	return k->calls[k->ncalls++] = c;
 }
 
 static int answer_named(struct why *k, struct named *n)
@@ -179,9 +187,9 @@ static int answer_named(struct why *k, struct named *n)
 		     text->returned && text->error ? error_name(text->error) : "");
 		return EXIT_TROUBLE;
 	}
-	c = xmalloc(sizeof(*c));
-	why_call_init(c);
+	c = new_call(k);
 	c->leads = n->leads;
+	c->by_name = n->by_name;
 	c->before = (struct trial_state){ k->opened.events, k->opened.n, TRIAL_NONE };
 	if (n->attr) {
 		memcpy(c->label, n->attr->label, sizeof(c->label));
@@ -194,12 +202,8 @@ static int answer_named(struct why *k, struct named *n)
 	status = answer_one(k, c);
 	n->opens = c->opens;
 	n->at = TRIAL_NONE;
-	if (n->stays && c->opens && !c->not_here) {
+	if (n->stays && c->opens && !c->not_here)
 		n->at = keep(k, c, n->leader ? n->leader_at : TRIAL_NONE);
-		return status;
-	}
-	why_call_free(c);
-	free(c);
 	return status;
 }
 
@@ -260,7 +264,8 @@ static int answer_events(struct why *k, const struct attr_text *leader)
 		const struct event_spec *e = &l.events[i];
 		bool leads = e->leader == i;
 		struct named n = {
-			.attr = &e->attr, .stays = true, .leader_at = leads ? 0 : at[e->leader],
+			.attr = &e->attr, .stays = true, .by_name = true,
+			.leader_at = leads ? 0 : at[e->leader],
 			.leader = leads ? leader : &l.events[e->leader].attr,
 		};
 		int one = answer_named(k, &n);
@@ -337,12 +342,11 @@ char *why_dump_of(const char *what, unsigned long *line)
 /* Answer for a call of a dump, changed by the options. */
 static int answer_dump(struct why *k, const char *path, unsigned long line)
 {
-	struct why_call *c = xmalloc(sizeof(*c));
+	struct why_call *c = new_call(k);
 	int status = EXIT_TROUBLE;
 	uint64_t flags;
 	int32_t pid;
 
-	why_call_init(c);
 	if (why_call_of_dump(c, path, line)) {
 		flags = k->flags_given ? k->flags : c->call.args[4];
 		if (k->cgroup) {
@@ -357,8 +361,6 @@ static int answer_dump(struct why *k, const char *path, unsigned long line)
 			c->not_here = probe_elsewhere(k, c);
 		status = answer_one(k, c);
 	}
-	why_call_free(c);
-	free(c);
 	return status;
 }
 
@@ -386,29 +388,32 @@ static _Noreturn void why_trace(char **command, int fd)
 	exit(status);
 }
 
+/* Let the line of progress tell which call is being examined. */
+static void show_work(struct why *k, size_t i, size_t n)
+{
+	buf_reset(&k->working);
+	buf_addf(&k->working, "experiments at most, for call %zu of %zu", i + 1, n);
+	k->progress.what = buf_str(&k->working);
+}
+
 /* Examine the calls that failed; probes count only if nothing else failed. */
 static int examine_all(struct why *k, const struct why_failures *l)
 {
 	int meant = -1, probes = -1;
-	struct map told = { 0 };
 
 	for (size_t i = 0; i < l->n; i++) {
 		struct why_failed *f = l->list[i];
-		const struct why_seen seen = {
-			.times = f->times, .instead = f->instead, .differs = f->differs,
-			.told = &told,
-		};
 		struct call *c = &f->call.call;
 		int32_t pid = call_int(c, 1);
-		int *of = f->instead ? &probes : &meant;
+		int *of = f->same ? &probes : &meant;
 
 		/* tasks of the command have ended, though zombies may be left */
 		if (f->own_task || pid <= 0 || facts_task_exists(pid) != FACT_YES)
 			pid = why_pid_here(&f->call);
 		why_call_args(&f->call, pid, call_int(c, 2), call_int(c, 3), c->args[4]);
-		*of = why_worse(*of, why_examine(k, &f->call, &seen));
+		show_work(k, i, l->n);
+		*of = why_worse(*of, why_examine(k, &f->call, f));
 	}
-	map_free(&told);
 	if (meant >= 0)
 		return meant;
 	if (probes < 0)
@@ -425,6 +430,8 @@ static int answer_command(struct why *k)
 	const struct sigaction ignore = { .sa_handler = SIG_IGN };
 	struct sigaction was_int, was_quit;
 	struct stat trace;
+	char killed[64];
+	int ended = 0;
 	pid_t pid;
 
 	if (!f) {
@@ -442,7 +449,7 @@ static int answer_command(struct why *k)
 		/* ^C ends the command, not the examination */
 		sigaction(SIGINT, &ignore, &was_int);
 		sigaction(SIGQUIT, &ignore, &was_quit);
-		child_wait(pid);
+		ended = child_wait(pid);
 		sigaction(SIGINT, &was_int, NULL);
 		sigaction(SIGQUIT, &was_quit, NULL);
 	}
@@ -451,6 +458,13 @@ static int answer_command(struct why *k)
 	else if (pid > 0 && !fstat(fd, &trace) && trace.st_size && /* else why was reported */
 		 why_failures_of_dump(f, "the trace", &failures))
 		status = examine_all(k, &failures);
+	show_kept(k);
+	if (failures.n && !k->out.json && !k->quiet)
+		show_measured(k, &failures);
+	if (WIFSIGNALED(ended)) {
+		status_text(ended, killed, sizeof(killed));
+		warn("'%s' was %s", k->command[0], killed);
+	}
 	why_failures_free(&failures);
 	fclose(f);
 	return status;
@@ -466,14 +480,17 @@ int why_answer_all(struct why *k, const char *path, unsigned long line)
 	machine_open(&k->machine);
 	facts_open(&k->facts, k->machine.host);
 	k->instruments.host = k->machine.host;
+	progress_start(&k->progress, "experiments at most");
 	status = k->command ? answer_command(k) : path ? answer_dump(k, path, line) :
 		 answer_operand(k);
-	for (size_t i = 0; i < k->opened.n; i++) {
-		why_call_free(k->opened.calls[i]);
-		free(k->opened.calls[i]);
+	show_kept(k);
+	for (size_t i = 0; i < k->ncalls; i++) {
+		why_call_free(k->calls[i]);
+		free(k->calls[i]);
 	}
-	free(k->opened.calls);
+	free(k->calls);
 	free(k->opened.events);
+	buf_free(&k->working);
 	facts_close(&k->facts);
 	machine_close(&k->machine);
 	return showing_close(&k->out) ? status : EXIT_TROUBLE;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* How the results of experiments are shown: causes, the changes that help, obstacles. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/abi/attr_member.h"
@@ -7,9 +8,14 @@
 #include "core/abi/siginfo.h"
 #include "core/abi/strings.h"
 #include "core/judge/flaws.h"
+#include "core/host/event_syntax.h"
+#include "core/lib/die.h"
 #include "core/lib/hash.h"
+#include "core/lib/scan_text.h"
 #include "core/model/event_name.h"
+#include "verbs/measure/refusal.h"
 #include "verbs/why/why_internal.h"
+#include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
@@ -135,16 +141,7 @@ static size_t blamed(const struct show *s, const struct cause_fault *f, struct m
 
 /* Causes ------------------------------------------------------------------------------ */
 
-/* Return whether the change opens another event, which is no remedy. */
-static bool opens_another(const struct show *s)
-{
-	for (size_t i = 0; i < s->r->cause.n; i++)
-		if (s->r->cause.changes[i]->how == CHANGE_KIND)
-			return true;
-	return false;
-}
-
-/* Show what is wrong, in a line for each fault. */
+/* Show what is wrong, in a line for each fault, with the number of other calls refused alike. */
 static void text_faults(const struct show *s)
 {
 	for (size_t i = 0; i < s->r->cause.nfaults; i++) {
@@ -153,11 +150,14 @@ static void text_faults(const struct show *s)
 		size_t n = blamed(s, f, words);
 
 		if (i) {
-			show_line(s, s->again ? "and then as above" : "and then");
+			show_line(s, COLOR_NONE, "and then");
 		} else {
 			showing_begin(s->out, false);
 			show_add_label(s, &s->out->line);
-			buf_adds(&s->out->line, s->again ? ": as above: " : ": cause: ");
+			if (s->times > 1)
+				buf_addf(&s->out->line, " and %u more", s->times - 1);
+			buf_adds(&s->out->line, ": ");
+			show_heading(s, COLOR_ERROR, "cause");
 		}
 		if (f->npast) {
 			sink_begin(s->out->sink, NULL, SINK_OBJECT);
@@ -166,113 +166,103 @@ static void text_faults(const struct show *s)
 			sink_end(s->out->sink);
 			buf_adds(&s->out->line, ": ");
 		}
-		show_add_reason(s, f->rule, f->sure, f->error);
-		showing_end(s->out);
-	}
-}
-
-/* Return what is wrong with the event that opens, and was not wrong with the one asked for. */
-static const struct flaw_desc *fix_flaw(const struct show *s)
-{
-	const struct flaw_desc *d;
-	size_t at = 0;
-
-	while (s->r->cause.n && (d = flaw_next(&s->r->nearest.ask, &at)))
-		if (d->severity == FLAW_ERROR && !open_meets(d->condition, &s->r->ask))
-			return d;
-	return NULL;
-}
-
-/* Return whether most bytes of the attr are set, as in memory that nobody has written. */
-static bool looks_uninitialised(const struct rule_ask *ask)
-{
-	size_t set = 0;
-
-	for (size_t i = 0; i < ask->len; i++)
-		set += ask->attr[i] != 0;
-	return set * 4 > ask->len * 3;
-}
-
-/* Return whether the address of the attr has to be another one. */
-static bool changes_address(const struct cause *c)
-{
-	for (size_t i = 0; i < c->n; i++)
-		if (!c->changes[i]->field && !c->changes[i]->arg)
-			return true;
-	return false;
-}
-
-/* Return what to do where no values of members are a fix; NULL: they are. */
-static const char *other_fix(const struct show *s)
-{
-	const struct cause *c = &s->r->cause;
-
-	if (looks_uninitialised(&s->r->ask))
-		return "the attr looks uninitialised: memset(&attr, 0, sizeof(attr)) before it is filled";
-	if (!c->n && c->gave_up)
-		return "not found: the limit of experiments was reached";
-	return !c->n || opens_another(s) ? "no change of the call makes it measure this here" : NULL;
-}
-
-/* Show the smallest change that opens it, and the others that do; or that none helps. */
-static void text_fix(const struct show *s)
-{
-	const struct cause *c = &s->r->cause;
-	const struct flaw_desc *wrong = fix_flaw(s);
-
-	show_line(s, "fix");
-	if (changes_address(c) || other_fix(s)) {
-		if (other_fix(s))
-			buf_adds(&s->out->line, other_fix(s));
+		if (s->r->simplest)
+			buf_addf(&s->out->line, "even the simplest call is refused (%s)",
+				 error_name(f->error));
 		else
-			buf_addf(&s->out->line, "pass an address where %zu bytes can be read",
-				 s->r->nearest.ask.len);
+			show_add_reason(s, f->rule, f->sure, f->error);
 		showing_end(s->out);
-		return;
 	}
-	if (wrong)
-		buf_adds(&s->out->line, "no change of the call; it opens with ");
-	emit_changes(s, c->changes, c->n, NULL);
-	if (s->r->ask.cpu == -1 && s->r->nearest.ask.cpu != -1)
-		buf_adds(&s->out->line, ", and so on: one event for each CPU");
-	else if (s->r->ask.pid != s->r->nearest.ask.pid)
-		buf_adds(&s->out->line, ", which measures the calling task instead");
-	if (wrong)
-		buf_addf(&s->out->line, ", but %s: %s (flaw %s)", wrong->consequence,
-			 wrong->meaning, wrong->name);
-	for (size_t i = 0; i < c->nothers && !s->k->quiet; i++) {
-		buf_adds(&s->out->line, i ? " " : c->nothers > 1 ? ", or one of " : ", or ");
-		text_sink_top(&s->out->text, false, NULL);
-		emit_changes(s, &c->others[i], 1, NULL);
-	}
-	showing_end(s->out);
 }
 
-/* Show what opens, as a difference to the call; with -v all of it. */
-static void text_works(const struct show *s)
+/* Append the changes as a difference, " +exclude_kernel=1", which -e takes with commas for " +". */
+static void add_difference(const struct show *s, struct buf *out)
 {
-	const struct cause *c = &s->r->cause;
 	struct call nearest;
 
-	if (s->k->quiet || !c->n || (!opens_another(s) &&
-					    (fix_flaw(s) || changes_address(c) || other_fix(s))))
-		return;
 	make_call(s, &s->r->nearest, &nearest);
-	show_line(s, opens_another(s) ? "another event opens" : "works");
-	if (opens_another(s))
-		event_name(s->r->nearest.attr, s->r->nearest.ask.len, &s->k->machine.names,
-			   &s->out->line);
-	else
-		show_add_label(s, &s->out->line);
-	for (size_t i = 0; i < c->n && !opens_another(s); i++) {
-		const char *name = change_name(c->changes[i]);
+	for (size_t i = 0; i < s->r->cause.n; i++) {
+		const char *name = change_name(s->r->cause.changes[i]);
 
-		buf_addf(&s->out->line, " +%s=", name);
+		buf_addf(out, "%s+%s=", i ? " " : "", name);
 		text_sink_top(&s->out->text, false, NULL);
 		emit_member(s, &nearest, name, strlen(name));
 	}
-	showing_end(s->out);
 	call_free(&nearest);
+}
+
+/* Append the options of why and open that name the changed call: "-e cpu-clock:u -C 0". */
+static void add_options(const struct show *s, struct buf *out)
+{
+	const struct rule_ask *a = &s->r->nearest.ask;
+	uint64_t flags = a->flags & ~(uint64_t)PERF_FLAG_PID_CGROUP;
+	struct event_spec *e = xcalloc(1, sizeof(*e));
+	struct buf text = { 0 };
+
+	memcpy(e->attr.label, s->c->label, sizeof(e->attr.label));
+	e->attr.len = a->len;
+	memcpy(e->attr.bytes, a->attr, a->len);
+	event_text(&text, s->k->machine.host, &s->k->machine.names, e);
+	refusal_add_options(out, buf_str(&text), a->pid, a->cpu,
+			    a->flags == flags ? NULL : s->k->cgroup);
+	if (flags)
+		buf_addf(out, " --flags=0x%llx", (unsigned long long)flags);
+	buf_free(&text);
+	free(e);
+}
+
+#define EACH_CPU ", and so on: one event for each CPU"
+
+void show_fix(const struct show *s)
+{
+	const struct cause *c = &s->r->cause;
+	const struct why_fix *f = &s->r->fix;
+	struct buf requires = { 0 }, *out = show_line(s, COLOR_GOOD, "fix");
+
+	here_add_required(s, &requires);
+	if (f->advice) {
+		buf_adds(out, f->advice);
+	} else if (f->measures && !c->changes[0]->field && !c->changes[0]->arg) {
+		buf_addf(out, "pass an address where %zu bytes can be read", s->r->nearest.ask.len);
+	} else if (f->measures) {
+		emit_changes(s, c->changes, c->n, NULL);
+		if (s->r->ask.cpu == -1 && s->r->nearest.ask.cpu != -1)
+			buf_adds(out, EACH_CPU);
+		for (size_t i = 0; i < c->nothers && !s->k->quiet; i++) {
+			buf_adds(out, i ? " " : c->nothers > 1 ? ", or one of " : ", or ");
+			text_sink_top(&s->out->text, false, NULL);
+			emit_changes(s, &c->others[i], 1, NULL);
+		}
+	} else if (f->with_rights) {
+		emit_changes(s, &f->with_rights, 1, NULL);
+		buf_addf(out, "%s, which requires %s", f->with_rights->how == CHANGE_TARGET ?
+			 EACH_CPU : "", buf_str(&requires));
+	} else if (requires.len) {
+		buf_addf(out, "requires %s", buf_str(&requires));
+	} else {
+		buf_adds(out, "no change of the call makes it measure this here");
+	}
+	showing_end(s->out);
+	if (!s->k->quiet && c->n && !f->advice) {
+		out = show_line(s, f->measures ? COLOR_GOOD : COLOR_WARNING,
+				f->measures && s->r->by_rules ? "would work" :
+				f->measures ? "works" :
+				f->another ? "another event opens" : "opens instead");
+		if (f->another)
+			text_escaped(out, buf_str(&f->instead));
+		else if (s->c->by_name && s->r->nearest.ask.group_fd == -1 && !s->c->strings[0].len)
+			add_options(s, out);
+		else
+			add_difference(s, out);
+		if (!f->another && f->instead.len)
+			buf_addf(out, ", %s", buf_str(&f->instead));
+		showing_end(s->out);
+	}
+	if (f->measures && requires.len) {
+		buf_addf(show_line(s, COLOR_NONE, "unchanged"), "requires %s", buf_str(&requires));
+		showing_end(s->out);
+	}
+	buf_free(&requires);
 }
 
 static void json_fault(const struct show *s, const struct cause_fault *f)
@@ -300,25 +290,19 @@ static void json_fault(const struct show *s, const struct cause_fault *f)
 	sink_end(k);
 }
 
-static void show_probe(const struct show *s)
+static void json_probe(const struct show *s)
 {
-	const struct why_seen *seen = s->seen;
-	struct sink *k = s->out->sink;
+	const struct why_failed *seen = s->seen;
 
-	if (!seen->instead)
+	if (!seen || !seen->instead)
 		return;
-	show_begin(s, "probe", "then", SINK_OBJECT);
-	if (s->out->json) {
-		sink_symbol(k, "instead", seen->instead);
-		sink_symbol(k, "differs", seen->differs);
-	} else {
-		text_escaped(&s->out->line, seen->instead);
-		buf_addf(&s->out->line, " opened instead; it differs in %s",
-			 *seen->differs ? seen->differs : "nothing");
-	}
-	show_end(s);
+	sink_begin(s->out->sink, seen->same ? "probe" : "fallback", SINK_OBJECT);
+	sink_symbol(s->out->sink, "instead", seen->instead);
+	sink_symbol(s->out->sink, "differs", seen->differs);
+	sink_end(s->out->sink);
 }
 
+/* Show obstacles in the machine; as text, those that the fix does not name. */
 static void show_blocks(const struct show *s)
 {
 	struct sink *k = s->out->sink;
@@ -326,6 +310,8 @@ static void show_blocks(const struct show *s)
 	if (s->out->json)
 		sink_begin(k, "blocked", SINK_ARRAY);
 	for (enum why_block b = 0; b < BLOCKS; b++) {
+		bool named = b == BLOCK_PMU || ((s->r->fix.lacks || s->r->fix.measures) &&
+						(b == BLOCK_PARANOID || b == BLOCK_CAPABILITY));
 		struct buf words = { 0 };
 		const char *name = s->r->blocked[b] ? here_add_block(s, b, &words) : NULL;
 
@@ -334,8 +320,9 @@ static void show_blocks(const struct show *s)
 			sink_symbol(k, "by", name);
 			sink_symbol(k, "words", buf_str(&words));
 			sink_end(k);
-		} else if (name) {
-			text_escaped(show_line(s, "blocked by"), buf_str(&words));
+		} else if (name && !named) {
+			show_line(s, COLOR_NONE, s->r->fix.measures ? "unchanged" : "blocked by");
+			text_escaped(&s->out->line, buf_str(&words));
 			showing_end(s->out);
 		}
 		buf_free(&words);
@@ -363,8 +350,6 @@ static void result_words(const struct show *s, struct buf *out)
 		buf_addf(out, "cannot be tried here: %s", r->not_tried);
 	else if (!r->cause.error)
 		buf_adds(out, "the call opens here");
-	else if (!r->cause.n && r->simplest)
-		buf_adds(out, "even the simplest call is refused: no change was tried");
 	else if (!r->cause.n)
 		buf_adds(out, "no change opens it");
 	else
@@ -374,21 +359,26 @@ static void result_words(const struct show *s, struct buf *out)
 	if (r->there)
 		buf_addf(out, "; there, it may have been rule %s: %s", r->there->name,
 			 r->there->meaning);
-	if (r->cause.gave_up && !r->cause.n)
-		buf_adds(out, "; the limit of experiments was reached");
 }
 
 static void json_verdict(const struct show *s)
 {
 	const struct why_result *r = s->r;
 	struct sink *k = s->out->sink;
+	struct buf requires = { 0 };
 	struct call nearest;
 
 	sink_symbol(k, "verdict", r->not_tried ? "not_tried" : !r->cause.error ? "opens" :
 		    r->cause.n ? "cause" : r->found ? "blocked" : "not_found");
 	json_add_bool(&s->out->object, "sure", is_sure(&r->cause));
-	if (fix_flaw(s))
-		sink_symbol(k, "flaw", fix_flaw(s)->name);
+	here_add_required(s, &requires);
+	if (requires.len)
+		sink_symbol(k, "requires", buf_str(&requires));
+	buf_free(&requires);
+	if (r->fix.with_rights)
+		emit_changes(s, &r->fix.with_rights, 1, "with");
+	if (r->fix.flaw)
+		sink_symbol(k, "flaw", r->fix.flaw->name);
 	if (r->there)
 		sink_symbol(k, "perhaps", r->there->name);
 	if (s->k->quiet || !r->cause.n)
@@ -397,25 +387,10 @@ static void json_verdict(const struct show *s)
 	sink_begin(k, "works", SINK_OBJECT);
 	show_json_call(s, &nearest);
 	sink_end(k);
+	json_add_bool(&s->out->object, "measures", r->fix.measures);
+	if (r->fix.instead.len)
+		sink_symbol(k, "instead", buf_str(&r->fix.instead));
 	call_free(&nearest);
-}
-
-/* Return whether another call of the command was refused for the same causes. */
-static bool was_told(const struct show *s)
-{
-	const struct cause *c = &s->r->cause;
-	uint64_t h = HASH_START;
-
-	if (!s->seen->told || !c->n)
-		return false;
-	for (size_t i = 0; i < c->nfaults; i++) {
-		const struct cause_fault *f = &c->faults[i];
-
-		h = hash_text(h, f->rule ? f->rule->name : "?");
-		for (size_t k = 0; k < f->npast; k++)
-			h = hash_text(h, change_name(f->past[k]));
-	}
-	return map_set(s->seen->told, h, s->seen->told);
 }
 
 /* Show what the answer rests on: the call, what decides each rule, the call that opens. */
@@ -433,8 +408,24 @@ static void text_evidence(const struct show *s)
 		show_call(s, "  opens", &nearest, 0);
 		call_free(&nearest);
 	}
-	buf_addf(show_line(s, "experiments"), "%u", c->trials);
+	buf_addf(show_line(s, COLOR_NONE, "experiments"), "%u", c->trials);
+	if (s->r->fix.counted != FIX_NOT_TRIED)
+		buf_addf(&s->out->line, "; what opens counted %llu in a trial",
+			 (unsigned long long)s->r->fix.counted);
 	showing_end(s->out);
+}
+
+/* Name the other events that are refused for the same cause, with the same fix. */
+static void text_alike(const struct show *s)
+{
+	for (size_t i = 0; i < s->nalike; i++) {
+		const struct show other = { .k = s->k, .c = s->alike[i]->c };
+
+		buf_adds(i ? &s->out->line : show_line(s, COLOR_NONE, "alike"), i ? ", " : "");
+		show_add_label(&other, &s->out->line);
+	}
+	if (s->nalike)
+		showing_end(s->out);
 }
 
 /* Show why the event, which opens, measures nothing. */
@@ -444,42 +435,35 @@ static void text_flaws(const struct show *s)
 	size_t at = 0;
 
 	while ((d = flaw_next(&s->r->ask, &at))) {
-		buf_addf(show_line(s, "but"), "%s: %s (flaw %s)", d->consequence, d->meaning,
-			 d->name);
+		buf_addf(show_line(s, COLOR_WARNING, "but"), "%s: %s (flaw %s)", d->consequence,
+			 d->meaning, d->name);
 		showing_end(s->out);
 	}
 }
 
-static void text_result(struct show *s)
+static void text_result(const struct show *s)
 {
 	const struct why_result *r = s->r;
 	const struct cause *c = &r->cause;
 
-	s->again = was_told(s);
 	text_faults(s);
-	if (s->again)
-		return;
 	if (!c->nfaults) {
 		showing_begin(s->out, false);
 		show_add_label(s, &s->out->line);
 		buf_adds(&s->out->line, ": ");
-		if (c->error) {
-			error_text(c->error, &s->out->line);
-			buf_adds(&s->out->line, ": ");
-		}
 		result_words(s, &s->out->line);
 		showing_end(s->out);
 	}
-	if (c->error)
-		text_fix(s);
-	else if (!r->not_tried)
+	if (c->error && !r->simplest)
+		show_fix(s);
+	else if (!c->error && !r->not_tried)
 		text_flaws(s);
-	text_works(s);
-	show_seen(s);
-	show_probe(s);
+	text_alike(s);
+	if (r->not_tried || s->c->injected || s->c->error != c->error || s->out->text.sink.full)
+		show_seen(s);
 	show_blocks(s);
-	if (c->nfaults && (!c->n || r->there || !is_sure(c))) {
-		result_words(s, show_line(s, "verdict"));
+	if (c->nfaults && !r->simplest && (r->there || !is_sure(c))) {
+		result_words(s, show_line(s, COLOR_NONE, "verdict"));
 		showing_end(s->out);
 	}
 	if (!s->k->quiet && s->out->text.sink.full)
@@ -494,7 +478,7 @@ static void json_result(const struct show *s)
 	show_head(s);
 	k = s->out->sink;
 	show_seen(s);
-	show_probe(s);
+	json_probe(s);
 	if (s->r->not_tried) {
 		sink_symbol(k, "not_tried", s->r->not_tried);
 	} else {
@@ -522,7 +506,7 @@ static void json_result(const struct show *s)
 	json_verdict(s);
 }
 
-void show_result(struct show *s)
+void show_result(const struct show *s)
 {
 	const struct cause *c = &s->r->cause;
 
@@ -530,12 +514,79 @@ void show_result(struct show *s)
 		json_result(s);
 	else
 		text_result(s);
-	/* an event that opens only as another is no remedy */
-	if (!s->again && !s->r->not_tried && (!c->error || (c->n && !opens_another(s))))
+	if (!s->r->not_tried && (!c->error || s->r->fix.measures))
 		show_doubt(s);
 	if (!s->out->json)
 		return;
 	if (!s->k->quiet)
 		sink_uint(s->out->sink, "experiments", c->trials);
 	showing_end(s->out);
+}
+
+/* Return what two calls have in common that are told in one paragraph; 0: nothing. */
+static uint64_t cause_hash(const struct why_kept *k)
+{
+	const struct cause *c = &k->r->cause;
+	const struct why_fix *f = &k->r->fix;
+	uint64_t h = hash_text(HASH_START, f->flaw ? f->flaw->name : f->another ? "another" : "");
+
+	for (size_t i = 0; i < c->nfaults; i++) {
+		h = hash_text(h, c->faults[i].rule ? c->faults[i].rule->name : "?");
+		for (size_t n = 0; n < c->faults[i].npast; n++)
+			h = hash_text(h, change_name(c->faults[i].past[n]));
+	}
+	for (size_t i = 0; i < c->n && !f->another; i++)
+		h = hash_text(h, change_name(c->changes[i]));
+	h = hash_text(h, k->c->error == c->error ? "" : "differs");
+	return c->nfaults ? h : 0;
+}
+
+void show_measured(struct why *k, const struct why_failures *l)
+{
+	const struct show s = { .k = k, .out = &k->out };
+
+	showing_begin(s.out, false);
+	text_escaped(&s.out->line, scan_base_name(k->command[0]));
+	buf_adds(&s.out->line, l->measured.len ? ": measured " : ": measured nothing");
+	text_escaped(&s.out->line, buf_str(&l->measured));
+	showing_end(s.out);
+	for (const char *p = buf_str(&l->fallbacks); *p; p += strcspn(p, "\n"), p += *p == '\n') {
+		buf_addf(show_line(&s, COLOR_NONE, "fell back"), "%.*s", (int)strcspn(p, "\n"), p);
+		showing_end(s.out);
+	}
+}
+
+void show_kept(struct why *k)
+{
+	const struct why_kept **alike = xcalloc(k->nkept + 1, sizeof(*alike));
+
+	progress_end(&k->progress);
+	for (size_t i = 0; i < k->nkept; i++)
+		k->kept[i].hash = cause_hash(&k->kept[i]);
+	for (size_t i = 0; i < k->nkept; i++) {
+		struct why_kept *one = &k->kept[i];
+		struct show s = {
+			.k = k, .out = &k->out, .c = one->c, .r = one->r, .seen = one->seen,
+			.alike = alike, .times = one->times,
+		};
+
+		for (size_t n = i + 1; n < k->nkept && one->r && one->hash; n++) {
+			struct why_kept *other = &k->kept[n];
+
+			if (!other->r || other->hash != one->hash)
+				continue;
+			alike[s.nalike++] = other;
+			s.times += other->times;
+			why_result_free(other->r);
+			other->r = NULL;
+		}
+		k->facts.rules.target = one->target;
+		if (one->r)
+			show_result(&s);
+		why_result_free(one->r);
+	}
+	free(alike);
+	free(k->kept);
+	k->kept = NULL;
+	k->nkept = 0;
 }

@@ -40,6 +40,7 @@ struct why_call {
 	int error;		/* positive errno, 0: it opened */
 	const struct rule_desc *there; /* the rule that may have refused it there, or NULL */
 	const char *not_here;	/* why it cannot be made here, or NULL */
+	bool by_name;		/* -e named it */
 	bool leads;		/* the call of --leader */
 	bool opens;		/* set by why_check() and why_examine() */
 };
@@ -63,6 +64,27 @@ struct why_answer {
 	bool perhaps;
 };
 
+/* A call that failed in a traced program. */
+struct why_failed {
+	struct why_call call;
+	unsigned int times;
+	size_t attempt;		/* index in the model */
+	bool own_task;		/* pid was a task of the trace */
+	/* name of the event that opened instead, and the members that differ; or NULL */
+	char *instead, *differs;
+	bool same;		/* it is the same event */
+};
+
+/* A call that was examined, and is shown when all are, with those that are refused alike. */
+struct why_kept {
+	struct why_call *c;
+	struct why_result *r;	/* owned */
+	struct rule_target target; /* the facts that decided it */
+	const struct why_failed *seen;	/* how it failed in the command; or NULL */
+	unsigned int times;	/* how often, with those that are refused alike */
+	uint64_t hash;		/* of cause and fix; 0: it opens */
+};
+
 /* The command line, and the state for all of its calls. */
 struct why {
 	struct options options;
@@ -79,9 +101,15 @@ struct why {
 	struct facts facts;
 	struct instruments instruments;
 	struct showing out;
-	/* calls of a list that opened, and stay open for those that follow */
+	unsigned int said;	/* obstacles (enum why_block) whose state was shown */
+	struct progress progress;
+	struct buf working;	/* what progress shows */
+	struct why_call **calls; /* owned */
+	size_t ncalls;
+	struct why_kept *kept;
+	size_t nkept;
+	/* the calls of a list that opened: they stay open for those that follow */
 	struct {
-		struct why_call **calls;	/* owned; they have the attrs of the events */
 		struct trial_event *events;
 		size_t n;
 	} opened;
@@ -116,19 +144,11 @@ void why_call_prepare(struct why_call *c, const struct names *names);
 /* Read the call on that line of a dump, with its group.  Return false after a warn(). */
 bool why_call_of_dump(struct why_call *c, const char *path, unsigned long line);
 
-/* A call that failed in a traced program. */
-struct why_failed {
-	struct why_call call;
-	unsigned int times;
-	size_t attempt;		/* index in the model */
-	bool own_task;		/* pid was a task of the trace */
-	/* name of the event that opened instead, and the members that differ; or NULL */
-	char *instead, *differs;
-};
-
 struct why_failures {
 	struct why_failed **list;	/* owned */
 	size_t n;
+	struct buf fallbacks;	/* what opened in place of what, in words, a line each */
+	struct buf measured;	/* names of the events that opened, but for probes */
 };
 
 /*
@@ -147,16 +167,17 @@ int32_t why_pid_here(const struct why_call *c);
 /* Judge the call and, unless the options or the call forbid it, make it; set its result. */
 void why_ask(struct why *k, struct why_call *c, struct why_answer *r);
 
-/* How a call failed in a command. */
-struct why_seen {
-	unsigned int times;	/* how often; 0: the call is of no command */
-	/* name of the event that opened instead, and the members that differ; or NULL */
-	const char *instead, *differs;
-	struct map *told;	/* hashes of the answers to the command's other calls; or NULL */
-};
-
 /* Judge one call, make it if the options let it, and show the result; return the exit status. */
 int why_check(struct why *k, struct why_call *c);
 
-/* Examine one call by experiment and show the result; return the exit status. */
-int why_examine(struct why *k, struct why_call *c, const struct why_seen *seen);
+/*
+ * Examine one call by experiment, and show the result as JSON or keep it for show_kept(); return
+ * the exit status.
+ */
+int why_examine(struct why *k, struct why_call *c, const struct why_failed *seen);
+
+/* Show what a command measured, and in place of what. */
+void show_measured(struct why *k, const struct why_failures *l);
+
+/* Show the results that were kept, one paragraph for calls that are refused alike. */
+void show_kept(struct why *k);

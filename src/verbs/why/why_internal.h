@@ -2,6 +2,7 @@
 /* The results of experiments on one call, and how they are shown. */
 #pragma once
 
+#include "core/abi/xlat.h"
 #include "core/host/rights.h"
 #include "experiment/cause.h"
 #include "verbs/why/why.h"
@@ -21,8 +22,24 @@ enum why_block {
 	BLOCKS,
 };
 
+#define FIX_NOT_TRIED UINT64_MAX
+
+/* What would measure what a refused call asks for (fix.c). */
+struct why_fix {
+	bool measures;		/* the changed call that opens does */
+	bool another;		/* it is another event */
+	bool lacks;		/* the call, or that with with_rights, lacks nothing but rights */
+	const char *advice;	/* what to do where no values of members are a fix, or NULL */
+	struct buf instead;	/* what the changed call measures instead, in words */
+	const struct flaw_desc *flaw;	/* for which it counts nothing, or NULL */
+	struct judge_rights rights;	/* with lacks */
+	const struct change *with_rights; /* or NULL */
+	uint64_t counted;	/* by the changed call, in a trial; or FIX_NOT_TRIED */
+};
+
 struct why_result {
 	const char *not_tried;	/* why no experiment was possible, or NULL */
+	bool by_rules;		/* no experiment was made: the rules answered for the kernel */
 	struct cause cause;
 	struct change_list changes;	/* cause points to its elements */
 	struct rule_ask ask;		/* the call as made here */
@@ -32,31 +49,48 @@ struct why_result {
 	bool found;		/* a cause or an obstacle */
 	struct confinement confinement;
 	struct change_call nearest; /* the changed call that opens; only with cause.n */
+	struct why_fix fix;
 	/* the rule that may have refused it in the dump: the call opens here, or was not tried */
 	const struct rule_desc *there;
 };
 
-/* What is shown of a call: either its answer, or the result of experiments. */
+/* What is shown of a call: its answer, with a result of the rules, or the result of experiments. */
 struct show {
 	struct why *k;
 	struct showing *out;
 	const struct why_call *c;
 	const struct why_answer *answer;	/* or NULL */
 	const struct why_result *r;		/* or NULL */
-	const struct why_seen *seen;		/* with r */
-	bool again;	/* another call of the command was refused for the same causes */
+	const struct why_failed *seen;		/* in a command, or NULL */
+	const struct why_kept **alike;		/* other calls, refused alike */
+	size_t nalike;
+	unsigned int times;	/* how often all of these were refused */
 };
 
 /* Show the call and its answer as text or JSON. */
 void show_answer(const struct show *s);
 
-/* Show the call and the result of experiments; set s->again (result.c). */
-void show_result(struct show *s);
+/* Show the call and the result of experiments (result.c). */
+void show_result(const struct show *s);
+
+void why_result_free(struct why_result *r);
+
+/* Show what to do, and the call that opens (result.c). */
+void show_fix(const struct show *s);
+
+/* Find what would measure what the call asks for, from the cause (fix.c). */
+void fix_find(const struct why *k, struct why_result *r);
+
+/* Return whether the attr is probably memory that nobody has written (fix.c). */
+bool fix_uninitialised(const struct rule_ask *ask);
 
 /* show.c: lines of text and members of JSON ----------------------------------------------- */
 
+/* Append "heading: " to the line. */
+void show_heading(const struct show *s, enum text_color color, const char *heading);
+
 /* Begin the line "  heading: ", which showing_end() ends; return it. */
-struct buf *show_line(const struct show *s, const char *heading);
+struct buf *show_line(const struct show *s, enum text_color color, const char *heading);
 
 /* Begin a line, or an object or array in JSON, which show_end() ends. */
 void show_begin(const struct show *s, const char *key, const char *heading, enum sink_shape shape);
@@ -84,6 +118,12 @@ void show_json_call(const struct show *s, const struct call *c);
 void show_rule_text(const struct show *s, const struct rule_desc *d);
 void show_rule_json(const struct show *s, const struct rule_desc *d);
 
+/* Write the members and arguments that a rule checks. */
+void show_rule_members(const struct show *s, const struct rule_desc *d);
+
+/* Add a release, unless it is 0. */
+void show_json_release(struct sink *k, const char *key, uint32_t release);
+
 /* Begin the object of JSON, which showing_end() ends, with the call. */
 void show_head(const struct show *s);
 
@@ -103,6 +143,9 @@ bool here_add(const struct show *s, uint64_t by, struct buf *out);
  * Return false if there is none: the rules depend on what cannot be known in advance.
  */
 bool here_add_unread(const struct show *s, struct buf *out);
+
+/* Append the rights and hardware that the call, or fix.with_rights, require. */
+void here_add_required(const struct show *s, struct buf *out);
 
 /* Append what an obstacle is, in words; return its name. */
 const char *here_add_block(const struct show *s, enum why_block b, struct buf *out);
