@@ -10,7 +10,6 @@
 
 #include "core/abi/call_decode.h"
 #include "core/abi/strings.h"
-#include "core/host/facts.h"
 #include "core/host/proc.h"
 #include "core/host/rights.h"
 #include "core/judge/judge.h"
@@ -140,26 +139,15 @@ static void add_outcome(struct buf *out, const struct call *c, int64_t result)
 /* Append the rule that refuses the open here, on a task of pevtrace's or on the CPU, if one does. */
 static void add_rule(const struct replaying *r, const struct call *c, int error, struct buf *out)
 {
-	struct facts facts;
-	struct judge_case refused = {
-		.ask = {
-			.pid = call_int(c, 1) < 0 ? -1 : 0, .cpu = call_int(c, 2),
-			.group_fd = call_int(c, 3), .flags = c->args[4], .facts = &facts.rules,
-		},
-		.seen = error,
-	};
+	struct attempt refused = attempt_of(r->there.model, c);
 	struct judgement j;
 
-	refused.ask.attr = call_bytes(c, AT_SYSCALL_ENTER, c->args[0], EVENT_ATTR_MAX,
-				      &refused.ask.len);
-	facts_open(&facts, r->own_session.machine.host);
-	facts_target(&facts, &refused.ask);
-	facts.rules.target.group = model_group(r->there.model, c);
-	judge_open(&refused, &j);
+	refused.error = error;
+	refused.pid = call_int(c, 1) < 0 ? -1 : 0;
+	judge_here(&refused, r->own_session.machine.host, &j);
 	if (j.rule)
 		buf_addf(out, "%s%s (rule %s); ", j.sure ? "" : "perhaps: ", j.rule->meaning,
 			 j.rule->name);
-	facts_close(&facts);
 }
 
 /* Explain missing rights and locked memory, once each. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/abi/layout.h"
+#include "core/host/facts.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
@@ -165,6 +166,32 @@ void judge_unlimited(struct judge_machine *m, uint32_t release, const struct arc
 	judge_elsewhere(m, release, arch, names, attr, len);
 	m->facts.machine.max_sample_rate = m->facts.machine.max_stack = UINT64_MAX;
 	m->facts.machine.cpus = INT32_MAX;
+}
+
+void judge_here(const struct attempt *a, struct host *host, struct judgement *out)
+{
+	struct facts facts;
+	struct rule_target *t = &facts.rules.target;
+	struct judge_case c = {
+		.ask = {
+			.attr = a->attr, .len = a->attr_len, .cpu = a->cpu, .group_fd = -1,
+			.pid = a->flags & PERF_FLAG_PID_CGROUP ? -1 : a->pid, .facts = &facts.rules,
+		},
+		.seen = a->error,
+	};
+
+	facts_open(&facts, host);
+	facts_target(&facts, &c.ask);
+	t->descriptor = FACT_UNKNOWN;
+	t->path = (struct rule_path){ .readable = FACT_UNKNOWN };
+	t->group = a->group;
+	if (t->task.exists == FACT_NO && a->error != ESRCH) /* it has ended since */
+		t->task = (struct rule_task){ .exists = FACT_UNKNOWN };
+	c.ask.pid = a->pid;
+	c.ask.group_fd = a->group_fd;
+	c.ask.flags = a->flags;
+	judge_open(&c, out);
+	facts_close(&facts);
 }
 
 void judge_attempt(const struct attempt *a, uint32_t release, const struct arch *arch,

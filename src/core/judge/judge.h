@@ -9,6 +9,7 @@
 
 #include "core/abi/layout.h"
 #include "core/abi/rules.h"
+#include "core/host/host.h"
 #include "core/model/model.h"
 
 enum { JUDGE_NOT_SEEN = INT_MIN };
@@ -86,6 +87,12 @@ void judge_elsewhere(struct judge_machine *m, uint32_t release, const struct arc
 /* Do the same for a machine whose limits refuse nothing. */
 void judge_unlimited(struct judge_machine *m, uint32_t release, const struct arch *arch,
 		     const struct names *names, const uint8_t *attr, size_t len);
+
+/*
+ * Judge an attempt on this machine, for a caller with the rights of this process.  Its descriptors,
+ * and strings in its memory, are not known here.
+ */
+void judge_here(const struct attempt *a, struct host *host, struct judgement *out);
 
 /* Judge an attempt of the model, which failed with that error, on the machine of a dump. */
 void judge_attempt(const struct attempt *a, uint32_t release, const struct arch *arch,

@@ -157,9 +157,20 @@ struct rule_group model_group(const struct model *m, const struct call *c)
 	return g;
 }
 
+struct attempt attempt_of(const struct model *m, const struct call *c)
+{
+	struct attempt a = {
+		.tid = c->tid, .error = (int)c->ret, .injected = c->inject.injected,
+		.pid = call_target(c), .cpu = call_int(c, 2), .group_fd = call_int(c, 3),
+		.flags = c->args[4], .group = model_group(m, c), .events = m->nevents,
+	};
+
+	a.attr = call_bytes(c, AT_SYSCALL_ENTER, call_word(c, 0), ATTEMPT_ATTR_MAX, &a.attr_len);
+	return a;
+}
+
 void model_open_failed(struct model *m, struct task *t, const struct call *c)
 {
-	const uint8_t *attr;
 	struct attempt *a;
 
 	if (!m->keep || m->few)
@@ -168,13 +179,8 @@ void model_open_failed(struct model *m, struct task *t, const struct call *c)
 		m->attempts = xrealloc(m->attempts, (m->nattempts ? 2 * m->nattempts : 1) *
 				       sizeof(*a));
 	a = &m->attempts[m->nattempts++];
-	*a = (struct attempt){
-		.tid = c->tid, .error = (int)c->ret, .injected = c->inject.injected,
-		.pid = call_target(c), .cpu = call_int(c, 2), .group_fd = call_int(c, 3),
-		.flags = c->args[4], .group = model_group(m, c), .events = m->nevents,
-	};
-	attr = call_bytes(c, AT_SYSCALL_ENTER, call_word(c, 0), ATTEMPT_ATTR_MAX, &a->attr_len);
-	a->attr = attr_keep(m, attr, a->attr_len);
+	*a = attempt_of(m, c);
+	a->attr = attr_keep(m, a->attr, a->attr_len);
 	a->probed = probed_of(m, c, a->attr, a->attr_len);
 	if (t->info)
 		t->info->failures++;

@@ -409,6 +409,9 @@ uint32_t model_page_size(const struct model *m);
 struct event *model_next_event(const struct model *m, size_t *at);
 void model_on_end(struct model *m, void (*hook)(void *ctx, const struct event *e), void *ctx);
 
+/* Return what an open that failed asked for; its attr is the call's. */
+struct attempt attempt_of(const struct model *m, const struct call *c);
+
 /* Return all events, rings, tasks and attempts ever seen, in their order; requires keep. */
 size_t model_events(const struct model *m, struct event *const **list);
 

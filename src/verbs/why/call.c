@@ -156,23 +156,14 @@ static void judge_there(struct picking *p, struct why_call *to, const struct cal
 {
 	const struct session_facts *f = reader_facts(p->dump);
 	const char *release = f->release;
-	struct judge_machine m;
-	struct judge_case k = {
-		.ask = {
-			.pid = call_target(c), .cpu = call_int(c, 2),
-			.group_fd = call_int(c, 3), .flags = c->args[4], .facts = &m.facts,
-		},
-		.by_anybody = true, .seen = to->error,
-	};
+	struct attempt refused = attempt_of(p->session.model, c);
 	struct judgement j;
 
 	if (!to->error || to->injected)
 		return;
-	k.ask.attr = call_bytes(c, AT_SYSCALL_ENTER, c->args[0], SIZE_MAX, &k.ask.len);
-	judge_elsewhere(&m, release ? release_read(&release) : 0, f->arch,
-			reader_names(p->dump), k.ask.attr, k.ask.len);
-	m.facts.target.group = to->group;
-	judge_open(&k, &j);
+	refused.error = to->error;
+	refused.group = to->group;
+	judge_attempt(&refused, release ? release_read(&release) : 0, f->arch, reader_names(p->dump), &j);
 	to->there = j.rule;
 }
 
