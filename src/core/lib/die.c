@@ -7,15 +7,38 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "core/lib/scan_text.h"
 
 #ifndef LIBPEVTRACE
+/* Break a message at blanks into lines of up to width columns; return its new length. */
+static size_t wrap_message(char *line, size_t n, size_t width)
+{
+	static const char start[] = "\n    ";
+	size_t more = strlen(start) - 1, begin = strlen("pevtrace: "), blank = 0;
+
+	for (size_t i = begin, column = begin; i < n; i++, column++) {
+		if (line[i] == ' ')
+			blank = i;
+		if (column < width || !blank)
+			continue;
+		memmove(line + blank + more, line + blank, n - blank);
+		memcpy(line + blank, start, more + 1);
+		n += more;
+		i = blank + more;
+		column = more;
+		blank = 0;
+	}
+	return n;
+}
+
 /* Use one write, so that the line is not interleaved with the tracee's output. */
 static void vwarn(const char *fmt, va_list ap)
 {
-	char text[2048], line[4 * sizeof(text) + 16];
+	char text[2048], line[5 * sizeof(text) + 64]; /* with \ooo, and breaks of 20 columns or more */
+	struct winsize size;
 	size_t n = 0, len, step;
 
 	vsnprintf(text, sizeof(text), fmt, ap);
@@ -36,6 +59,8 @@ static void vwarn(const char *fmt, va_list ap)
 		memcpy(line + n, text + i, step);
 		n += step;
 	}
+	if (!ioctl(STDERR_FILENO, TIOCGWINSZ, &size) && size.ws_col >= 20)
+		n = wrap_message(line, n, size.ws_col);
 	line[n++] = '\n';
 	if (write(STDERR_FILENO, line, n) < 0)
 		return; /* stderr itself failed */
