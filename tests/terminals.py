@@ -32,6 +32,10 @@ NAME = re.compile(r"^(?:\[pid +\d+\] )?(?:<\.\.\. )?(\w+)(?:\(| resumed>).* = (-
 def names(lines):
 	return [m.groups() for m in map(NAME.match, lines) if m]
 
+def joined(lines):
+	"""The lines, each with what is continued below it."""
+	return re.sub("\n    ", " ", "\n".join(lines)).splitlines()
+
 # Opens of which each differs from the one before in one point.
 OPENS = """
 import ctypes, struct
@@ -53,13 +57,13 @@ def test_width(tmp):
 		lines = terminal_lines(trace + program, columns)
 		why += differ([l for l in lines if len(l) > columns], [], "wider than %d" % columns)
 		whole = names(terminal_lines(trace + ["--width=full"] + program, columns))
-		opens = [[r for n, r in l if n == "perf_event_open"] for l in (names(lines), whole)]
+		opens = [[r for n, r in l if n == "perf_event_open"] for l in (names(joined(lines)), whole)]
 		why += differ(opens[0], opens[1], "results of opens")
 		why += differ(sum("config=" in l for l in lines), sum(n == "perf_event_open" for n, _ in whole),
 			      "opens with their config")
 	for columns in (24, 30, 40, 60, 80, 100):
 		lines = terminal_lines(trace + program, columns)
-		calls = re.sub("\n    ", " ", "\n".join(lines)).splitlines()
+		calls = joined(lines)
 		why += differ([l for l in lines if len(l) > columns], [], "wider than %d" % columns)
 		if columns > 40: # a single member can be longer
 			why += differ([l for l in calls if re.search(r"\w\.\.\.|\.\.\.\w|,\.\.\.", l)], [],
@@ -98,7 +102,8 @@ def test_width(tmp):
 	# of two opens that differ, something that differs is shown
 	run(PEVTRACE, "-o", path, "--width=80", "--engine=ptrace", sys.executable, "-c", OPENS)
 	with open(path) as f:
-		opens = [l.split(" = ")[0].split(" ", 1)[1].strip() for l in f if "perf_event_open(" in l]
+		opens = [l.split(" = ")[0].split(" ", 1)[1].strip() for l in joined(f.read().splitlines())
+			 if "perf_event_open(" in l]
 	why += differ((len(opens), len(set(opens))), (6, 6), "opens that differ: %s" % opens)
 	why += differ([", 0, -1, " in opens[0], ", 0, 0, " in opens[1]], [True, True], "their CPUs: %s" % opens)
 	# the file of a mapping and the name of a task are shown, whatever else is omitted
@@ -129,6 +134,72 @@ def test_width(tmp):
 		why += differ(any(len(l) > 80 for l in whole.splitlines()), True,
 			      "long lines of %s in a pipe" % verb[0])
 	return why
+
+# An open that every kernel refuses, twice, and equal waits for an event, then another one.
+REPEATS = """
+import ctypes, os, select, struct, sys, time
+libc = ctypes.CDLL(None)
+def open_event(flags):
+	attr = struct.pack("IIQQQQQ", 1, 128, 9, 0, 0, 0, 1 << 5).ljust(128, b"\\0")
+	return libc.syscall(%d, attr, 0, -1, -1, flags)
+for flags in 8 | 1 << 20, 8 | 1 << 20, 8:
+	fd = open_event(flags)
+waits = select.poll()
+waits.register(fd, select.POLLIN)
+end, n = time.monotonic() + 2.5, 0
+while time.monotonic() < end:
+	waits.poll(10)
+	n += 1
+waits.register(0, select.POLLIN)
+waits.poll(0)
+with open(sys.argv[1], "w") as f:
+	f.write(str(n))
+""" % {"x86_64": 298}.get(os.uname().machine, 241)
+
+def test_repeats(tmp):
+	"""A refused open ends in its reason; calls equal to the line before are counted, each second at least."""
+	machine.need("events")
+	said, plain = os.path.join(tmp, "said"), os.path.join(tmp, "plain")
+	program = [sys.executable, "-c", REPEATS, said]
+	shown = joined(terminal_lines([PEVTRACE, "--color=never"] + program, 80))
+	refused = [l for l in shown if " = -1 EINVAL" in l]
+	why = differ([l.split(", ")[-1] for l in refused],
+		     ["FD_CLOEXEC|0x100000) = -1 EINVAL /* flags has a bit that the kernel does not know */"], "refused")
+	why += differ(len([l for l in shown if re.match(r"perf_event_open \.\.\. 1 more, \d\.\d\d s$", l)]), 1, "twice")
+	with open(said) as f:
+		waited = int(f.read())
+	waits = [l for l in shown if "poll(" in l]
+	more = [re.match(r"poll \.\.\. (\d+) more, (\d)\.\d\d s$", l) for l in shown]
+	more = [(int(m[1]), int(m[2])) for m in more if m]
+	why += differ((len(waits), len(more) > 2, 1 + sum(n for n, _ in more), max(more)[1] < 2),
+		      (2, True, waited, True), "waits: %s, %s" % (waits, more))
+	# a file has each call, whole, and no reasons
+	run(PEVTRACE, "-o", plain, *program)
+	with open(said) as f, open(plain) as g:
+		calls, text = int(f.read()), g.read()
+	why += differ((len(re.findall(r"poll\(.*\) = ", text)), text.count(" = -1 EINVAL (Invalid argument)\n"),
+		       "/* flags" in text, " more, " in text), (calls + 1, 2, False, False), "a file")
+	return why
+
+def test_messages():
+	"""Messages are broken at blanks on a terminal, and nowhere else."""
+	argv = [PEVTRACE, "-a", "--engine=ptrace", "true"]
+	whole = run(*argv).stderr.decode()
+	why = differ((whole.count("\n"), len(whole) > 70), (1, True), "a pipe: %r" % whole)
+	for columns in (30, 40, 60):
+		lines = terminal_lines(argv, columns)
+		why += differ((max(len(l) for l in lines) <= columns, [l[:4] for l in lines[1:]], " ".join("\n".join(lines).split())),
+			      (True, ["    "] * (len(lines) - 1), whole.strip()), "%d columns: %s" % (columns, lines))
+	return why
+
+def test_samples():
+	"""A sample has its instruction pointer and the name of the function at 80 columns."""
+	machine.need("events")
+	loop = "i=0; while [ $i -lt 60000 ]; do i=$((i + 1)); done"
+	argv = [PEVTRACE, "open", "-q", "--color=never", "--symbols", "-e", "cpu-clock:u,sample_freq=2000", "--mmap", "16", "sh", "-c"]
+	samples = [l for l in joined(terminal_lines(argv + [loop], 80)) if "{type=SAMPLE" in l]
+	return differ((len(samples) > 0, [l for l in samples if not re.search(r"\bip=0x\w+( /\* .* \*/)?[,}]", l)],
+		       any(re.search(r"ip=0x\w+ /\* \w+", l) for l in samples)), (True, [], True), "samples: %s" % samples[:3])
 
 def test_narrow():
 	"""At 60 columns help is filled to them, and the column of attrs leaves room for these."""
@@ -357,6 +428,9 @@ def main():
 	with tempfile.TemporaryDirectory() as tmp:
 		for name, test in (("lines fit a terminal, and only that", test_width),
 				   ("narrow terminals", lambda _: test_narrow()),
+				   ("refused opens end in their reason, equal calls are counted", test_repeats),
+				   ("messages are broken at blanks", lambda _: test_messages()),
+				   ("records have ip and symbol at 80 columns", lambda _: test_samples()),
 				   ("long output goes through a pager", test_pager),
 				   ("the pager and what is typed", test_pager_input),
 				   ("the pager outlives signals", test_pager_signals),

@@ -97,20 +97,9 @@ void prose_quoted(struct prose *p, const char *hostile)
 	text_quoted(&p->text, hostile, strlen(hostile), 200, false, HEX_NEVER);
 }
 
-/* "Id of the event" becomes "id of the event"; "TLB" and "BPF program" are kept. */
 void prose_meaning(struct prose *p, const char *meaning)
 {
-	size_t n = strcspn(meaning, " ,;:");
-	bool name = false;
-
-	for (size_t i = 1; i < n; i++)
-		name |= isupper((unsigned char)meaning[i]) || meaning[i] == '_' ||
-			isdigit((unsigned char)meaning[i]);
-	if (!name && *meaning) {
-		buf_addc(&p->text, (char)tolower((unsigned char)*meaning));
-		meaning++;
-	}
-	buf_adds(&p->text, meaning);
+	text_meaning(&p->text, meaning);
 }
 
 void prose_count(struct prose *p, uint64_t n, const char *one, const char *more)

@@ -424,6 +424,7 @@ static int trace_run_verb(void *state, const struct verb_args *args)
 	}
 	mounts_warn();
 	machine_live(&r->machine, o->symbols || o->stacks);
+	o->text.host = r->machine.host;
 	injections_begin(o->inject, r->machine.host);
 	plan_live(r);
 	begun = written = views_start_here(&r->views, &l->session, o, &r->machine.names);

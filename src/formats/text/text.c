@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "formats/text/text.h"
 
+#include <ctype.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -103,6 +104,19 @@ void text_escaped(struct buf *out, const char *text)
 		else
 			buf_addc(out, (char)c);
 	}
+}
+
+void text_meaning(struct buf *out, const char *meaning)
+{
+	size_t n = strcspn(meaning, " ,;:");
+	bool name = false;
+
+	for (size_t i = 1; i < n; i++)
+		name |= isupper((unsigned char)meaning[i]) || meaning[i] == '_' ||
+			isdigit((unsigned char)meaning[i]);
+	if (!name && *meaning)
+		buf_addc(out, (char)tolower((unsigned char)*meaning++));
+	buf_adds(out, meaning);
 }
 
 /* Append what precedes a value: a comma, and the key where keys are written. */

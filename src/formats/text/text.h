@@ -53,5 +53,8 @@ void text_colored(struct buf *out, bool color, enum text_color c, const char *te
 void text_quoted(struct buf *out, const char *bytes, size_t len, size_t max, bool cut,
 		 enum text_hex hex);
 
+/* Append a meaning: "Id of the event" as "id of the event"; "TLB" and "BPF program" are kept. */
+void text_meaning(struct buf *out, const char *meaning);
+
 /* Append text with control bytes and comment ends escaped. */
 void text_escaped(struct buf *out, const char *text);

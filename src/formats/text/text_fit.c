@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,19 +91,18 @@ void text_wrap(struct buf *text, size_t width)
 enum {
 	DEPTH = 16,
 	PIECES = 512,
-	PIECE = 32,	/* columns of a long piece; of a line far too long, several are omitted */
 	PREFIXES = 64,	/* those of the constants of a mask, and what colours have beside columns */
 	HANG = 4,	/* before what does not fit on a line even so */
+	MAX_SLACK = 3,
+	GLUE = 1,	/* stands for a blank at which a line is not broken; no line has it */
 };
 
-/*
- * What a piece tells, from least to most.  The first argument has the members of an attr: it
- * goes last, and before it its config, and the names in records.
- */
+/* What a piece tells, from least to most. */
 enum weight {
 	TELLS_SIZE, TELLS_ERROR_TEXT, TELLS_USUAL, TELLS_ARGUMENT, TELLS_SET, TELLS_MEMBER,
-	TELLS_OTHER,	/* what differs: a pid or CPU from the open before, what a call returned */
-	TELLS_COMMENT, TELLS_CONFIG, TELLS_FIRST,
+	TELLS_OTHER,	/* what differs from the open before, what a call returned */
+	TELLS_COMMENT,
+	TELLS_KEPT,	/* never omitted */
 };
 
 /* A part of the line that may be omitted. */
@@ -115,15 +115,15 @@ struct piece {
 };
 
 struct fit {
+	const struct fit_line *about;
 	char *text;
-	const char *usual;
 	const char *result;	/* of the call, in text, or its end */
-	size_t other;		/* arguments of an open up to the last one that is not usual */
 	struct piece pieces[PIECES];	/* by their beginning */
 	size_t n;
+	size_t slack;		/* columns for a second digit of the descriptors and the CPU */
 	unsigned int lists;
 	bool opens;		/* a line of perf_event_open */
-	bool compact;		/* no dots for arguments behind a list that ends with dots */
+	bool two;		/* an open that has no room on one line */
 };
 
 size_t text_columns(const char *line)
@@ -155,11 +155,13 @@ static const char *skip_atom(const char *p)
 	return *end ? end + 1 : end;
 }
 
-/* Return whether the line from before has the same member. */
+/* Return whether the open from before has the same member. */
 static bool is_usual(const struct fit *f, const char *from, size_t len)
 {
-	for (const char *p = f->usual; (p = memmem(p, strlen(p), from, len)); p++)
-		if (p > f->usual && strchr("{ ", p[-1]) && strchr(",}", p[len]))
+	const char *p = f->about->usual ? f->about->usual : "";
+
+	for (; (p = memmem(p, strlen(p), from, len)); p++)
+		if (p > f->about->usual && strchr("{ ", p[-1]) && strchr(",}", p[len]))
 			return true;
 	return false;
 }
@@ -174,35 +176,18 @@ static const char *arguments_of(const char *line)
 	return p ? p + strlen("}, ") : NULL;
 }
 
-static size_t argument_len(const char *p)
-{
-	size_t n = 0;
-
-	while (p[n] && !strchr(",)", p[n]))
-		n += (size_t)(skip_atom(p + n) - (p + n));
-	return n;
-}
-
-/* Return how many of pid, cpu and group_fd are shown up to the last that is not usual. */
-static size_t count_other(const struct fit *f)
-{
-	const char *p = arguments_of(f->text), *usual = arguments_of(f->usual);
-	size_t other = usual ? 0 : 2;
-
-	for (size_t i = 1; p && usual && i <= 3; i++) {
-		size_t len = argument_len(p), known = argument_len(usual);
-
-		if (len != known || memcmp(p, usual, len))
-			other = i;
-		p += len + strspn(p + len, ", ");
-		usual += known + strspn(usual + known, ", ");
-	}
-	return other;
-}
-
 static bool is_member(const char *from, size_t key, const char *name)
 {
 	return strlen(name) == key && !memcmp(from, name, key);
+}
+
+/* Return whether a member or argument is among those to which the reason of a refusal applies. */
+static bool is_guilty(const struct fit *f, const char *from, size_t len)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "%.*s", (int)len, from);
+	return f->about->rule && rules_place(f->about->rule, name) >= 0;
 }
 
 /* Return whether the config of an attr tells its type: a name of the kernel's, a tracepoint. */
@@ -215,30 +200,62 @@ static bool type_is_told(const struct fit *f, const char *from, size_t len)
 		memmem(from, len, "PERF_TYPE_TRACEPOINT", 20));
 }
 
-/* argument: its place among the arguments of a call, from 1; 0: it is a member. */
-static enum weight weight_of(const struct fit *f, const char *from, const char *to,
-			     size_t argument, bool first)
+/* i: its place in a list without keys, from 1; a: the argument there, or NULL. */
+static enum weight weigh_argument(const struct fit *f, const char *from, size_t len, size_t i,
+				  const struct arg_desc *a)
 {
-	size_t len = (size_t)(to - from), key = strcspn(from, "=");
+	bool first = i == 1 || memchr(from, '{', len);
 
-	if (argument && (first || memchr(from, '{', len)))
-		return TELLS_FIRST;
-	if (argument)
-		return f->opens && argument - 1 <= f->other ? TELLS_OTHER : TELLS_ARGUMENT;
+	if (a && is_guilty(f, a->name, strlen(a->name)))
+		return TELLS_KEPT;
+	switch (a ? a->kind : ARG_UINT) {
+	case ARG_FD:
+	case ARG_EVENT_PID:
+	case ARG_CPU:
+		return TELLS_KEPT;
+	case ARG_GROUP_FD:
+		return is_member(from, len, "-1") ? TELLS_ARGUMENT : TELLS_OTHER;
+	case ARG_ADDR: /* that of mmap tells less than its descriptor */
+		return i == 1 && f->about->desc->nargs < CALL_MAX_ARGS ? TELLS_KEPT : TELLS_SIZE;
+	case ARG_FLAGS:
+	case ARG_FLAGS32:
+		return i == 1 ? TELLS_KEPT : TELLS_SIZE;
+	default:
+		return first || len <= strlen("...") ? TELLS_KEPT : TELLS_ARGUMENT;
+	}
+}
+
+/* Return whether a member is kept: what an event counts, or what a record says and of whom. */
+static bool member_is_kept(const struct fit *f, const char *from, size_t len, size_t key)
+{
+	const char *value = from + key + 1;
+
+	if (*value == '"' || *value == '\033') /* the file of a mapping, the name of a task */
+		return true;
+	if (is_member(from, key, "type"))
+		return f->opens || memmem(from, len, "PERF_RECORD_", 12);
+	return is_member(from, key, "sample_period") || is_member(from, key, "sample_freq") ||
+	       !strncmp(from, "config", 6) || !strncmp(from, "bp_", 3) ||
+	       is_member(from, key, "bpf_type") || is_member(from, key, f->about->desc ? "fd" : "ip");
+}
+
+static enum weight weigh_member(const struct fit *f, const char *from, size_t len, bool first)
+{
+	size_t key = strcspn(from, "=");
+
 	if (key >= len)
 		return from > f->result ? TELLS_OTHER : TELLS_MEMBER;
-	if (is_member(from, key, "config") || is_member(from, key, "bpf_type"))
-		return TELLS_CONFIG;
-	if (is_member(from, key, "type") && memmem(from, len, "PERF_RECORD_", 12))
-		return TELLS_CONFIG;
+	if (is_member(from, key, "type") && type_is_told(f, from, len))
+		return TELLS_USUAL;
+	if (is_guilty(f, from, key))
+		return TELLS_KEPT;
 	if (is_member(from, key, "size") || is_member(from, key, "misc") ||
 	    (!first && !strncmp(from + key, "=0", len - key)))
 		return TELLS_SIZE;
-	if (is_usual(f, from, len) || !strncmp(from, "events=POLL", 11) ||
-	    (is_member(from, key, "type") && type_is_told(f, from, len)))
+	if (member_is_kept(f, from, len, key))
+		return TELLS_KEPT;
+	if (is_usual(f, from, len) || !strncmp(from, "events=POLL", 11))
 		return TELLS_USUAL;
-	if (from[key + 1] == '"') /* the file of a mapping, the name of a task */
-		return TELLS_CONFIG;
 	if (f->opens && (is_member(from, key, "exclude_kernel") || is_member(from, key, "exclude_user")))
 		return TELLS_OTHER;
 	/* a bit of an attr, or a structure in one, such as sample_id */
@@ -265,14 +282,47 @@ static int by_beginning(const void *a, const void *b)
 /* Add a comment or text in parentheses, with the blank before it and what colours it. */
 static void add_aside(struct fit *f, const char *p, const char *end, enum weight weight)
 {
+	static const char plain[] = "\033[0m";
 	const char *from = p;
 
 	if (from > f->text && from[-1] == 'm')
 		while (from > f->text && *from != '\033')
 			from--;
+	if (*from == '\033' && !strncmp(end, plain, strlen(plain)))
+		end += strlen(plain);
 	if (from > f->text && from[-1] == ' ')
 		p = from - 1;
 	fit_add(f, &(struct piece){ .from = p, .to = end, .weight = weight });
+}
+
+/*
+ * Keep the first member that the open before has not, if nothing that is kept anyway differs, so
+ * that opens which differ look different.
+ */
+static void keep_difference(struct fit *f)
+{
+	const char *end = f->opens ? arguments_of(f->text) : NULL;
+	struct piece *first = NULL;
+
+	for (struct piece *p = f->pieces; p < f->pieces + f->n && end && p->to < end; p++) {
+		size_t len = (size_t)(p->to - p->from);
+
+		if (!p->keyed || is_usual(f, p->from, len))
+			continue;
+		if (p->weight == TELLS_KEPT)
+			return;
+		if (p->weight >= TELLS_SET && (!first || p->weight > first->weight))
+			first = p;
+	}
+	if (first && f->about->usual)
+		first->weight = TELLS_KEPT;
+}
+
+/* Note where twins of a line may have a second digit: in a descriptor, or the CPU of an open. */
+static void count_slack(struct fit *f, const char *number)
+{
+	f->slack += f->slack < MAX_SLACK && isdigit((unsigned char)*number) &&
+		    !isdigit((unsigned char)number[1]);
 }
 
 /* Find the elements of all lists, and what follows a result in parentheses or comments. */
@@ -282,7 +332,7 @@ static void cut(struct fit *f)
 		const char *from;	/* of the current element */
 		unsigned int list;
 		size_t n;		/* its place, from 1 */
-		bool keyed;
+		bool keyed, call;	/* call: the arguments of the call */
 	} open[DEPTH];
 	size_t depth = 0;
 	const char *p = f->text, *error = strstr(p, "-1 E"), *end;
@@ -290,7 +340,7 @@ static void cut(struct fit *f)
 	for (; *p; p = end) {
 		end = skip_atom(p);
 		if (!depth && !strncmp(p, "/*", 2) && p > f->text) {
-			add_aside(f, p, end, TELLS_COMMENT);
+			add_aside(f, p, end, f->opens ? TELLS_KEPT : TELLS_COMMENT);
 		} else if (f->opens && depth == 1 && !strncmp(p, "/*", 2)) {
 			add_aside(f, p, end, TELLS_ARGUMENT); /* what a number means: any CPU */
 		} else if (depth && !strncmp(p, "/* ignored", 10)) {
@@ -302,14 +352,22 @@ static void cut(struct fit *f)
 			open[depth].from = end;
 			open[depth].list = ++f->lists;
 			open[depth].keyed = *p == '{';
+			open[depth].call = !depth && *p == '(' && f->about->desc &&
+					   p > f->text && p < f->result && p[-1] != ' ';
 			open[depth++].n = 1;
 		} else if (depth && (strchr(")}]", *p) || !strncmp(p, ", ", 2))) {
 			const char *from = open[depth - 1].from;
+			size_t i = depth == 1 && !open[0].keyed ? open[0].n : 0;
+			bool first = open[depth - 1].n == 1;
+			const struct arg_desc *a = open[0].call && i && i <= f->about->desc->nargs ?
+						   &f->about->desc->args[i - 1] : NULL;
 
+			if (a && (a->kind == ARG_CPU || a->kind == ARG_FD))
+				count_slack(f, from);
 			fit_add(f, &(struct piece){
 				.from = from, .to = p, .list = open[depth - 1].list,
-				.weight = weight_of(f, from, p, depth == 1 && !open[0].keyed ?
-						    open[0].n : 0, open[depth - 1].n == 1),
+				.weight = i ? weigh_argument(f, from, (size_t)(p - from), i, a) :
+					  weigh_member(f, from, (size_t)(p - from), first),
 				.keyed = open[depth - 1].keyed,
 			});
 			open[depth - 1].n++;
@@ -392,8 +450,6 @@ static void append_part(const struct fit *f, const char *from, const char *end, 
 
 static void render(const struct fit *f, struct buf *out)
 {
-	static const char marked[] = "...}, ";
-	size_t len = strlen(marked);
 	const char *at = f->text;
 
 	buf_reset(out);
@@ -409,67 +465,45 @@ static void render(const struct fit *f, struct buf *out)
 			continue;
 		for (; next && next->omitted; next = next_of_list(f, next))
 			at = next->to;
-		/* dots at the end of a list before an omitted argument may speak for it */
-		if (f->compact && out->len > len && *at == ')' &&
-		    !memcmp(out->data + out->len - len, marked, len)) {
-			out->len -= strlen(", ");
-			out->data[out->len] = '\0';
-		} else {
-			add_dots(out);
-		}
+		add_dots(out);
 	}
 	append_part(f, at, at + strlen(at), out);
 }
 
-/* Omit up to n pieces, least telling first, the last of several; return false if none is left. */
-static bool omit_some(struct fit *f, size_t n)
+/*
+ * Return the columns of the first line: of an open with two, these are the attr, or all before the
+ * result if what follows the attr has no room in the second, behind HANG columns.
+ */
+static size_t first_columns(const struct fit *f, struct buf *out, size_t width)
 {
-	struct piece *least = NULL;
-	bool some = false;
+	const char *args = f->two ? arguments_of(buf_str(out)) : NULL;
+	const char *end = args && text_columns(args) + HANG > width ? strstr(args, ") = ") : NULL;
+	size_t columns = text_columns(buf_str(out));
 
-	for (; n; n--, least = NULL) {
-		for (size_t i = 0; i < f->n; i++) {
-			struct piece *p = &f->pieces[i];
-
-			if (!p->omitted && p->weight < TELLS_CONFIG &&
-			    (!least || p->weight <= least->weight))
-				least = p;
-		}
-		if (!least)
-			break;
-		least->omitted = some = true;
-	}
-	return some;
+	return args ? columns - text_columns(end ? end + 1 : args) : columns + f->slack;
 }
 
-/* Return whether it is an argument behind an omitted one: alone it would tell little. */
-static bool is_behind_dots(const struct fit *f, const struct piece *p)
-{
-	for (const struct piece *q = p; !p->keyed && p->list && q-- > f->pieces;)
-		if (q->list == p->list)
-			return q->omitted;
-	return false;
-}
-
-/* Take back what still has room, what tells most first. */
+/*
+ * Take back what has room, what tells most first.  Of an open it is what differs from the open
+ * before, so that opens which differ in their config or CPU alone look alike.
+ */
 static void fill(struct fit *f, size_t width, struct buf *out)
 {
-	size_t room = width - text_columns(buf_str(out));
+	enum weight least = f->opens ? TELLS_SET : TELLS_ERROR_TEXT;
+	size_t room = width - first_columns(f, out, width);
 
-	for (enum weight w = TELLS_FIRST; w > TELLS_SIZE; w--) {
-		for (size_t i = 0; i < f->n; i++) {
-			struct piece *p = &f->pieces[i];
+	for (enum weight w = TELLS_COMMENT; w >= least; w--) {
+		for (struct piece *p = f->pieces; p < f->pieces + f->n; p++) {
+			size_t len = (size_t)(p->to - p->from);
 
-			/* a structure without its members tells nothing */
-			if (!p->omitted || p->weight != w || is_behind_dots(f, p) ||
-			    (size_t)(p->to - p->from) > room + PREFIXES ||
-			    memchr(p->from, '{', (size_t)(p->to - p->from)))
+			/* a structure without its members tells nothing, but that a list has it */
+			if (!p->omitted || p->weight != w || len > room + PREFIXES ||
+			    (p->keyed && memchr(p->from, '{', len)))
 				continue;
 			p->omitted = false;
 			render(f, out);
-			p->omitted = text_columns(buf_str(out)) > width;
-			if (!p->omitted)
-				room = width - text_columns(buf_str(out));
+			p->omitted = first_columns(f, out, width) > width;
+			room = p->omitted ? room : width - first_columns(f, out, width);
 		}
 	}
 	render(f, out);
@@ -493,28 +527,46 @@ static void cut_at(const char *line, size_t len, size_t width, struct buf *out)
 	free(text);
 }
 
-/*
- * Break the line between members and arguments, but not in a result or in short comments, whose
- * blanks are replaced meanwhile; cut only what has no place for a break.
- */
-static void fold(struct buf *line, size_t width)
+/* Replace the blanks of a text of up to that many columns, so that it is not broken. */
+static void glue(char *from, const char *end, size_t columns)
 {
-	static const char kept = '\001';	/* which no line has */
+	char *text = xstrndup(from, (size_t)(end - from));
+
+	for (; text_columns(text) <= columns && from < end; from++)
+		*from = *from == ' ' ? GLUE : *from;
+	free(text);
+}
+
+/*
+ * Break the line between members and arguments, but not in a result, in short comments, and where
+ * possible in what follows an attr; cut only what has no place for a break.
+ */
+static void fold(const struct fit *f, struct buf *line, size_t width)
+{
+	const char *args = f->opens ? arguments_of(buf_str(line)) : NULL, *end;
+	const char *result = strstr(buf_str(line), ") = ");
 	struct buf folded = { 0 };
-	const char *end;
 
 	for (char *p = line->data; p && *p; p = line->data + (end - line->data)) {
-		bool result = !strncmp(p, ") = ", 4);
+		end = skip_atom(p);
+		if (!strncmp(p, "/*", 2) && end > p + strlen("/* */")) {
+			glue(p + (end - p) - 3, end, 3); /* no line begins with the end of a comment */
+			glue(p, end, width - HANG);
+		} else if (p == args) {
+			glue(p, p + strlen(p), width - HANG);
+			glue(p, result > p ? result : end, width - HANG);
+		} else if (p == result) {
+			char *error = strchr(p + 4, ' '); /* "= -1 EINVAL" stays whole */
 
-		end = result ? p + strlen(p) : skip_atom(p);
-		if ((!result && strncmp(p, "/*", 2)) || (size_t)(end - p) > width - HANG)
-			continue;
-		for (p += result ? 2 : 0; p < end; p++)
-			*p = *p == ' ' ? kept : *p;
+			glue(p + 2, p + strlen(p), width - HANG);
+			p[3] = GLUE;
+			if (error)
+				*error = GLUE;
+		}
 	}
 	text_fill(&folded, buf_str(line), line->len, 0, HANG, width);
 	for (size_t i = 0; i < folded.len; i++)
-		folded.data[i] = folded.data[i] == kept ? ' ' : folded.data[i];
+		folded.data[i] = folded.data[i] == GLUE ? ' ' : folded.data[i];
 	buf_reset(line);
 	for (const char *p = buf_str(&folded); ; p = end + 1) {
 		end = p + strcspn(p, "\n");
@@ -526,37 +578,33 @@ static void fold(struct buf *line, size_t width)
 	buf_free(&folded);
 }
 
-void text_fit(struct buf *line, const char *usual, size_t width)
+void text_fit(struct buf *line, const struct fit_line *about, size_t width)
 {
-	struct buf out = { 0 };
-	size_t columns;
+	size_t columns = text_columns(buf_str(line));
 	struct fit *f;
 
-	if (text_columns(buf_str(line)) <= width)
+	if (columns + (about->desc ? MAX_SLACK : 0) <= width)
 		return;
 	f = xcalloc(1, sizeof(*f));
+	f->about = about;
 	f->text = xstrdup(buf_str(line));
-	f->usual = usual;
-	f->opens = strstr(f->text, "perf_event_open"); /* a colour may follow it */
-	f->other = f->opens ? count_other(f) : 0;
+	f->opens = about->desc && about->desc->id == CALL_PERF_EVENT_OPEN;
 	f->result = strstr(f->text, ") = ");
 	f->result = f->result ? f->result : f->text + strlen(f->text);
+	if (f->opens && *f->result)
+		count_slack(f, f->result + strlen(") = "));
 	cut(f);
-	do {
-		render(f, &out);
-		columns = text_columns(buf_str(&out));
-	} while (columns > width && omit_some(f, 1 + (columns - width) / PIECE));
-	if (text_columns(buf_str(&out)) > width) {
-		f->compact = true;
-		render(f, &out);
+	if (columns + f->slack > width) {
+		keep_difference(f);
+		for (size_t i = 0; i < f->n; i++)
+			f->pieces[i].omitted = f->pieces[i].weight < TELLS_KEPT;
+		render(f, line);
+		f->two = f->opens && first_columns(f, line, width) > width;
+		if (first_columns(f, line, width) <= width)
+			fill(f, width, line);
+		if (text_columns(buf_str(line)) > width)
+			fold(f, line, width);
 	}
-	if (text_columns(buf_str(&out)) > width)
-		fold(&out, width);
-	else
-		fill(f, width, &out);
-	buf_reset(line);
-	buf_add(line, buf_str(&out), out.len);
-	buf_free(&out);
 	free(f->text);
 	free(f);
 }

@@ -4,6 +4,8 @@
 
 #include <stddef.h>
 
+#include "core/abi/call.h"
+#include "core/abi/rules.h"
 #include "core/lib/buf.h"
 
 /*
@@ -19,13 +21,21 @@ void text_fill(struct buf *out, const char *text, size_t len, size_t column, siz
  */
 void text_wrap(struct buf *text, size_t width);
 
+/* What is known of a line that is shortened; texts may be NULL. */
+struct fit_line {
+	const struct call_desc *desc;	/* of a call; NULL: it is none, or of attrs */
+	/* an open: the arguments of the last one with another attr, whose members tell less here */
+	const char *usual;
+	const struct rule_desc *rule;	/* that refused an open: its members are guilty */
+};
+
 /*
  * Shorten a line to at most width columns: omit the prefixes of constants (PERF_COUNT_HW_), then
  * members, arguments and comments, those first that tell the least, and put "..." in their place.
- * If that is not enough, break the line.  usual: a line of the same kind from before, whose members
- * tell less when they come again, or "".
+ * Of an open, what is guilty, type and config, period, pid and cpu are kept, if need be on two
+ * lines, and opens that differ in these alone look alike.  If that is not enough, break the line.
  */
-void text_fit(struct buf *line, const char *usual, size_t width);
+void text_fit(struct buf *line, const struct fit_line *about, size_t width);
 
 /* Return the columns of a line, in which colours have none. */
 size_t text_columns(const char *line);

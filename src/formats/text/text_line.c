@@ -23,7 +23,8 @@ void text_add_time(struct buf *out, uint64_t ns, int width, unsigned int digits)
 	add_fraction(out, ns % NS, digits);
 }
 
-void text_start_line(struct text_view *v, pid_t tid, uint64_t ns)
+/* Begin v->line. */
+static void add_prefix(struct text_view *v, pid_t tid, uint64_t ns)
 {
 	const char *comm = map_get(&v->comms, (uint64_t)tid);
 	uint64_t real = ns + (uint64_t)v->real_offset;
@@ -62,6 +63,27 @@ void text_start_line(struct text_view *v, pid_t tid, uint64_t ns)
 	}
 }
 
+void text_start_line(struct text_view *v, pid_t tid, uint64_t ns)
+{
+	text_tell_run(v, UINT64_MAX);
+	buf_reset(&v->run.key);
+	add_prefix(v, tid, ns);
+}
+
+void text_tell_run(struct text_view *v, uint64_t ns)
+{
+	size_t more = v->run.more;
+
+	if (!more || ns < v->run.first_ns + NS)
+		return;
+	v->run.more = 0;
+	add_prefix(v, v->run.tid, v->run.first_ns);
+	buf_addf(&v->line, "%s ... %zu more, ", v->run.name, more);
+	text_add_time(&v->line, v->run.last_ns - v->run.first_ns, 0, 2);
+	buf_adds(&v->line, " s");
+	text_end_line(v, v->run.tid, NULL);
+}
+
 void text_start_call(struct text_view *v, const struct pending *p, uint64_t ns)
 {
 	text_start_line(v, p->in.tid, ns);
@@ -85,8 +107,12 @@ void text_align_result(struct text_view *v)
  * Shorten the line, or what of it is not yet written, to the width that the options ask for.  A
  * part leaves a third of it for the result, or for the word that it is unfinished.
  */
-static void fit_line(struct text_view *v, bool part)
+static void fit_line(struct text_view *v, const struct pending *p, bool part)
 {
+	const struct fit_line about = {
+		.desc = p ? p->desc : NULL, .usual = v->usual.len ? buf_str(&v->usual) : NULL,
+		.rule = v->rule,
+	};
 	size_t width = text_width(v), last = width / 3;
 
 	if (part)
@@ -94,16 +120,20 @@ static void fit_line(struct text_view *v, bool part)
 	else if (v->written)
 		width = width > v->written + last ? width - v->written : last;
 	if (width)
-		text_fit(&v->line, buf_str(&v->usual), width);
+		text_fit(&v->line, &about, width);
+	v->rule = NULL;
 }
 
 void text_write_partial(struct text_view *v, struct pending *p)
 {
+	const char *row;
+
 	text_start_call(v, p, p->in.enter_ns);
 	buf_adds(&v->line, buf_str(&p->args));
-	fit_line(v, true);
+	fit_line(v, p, true);
 	output_write(v->out, p->in.tid, buf_str(&v->line), v->line.len);
-	v->written = text_columns(buf_str(&v->line));
+	row = strrchr(buf_str(&v->line), '\n');
+	v->written = text_columns(row ? row + 1 : buf_str(&v->line));
 	v->partial = p;
 }
 
@@ -123,10 +153,10 @@ void text_close_partial(struct text_view *v)
 	output_write(v->out, p->in.tid, buf_str(&v->extra), v->extra.len);
 }
 
-void text_end_line(struct text_view *v, pid_t tid)
+void text_end_line(struct text_view *v, pid_t tid, const struct pending *p)
 {
 	text_close_partial(v);
-	fit_line(v, false);
+	fit_line(v, p, false);
 	buf_addc(&v->line, '\n');
 	output_write(v->out, tid, buf_str(&v->line), v->line.len);
 	v->written = 0;
@@ -146,7 +176,7 @@ static void text_write_split(void *ctx, struct inflight *in)
 	if (p->any && p->desc->in_args < p->desc->nargs)
 		buf_addc(&v->line, ',');
 	buf_adds(&v->line, " <unfinished ...>");
-	text_end_line(v, in->tid);
+	text_end_line(v, in->tid, p);
 }
 
 void text_split_older(struct text_view *v, uint64_t ns, pid_t tid)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "formats/text/text_view.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include "core/abi/layout.h"
 #include "core/abi/siginfo.h"
 #include "core/abi/strings.h"
+#include "core/judge/judge.h"
 #include "core/lib/die.h"
 #include "core/lib/scan_text.h"
 #include "formats/text/text_fit.h"
@@ -114,6 +116,7 @@ static void text_free(struct view *view)
 	struct map_slot *slot;
 	size_t at = 0;
 
+	text_tell_run(v, UINT64_MAX);
 	while ((slot = map_next(&v->pending.by_tid, &at)))
 		pending_free(slot->value);
 	while (v->spare) {
@@ -126,8 +129,10 @@ static void text_free(struct view *view)
 	map_free_values(&v->comms);
 	buf_free(&v->line);
 	buf_free(&v->extra);
+	buf_free(&v->attr);
 	buf_free(&v->usual);
-	buf_free(&v->whole);
+	buf_free(&v->run.key);
+	buf_free(&v->run.next);
 	free(v);
 }
 
@@ -179,6 +184,67 @@ static void text_on_enter(struct view *view, const struct call *c)
 	p->any = call_text_begin(c, v->names, &t);
 }
 
+/* Calls that are equal to that of the last line ------------------------------------------- */
+
+/* Append the words of a text that out does not have behind those bytes yet, without numbers. */
+static void note_words(struct buf *out, const char *text, size_t from)
+{
+	for (size_t n; *text; text += n) {
+		for (n = 0; scan_is_word(text[n]);)
+			n++;
+		if (n && !isdigit((unsigned char)*text) &&
+		    !memmem(buf_str(out) + from, out->len - from, text, n)) {
+			buf_addc(out, ' ');
+			buf_add(out, text, n);
+		}
+		n += !n;
+	}
+}
+
+/* Return the bytes of the arguments that equal calls share: of a wait, not its time. */
+static size_t shared_args(const struct pending *p)
+{
+	const char *args = buf_str(&p->args), *end = strrchr(args, ']');
+
+	return p->desc->class == CLASS_POLL && end ? (size_t)(end - args) : p->args.len;
+}
+
+/* Return whether a call that has begun may be equal to the last line's. */
+static bool run_goes_on(const struct text_view *v, const struct pending *p)
+{
+	size_t n = shared_args(p);
+
+	return v->run.key.len && v->run.tid == p->in.tid && v->run.args == n &&
+	       !memcmp(v->run.key.data, p->args.data, n);
+}
+
+/* Count the call, which has returned, and return true if it is equal to the last line's. */
+static bool text_repeats(struct text_view *v, const struct pending *p, const struct call *c)
+{
+	struct buf *key = &v->run.next;
+	size_t n = shared_args(p);
+	struct text_sink t;
+
+	buf_reset(key);
+	/* new descriptors are what a trace is read for */
+	if (!text_width(v) || p->stack.len || (!c->failed && call_result_kind(c) == RESULT_FD))
+		return false;
+	buf_reset(&v->extra);
+	text_init_sink(v, &t, &v->extra);
+	call_text_rest(c, p->any, v->names, &t);
+	call_text_result(c, v->names, &t);
+	buf_add(key, buf_str(&p->args), n);
+	note_words(key, buf_str(&v->extra), n);
+	if (v->partial == p || p->in.split || !run_goes_on(v, p) ||
+	    strcmp(buf_str(key), buf_str(&v->run.key)))
+		return false;
+	if (!v->run.more++)
+		v->run.first_ns = c->enter_ns;
+	v->run.last_ns = c->exit_ns;
+	text_tell_run(v, c->exit_ns);
+	return true;
+}
+
 /*
  * Show the call in which the target waits, after a pause without output.  The line does not
  * change, but is written before the call returns.
@@ -190,8 +256,10 @@ static void text_on_idle(struct view *view, uint64_t ns)
 
 	while (in != &v->pending.head && in->split)
 		in = in->next;
+	text_tell_run(v, ns);
 	if (!v->partial && !text_must_wait(v) && !v->o->pid_never &&
-	    in != &v->pending.head && ns >= in->enter_ns + IDLE_NS)
+	    in != &v->pending.head && ns >= in->enter_ns + IDLE_NS &&
+	    !run_goes_on(v, (struct pending *)in))
 		text_write_partial(v, (struct pending *)in);
 	output_flush(v->out);
 }
@@ -222,23 +290,51 @@ static void begin_last_line(struct text_view *v, const struct pending *p, uint64
 		buf_adds(&v->line, buf_str(&p->args));
 }
 
+/* Note the attr of an open: one that is like the last one is compared with the one before that. */
+static void note_attr(struct text_view *v, const char *args)
+{
+	const char *end = strrchr(args, '}');
+	struct buf was = v->usual;
+
+	if (!end || (v->attr.len && !strncmp(args, buf_str(&v->attr), v->attr.len)))
+		return;
+	v->usual = v->attr;
+	v->attr = was;
+	buf_reset(&v->attr);
+	buf_add(&v->attr, args, (size_t)(end + 1 - args));
+}
+
 static void text_finish_call(struct text_view *v, struct pending *p)
 {
-	bool keep = text_width(v) && p->desc->id == CALL_PERF_EVENT_OPEN;
-
-	if (keep) {
-		buf_reset(&v->whole);
-		buf_add(&v->whole, buf_str(&v->line), v->line.len);
-	}
-	text_end_line(v, p->in.tid);
-	if (keep) { /* the next open is shortened to what differs */
-		struct buf was = v->usual;
-
-		v->usual = v->whole;
-		v->whole = was;
-	}
+	if (p->desc->id == CALL_PERF_EVENT_OPEN && text_width(v))
+		note_attr(v, buf_str(&p->args));
+	text_end_line(v, p->in.tid, p);
 	if (p->stack.len)
 		output_write(v->out, p->in.tid, buf_str(&p->stack), p->stack.len);
+}
+
+/*
+ * Append why an open was refused, if known: by the rights of pevtrace, which the program mostly
+ * has, or whatever its rights are.
+ */
+static void add_reason(struct text_view *v, const struct call *c, struct sink *sink)
+{
+	struct attempt a = attempt_of(v->o->model, c);
+	struct judgement j = { .sure = false };
+	struct buf note = { 0 };
+
+	if (v->o->host && !a.injected)
+		judge_here(&a, v->o->host, &j);
+	if (!j.sure && !a.injected)
+		judge_attempt(&a, v->o->release, c->arch, v->names, &j);
+	v->rule = j.rule;
+	if (!j.rule)
+		return;
+	buf_adds(&note, j.sure ? "" : "perhaps: ");
+	text_meaning(&note, j.rule->meaning);
+	note.data[strcspn(note.data, ";")] = '\0'; /* a remark follows */
+	sink_note(sink, "reason", note.data);
+	buf_free(&note);
 }
 
 static void text_on_exit(struct view *view, const struct call *c)
@@ -246,22 +342,31 @@ static void text_on_exit(struct view *view, const struct call *c)
 	struct text_view *v = text_self(view);
 	struct pending *p = pending_take(v, c->tid);
 	struct text_sink t;
+	struct buf was;
 
 	if (!p)
 		return;
-	if (text_shows_status(v->o, c)) {
+	if (text_shows_status(v->o, c) && !text_repeats(v, p, c)) {
 		begin_last_line(v, p, c->exit_ns);
 		text_init_sink(v, &t, &v->line);
 		call_text_rest(c, p->any && !p->in.split, v->names, &t);
 		buf_addc(&v->line, ' ');
 		text_align_result(v);
 		call_text_result(c, v->names, &t);
+		if (c->failed && p->desc->id == CALL_PERF_EVENT_OPEN && text_width(v) && v->o->model)
+			add_reason(v, c, &t.sink);
 		if (v->o->duration.shown) {
 			buf_adds(&v->line, " <");
 			text_add_time(&v->line, c->exit_ns - c->start_ns, 0, v->o->duration.digits);
 			buf_addc(&v->line, '>');
 		}
 		text_finish_call(v, p);
+		was = v->run.key;
+		v->run.key = v->run.next;
+		v->run.next = was;
+		v->run.args = shared_args(p);
+		v->run.tid = c->tid;
+		v->run.name = c->desc->name;
 	}
 	pending_done(v, p);
 }
@@ -328,7 +433,7 @@ static void event_line(struct text_view *v, pid_t tid, uint64_t ns, const char *
 	buf_adds(&v->line, "+++ ");
 	text_escaped(&v->line, text);
 	buf_adds(&v->line, " +++");
-	text_end_line(v, tid);
+	text_end_line(v, tid, NULL);
 }
 
 /* Append the members of a structure in braces. */
@@ -376,7 +481,7 @@ static void text_on_described(struct view *view, const struct activity *a)
 	if (e->output)
 		add_labelled_fd(&v->line, ", output to ", e->output);
 	buf_addf(&v->line, ", %s ---", e->enabled ? "enabled" : "disabled");
-	text_end_line(v, k->tid);
+	text_end_line(v, k->tid, NULL);
 }
 
 /* Lines about rings: records, and looks at the first page. */
@@ -403,7 +508,7 @@ static void text_on_record(struct view *view, const struct activity *a)
 	text_init_sink(v, &t, &v->line);
 	text_sink_top(&t, true, NULL);
 	record_emit(r->bytes, r->len, r->format, v->names, &t.sink, r->hooks);
-	text_end_line(v, r->tid);
+	text_end_line(v, r->tid, NULL);
 }
 
 static void text_on_looked(struct view *view, const struct activity *a)
@@ -419,23 +524,23 @@ static void text_on_looked(struct view *view, const struct activity *a)
 	if (l->error && l->error != ESRCH) { /* ESRCH: the task has ended */
 		start_ring_line(v, l->tid, l->ns, l->ring->number);
 		buf_addf(&v->line, "could not be looked into: %s", strerror(l->error));
-		text_end_line(v, l->tid);
+		text_end_line(v, l->tid, NULL);
 	}
 	if (v->o->full && l->page_len) {
 		start_ring_line(v, l->tid, l->ns, l->ring->number);
 		add_struct(v, &page);
-		text_end_line(v, l->tid);
+		text_end_line(v, l->tid, NULL);
 	}
 	if (l->missed) {
 		start_ring_line(v, l->tid, l->ns, l->ring->number);
 		buf_addf(&v->line, "%llu bytes were overwritten before they could be seen",
 			 (unsigned long long)l->missed);
-		text_end_line(v, l->tid);
+		text_end_line(v, l->tid, NULL);
 	}
 	if (l->torn) {
 		start_ring_line(v, l->tid, l->ns, l->ring->number);
 		buf_adds(&v->line, "holds bytes that are no records; skipped");
-		text_end_line(v, l->tid);
+		text_end_line(v, l->tid, NULL);
 	}
 }
 
@@ -455,7 +560,7 @@ static void text_on_signal(struct view *view, const struct activity *a)
 	buf_addf(&v->line, "--- %s ", name);
 	siginfo_emit(&g->info, &t.sink);
 	buf_adds(&v->line, " ---");
-	text_end_line(v, g->tid);
+	text_end_line(v, g->tid, NULL);
 }
 
 static void text_on_comm(struct view *view, const struct activity *a)
@@ -515,6 +620,7 @@ static void text_on_gone(struct view *view, const struct activity *a)
 	struct text_view *v = text_self(view);
 	char text[80];
 
+	text_tell_run(v, UINT64_MAX);
 	if (!g->shown || g->how == END_DETACHED ||
 	    v->o->quiet & (g->how == END_SUPERSEDED ? QUIET_SUPERSEDED : QUIET_EXIT)) {
 		output_done(v->out, g->tid);

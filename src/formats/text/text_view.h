@@ -71,6 +71,10 @@ struct text_options {
 	bool pid_never;		/* -ff: each task has its own file */
 	unsigned int quiet;	/* enum text_quiet */
 	unsigned int status;	/* enum call_status to show */
+	/* for the reasons of refusals, on lines that are shortened; NULL: there are none */
+	const struct model *model;
+	struct host *host;	/* this machine; NULL: another one was traced */
+	uint32_t release;	/* of the kernel of that machine, KVER(); 0: not known */
 };
 
 /*

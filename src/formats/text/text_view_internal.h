@@ -34,7 +34,17 @@ struct text_view {
 	struct pending *partial;	/* its line is written, but for the end */
 	size_t written;			/* columns of that line, while its end is composed */
 	struct buf line, extra;
-	struct buf usual, whole;	/* the line of the last open, and that of the current one */
+	struct buf attr, usual;	/* "name({attr" of the last open, and of the last one that differs */
+	const struct rule_desc *rule; /* that refused the open of the current line, or NULL */
+	struct {	/* calls equal to that of the last line, which are counted instead of shown */
+		struct buf key;		/* its arguments, and words of its result; empty: it is no call */
+		size_t args;		/* bytes of the arguments */
+		pid_t tid;
+		const char *name;
+		size_t more;		/* not told yet */
+		uint64_t first_ns, last_ns; /* when the first of these began, and the last one ended */
+		struct buf next;	/* the key of the call that has returned */
+	} run;
 	struct map comms;		/* tid -> char *, if they are shown */
 };
 
@@ -49,6 +59,9 @@ void text_start_line(struct text_view *v, pid_t tid, uint64_t ns);
 /* The same for a call, with its number if the options ask for it. */
 void text_start_call(struct text_view *v, const struct pending *p, uint64_t ns);
 
+/* Write how many calls were equal to the last line, if the first is a second older than ns. */
+void text_tell_run(struct text_view *v, uint64_t ns);
+
 /* Write the beginning of the line of a call that waits. */
 void text_write_partial(struct text_view *v, struct pending *p);
 
@@ -58,8 +71,8 @@ void text_align_result(struct text_view *v);
 /* Append a time in ns as seconds, these padded to a width, and digits behind the point. */
 void text_add_time(struct buf *out, uint64_t ns, int width, unsigned int digits);
 
-/* Write the line; before it, end a line that waits for its call's return. */
-void text_end_line(struct text_view *v, pid_t tid);
+/* Write the line, of p or no call; before it, end a line that waits for its call's return. */
+void text_end_line(struct text_view *v, pid_t tid, const struct pending *p);
 
 /* Show calls that began before ns as unfinished, tid's own left out. */
 void text_split_older(struct text_view *v, uint64_t ns, pid_t tid);

@@ -57,9 +57,11 @@ static void views_add_text(struct views *v, struct session *s, const struct sess
 	o->text.pid_always = o->output;
 	o->text.comms = o->all;
 	o->text.pid_never = o->separate;
+	o->text.model = s->model;
+	o->text.release = release ? release_read(&release) : 0;
 	if (o->explain) {
 		v->story = story_view_new(s->model, &s->names, f->arch,
-					  release ? release_read(&release) : 0);
+					  o->text.release);
 		session_add_view(s, v->story);
 	} else if (!o->count) {
 		session_add_view(s, text_view_new(&o->text, &s->names, v->text,
@@ -231,6 +233,7 @@ bool views_end(struct views *v, struct session *s)
 bool own_session_start(struct own_session *o)
 {
 	machine_live(&o->machine, o->options.symbols);
+	o->options.text.host = o->machine.host;
 	if (!views_start_here(&o->views, &o->session, &o->options, &o->machine.names)) {
 		machine_close(&o->machine);
 		return false;
