@@ -321,7 +321,8 @@ const char *compare_nearest(const struct conform *c, const char *word, bool memb
 	const struct field *f;
 
 	nearest_start(&s.near, word, strlen(word));
-	s.near.distance = 2;
+	s.near.limit = 2;
+	s.near.close = true;
 	if (member) {
 		for (size_t i = 0; layouts[i]; i++)
 			for (size_t j = 0; j < layouts[i]->n; j++)

@@ -50,15 +50,15 @@ void nearest_start(struct nearest *n, const char *word, size_t len)
 	memcpy(n->word, word, len);
 	n->word[len] = '\0';
 	n->best[0] = '\0';
-	n->any = false;
+	n->any = n->close = false;
 	n->list = NULL;
-	n->distance = 2 + (unsigned int)len / 5; /* candidates must be closer */
+	n->limit = 2 + (unsigned int)len / 5; /* candidates must be closer */
 }
 
 void nearest_start_any(struct nearest *n, const char *word, size_t len)
 {
 	nearest_start(n, word, len);
-	n->distance = 2 * NEAREST_MAX;
+	n->limit = 2 * NEAREST_MAX;
 	n->any = true;
 }
 
@@ -82,23 +82,29 @@ void nearest_start_words(struct nearest *n, struct buf *words)
 
 void nearest_try(struct nearest *n, const char *candidate)
 {
-	size_t len = strlen(candidate), word = strlen(n->word);
+	size_t len = strlen(candidate), word = strlen(n->word), same = 0;
+	bool begins, better;
 	unsigned int d;
-	bool better;
 
 	if (n->list) {
 		n->list(n->ctx, candidate);
 		return;
 	}
-	if (len > NEAREST_MAX || !word || len > word + n->distance ||
-	    word > len + n->distance)
+	while (same < word && plain(n->word[same]) == plain(candidate[same]))
+		same++;
+	/* the word abbreviates it, or ends in another way: fail, failed; samples, sampling */
+	begins = !n->close && same >= 3 && (same == word || (same >= 4 && 3 * same >= 2 * word));
+	if (len > NEAREST_MAX || !word ||
+	    (!begins && (len > word + n->limit || word > len + n->limit)))
 		return;
 	d = nearest_distance(n->word, word, candidate, len);
-	/* of one distance, that with the same case is better: PERF_SAMPLE_IP for PERF_SAMPLE_IPP */
-	better = *n->best && *candidate == *n->word && *n->best != *n->word &&
-		 plain(*n->best) == plain(*n->word);
 	/* a candidate that shares no letters is another word */
-	if (d > n->distance || (d == n->distance && !better) || (d >= word && !n->any))
+	if (!begins && (d >= n->limit || (d >= word && !n->any)))
+		return;
+	d += plain(*n->word) != plain(*candidate);
+	/* of one distance, that with the same case is better: PERF_SAMPLE_IP for PERF_SAMPLE_IPP */
+	better = *candidate == *n->word && *n->best != *n->word;
+	if (*n->best && (d > n->distance || (d == n->distance && !better)))
 		return;
 	n->distance = d;
 	memcpy(n->best, candidate, len + 1);

@@ -12,8 +12,10 @@ enum { NEAREST_MAX = 80 };	/* bytes of a word worth comparing */
 struct nearest {
 	char word[NEAREST_MAX + 1];
 	char best[NEAREST_MAX + 1];	/* "" if no candidate is close enough */
-	unsigned int distance;		/* of best, or the limit */
+	unsigned int limit;		/* of the distance of a candidate */
+	unsigned int distance;		/* of best */
 	bool any;			/* no limit */
+	bool close;			/* also for candidates that begin like the word */
 	void (*list)(void *ctx, const char *candidate); /* of nearest_start_list(), or NULL */
 	void *ctx;
 	char hint[NEAREST_MAX + 20];	/* of nearest_hint() */
@@ -34,7 +36,9 @@ void nearest_start_words(struct nearest *n, struct buf *words);
 
 /*
  * Copy the candidate if it is closer than all before: by the number of letters changed,
- * added, omitted, or swapped with their neighbour.  Case is ignored, and _ equals -.
+ * added, omitted, or swapped with their neighbour, where a first letter counts twice, as it is
+ * rarely wrong.  Candidates that begin like the word may be farther.  Case is ignored, and _
+ * equals -.
  */
 void nearest_try(struct nearest *n, const char *candidate);
 

@@ -8,6 +8,7 @@
 #include "core/lib/nearest.h"
 #include "core/lib/output.h"
 #include "core/lib/pager.h"
+#include "core/lib/scan_text.h"
 
 /* Arguments that are words of strace's ------------------------------------------------ */
 
@@ -210,7 +211,7 @@ static void set_outcome(void *to, const char *arg, const struct verb_option *opt
 	if (s->outcome && s->outcome != opt->key)
 		warn("only the last of -z and -Z takes effect; --status= shows several outcomes");
 	s->outcome = opt->key;
-	selection_status(s, opt->key == 'z' ? "successful" : "failed", opt);
+	s->status = opt->key == 'z' ? STATUS_SUCCESSFUL : STATUS_FAILED;
 }
 
 static void set_stacks(void *to, const char *arg, const struct verb_option *opt)
@@ -260,8 +261,13 @@ void options_set_pids(void *to, const char *arg, const struct verb_option *opt)
 
 	for (word = strtok_r(copy, pid_ends, &save); word;
 	     word = strtok_r(NULL, pid_ends, &save)) {
-		pid_t pid = (pid_t)verb_number(word, opt, 1, 1 << 22);
 		size_t i = 0;
+		pid_t pid;
+
+		if (!scan_is_digit(*word))
+			die("%s requires a PID, not '%s'; pidof(1) finds those of a name",
+			    opt->typed, word);
+		pid = (pid_t)verb_number(word, opt, 1, 1 << 22);
 
 		/* a process may be named several times */
 		while (i < o->npids && o->pids[i] != pid)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/abi/strings.h"
+#include "core/host/event_words.h"
 #include "core/lib/buf.h"
 #include "core/lib/die.h"
 #include "core/lib/nearest.h"
@@ -15,17 +16,11 @@
 #include "engine/ptrace/nr.h"
 #include "formats/text/text_view.h"
 
-static const struct {
-	const char *name;
-	unsigned int status;
-} statuses[] = {
-	{ "successful", STATUS_SUCCESSFUL },   { "failed", STATUS_FAILED },
-	{ "unfinished", STATUS_UNFINISHED },   { "unavailable", STATUS_UNAVAILABLE },
-	{ "detached", STATUS_DETACHED },       { "all", STATUS_ALL },
-	{ "none", 0 },
+/* The words of SELECT_STATUSES. */
+static const unsigned int statuses[] = {
+	STATUS_SUCCESSFUL, STATUS_FAILED, STATUS_UNFINISHED, STATUS_UNAVAILABLE, STATUS_DETACHED,
+	STATUS_ALL, 0,
 };
-
-#define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
 void selection_init(struct selection *s)
 {
@@ -111,6 +106,7 @@ static bool is_foreign(const char *word)
 
 static _Noreturn void unknown_call(const char *word, const char *option)
 {
+	struct event_code event;
 	struct buf known = { 0 };
 	struct nearest n;
 
@@ -122,6 +118,8 @@ static _Noreturn void unknown_call(const char *word, const char *option)
 	if (is_foreign(word))
 		die("'%s' in %s=: pevtrace decodes only calls that are used with perf events; use "
 		    "strace -e trace=%s", word, option, word);
+	if (event_word_generic(word, strcspn(word, ":"), &event))
+		die("'%s' in %s= is an event; pevtrace open -e %s opens it", word, option, word);
 	if (*n.best)
 		die("unknown call '%s' in %s=; did you mean %s?", word, option, n.best);
 	nearest_start_words(&n, &known);
@@ -260,33 +258,27 @@ void selection_trace(void *to, const char *set, const struct verb_option *o)
 
 /* status= ---------------------------------------------------------------- */
 
+struct status_set {
+	const struct verb_option *option;
+	unsigned int status;
+};
+
 static void add_status(void *ctx, const char *word, const char *option)
 {
-	unsigned int *status = ctx;
-	struct nearest n;
+	struct status_set *set = ctx;
 
-	nearest_start(&n, word, strlen(word));
-	for (size_t i = 0; i < COUNT(statuses); i++) {
-		if (!strcmp(word, statuses[i].name)) {
-			*status |= statuses[i].status;
-			return;
-		}
-		nearest_try(&n, statuses[i].name);
-	}
-	die("unknown status '%s' in %s=; %s%s%s", word, option,
-	    *n.best ? "did you mean " : "valid are: ", *n.best ? n.best : SELECT_STATUSES,
-	    *n.best ? "?" : "");
+	(void)option;
+	set->status |= statuses[verb_word(word, set->option)];
 }
 
 void selection_status(void *to, const char *set, const struct verb_option *o)
 {
+	struct status_set named = { .option = o };
 	struct selection *s = to;
-	unsigned int status = 0;
 	bool negate = skip_negations(&set);
 
-	(void)o;
-	each_word(set, "-e status", add_status, &status);
-	s->status = negate ? STATUS_ALL & ~status : status;
+	each_word(set, "-e status", add_status, &named);
+	s->status = negate ? STATUS_ALL & ~named.status : named.status;
 }
 
 /* signal= ---------------------------------------------------------------- */

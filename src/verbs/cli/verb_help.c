@@ -52,25 +52,26 @@ char *verb_words(const char *words)
 	return copy;
 }
 
-/* Die naming the valid words, or the nearest. */
+/* Die naming the valid words, and the nearest. */
 static _Noreturn void unknown_word(const char *word, const struct verb_option *o)
 {
-	char *words = verb_words(o->words);
 	struct buf valid = { 0 };
 	struct nearest n;
 
 	nearest_start(&n, word, strlen(word));
-	for (const char *w = words, *next; *w; w = next) {
-		size_t len = strcspn(w, " ");
-		char *copy = xstrndup(w, len);
+	for (const char *w = o->words; *w; w += !!*w) {
+		size_t len = strcspn(w, " |");
+		char *one = xstrndup(w, len);
 
-		next = w + len + !!w[len];
-		buf_addf(&valid, "%s%s", w == words ? "" : *next ? ", " : " or ", copy);
-		nearest_try(&n, copy);
-		free(copy);
+		/* a synonym is not listed */
+		if (w == o->words || w[-1] != '|')
+			buf_addf(&valid, "%s%s",
+				 w == o->words ? "" : strchr(w, ' ') ? ", " : " or ", one);
+		nearest_try(&n, one);
+		free(one);
+		w += len;
 	}
-	die("%s requires %s, not '%s'%s%s%s", o->typed, buf_str(&valid), word,
-	    *n.best ? "; did you mean " : "", n.best, *n.best ? "?" : "");
+	die("%s requires %s, not '%s'%s", o->typed, buf_str(&valid), word, nearest_hint(&n));
 }
 
 bool verb_is_word(const char *w, const char *text, size_t len)
