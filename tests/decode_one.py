@@ -295,15 +295,6 @@ def with_perf(tmp):
 
 # ---- the others --------------------------------------------------------------
 
-def test_pmus():
-	why = []
-	for pmu in ("msr", "cpu"):
-		if os.path.exists("/sys/bus/event_source/devices/%s/type" % pmu):
-			out = decode("--config", pmu + ":0")[0]
-			if pmu + "/" not in out:
-				why.append(out)
-	return why
-
 def test_errno():
 	why = []
 	for n, name in errno.errorcode.items():
@@ -326,7 +317,6 @@ def main():
 			check("attrs that strace prints", lambda: test_strace(tmp))
 		else:
 			TAP.skip("attrs that strace prints", "no strace")
-		check("configs of PMUs", test_pmus)
 		check("errors", test_errno)
 		if sp.find_program("perf"):
 			with_perf(tmp)

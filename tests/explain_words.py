@@ -97,7 +97,7 @@ def test_articles(tap):
 		words = [line.strip() for line in f if line[:1] not in "#\n"]
 	bad = []
 	for word in words:
-		r = explain(["--width=100000", "--", word])
+		r = explain(["--width=100000", word])
 		first = r.stdout.lstrip("\n").split("\n\n")[0]
 		short = len(re.findall(r"[.;](?:\s|$)", first)) < 2
 		if r.returncode or short or not re.search(r"Manual: |Source: |Since: |Example: ", r.stdout):

@@ -281,10 +281,12 @@ page_options() {
 	option '--no-seccomp' is for tracing; see pevtrace --help|open --side-band --no-seccomp true
 	-e inject= is for tracing; see pevtrace --help|decode -e inject=ioctl:error=EIO
 	unknown option '--bogus'; see pevtrace decode --help|decode --bogus
-	diff: missing operand: another DUMP; see pevtrace diff --help|diff rec.json
-	diff: missing DUMP; see pevtrace diff --help|diff
+	option '--for' is not for trace: see pevtrace open --help|--for=3 true
+	diff: missing operand: another DUMP, PERF.DATA, EVENT or COMMAND; see pevtrace diff --help|diff rec.json
+	diff: missing DUMP, PERF.DATA, EVENT or COMMAND; see pevtrace diff --help|diff
 	cannot run 'version': not found in PATH|version
 	cannot run 'help': not found in PATH|-- help
+	-p requires a PID, not 'x'; pidof(1) finds those of a name|-p x
 	-p requires a PID, not ''|-p ''
 	--attach requires a PID, not ''|--att=
 	-C requires a list of CPUs such as 0-3,8, not 'x'|open -e cs -C x

@@ -413,7 +413,7 @@ def test_dump(tmp):
 	why += differ(sorted(map(str, rules)), sorted(map(str, want)), "rules")
 	why += differ(n > 15, True, "calls")
 	r = run("%s:1" % dump)
-	return why + differ((r.returncode, "no call" in r.stderr), (2, True), "line 1")
+	return why + differ((r.returncode, "the nearest is" in r.stderr), (2, True), "line 1")
 
 UNREAD = GROUPS[:GROUPS.index("lead = o()")] + """
 lead = o(bits=CLOCK, clock=1)
@@ -606,7 +606,7 @@ def test_forms(tmp):
 	for form in (b.hex(), "@" + path,
 		     "{type=PERF_TYPE_SOFTWARE, size=136, sample_type=1<<25}",
 		     "attr.type = PERF_TYPE_SOFTWARE; attr.size = 136; attr.sample_type = 1 << 25;",
-		     "cpu-clock: type: 1, size: 136, config: 0, sample_type: 0x2000000"):
+		     "cpu-clock: type: 1, size: 136, config: 0, sample_type: 0x2000000", path):
 		why += judge(form, "sample_type_bits")
 	why += differ(run("-e", "cpu-clock:u").returncode, 0, "-e cpu-clock:u")
 	group = run("--json", "-e", "{cpu-clock:u,task-clock:u,clockid=3,use_clockid}")
@@ -620,9 +620,6 @@ def test_forms(tmp):
 		      "-e cpuclock")
 	bad = run(path + ".no")
 	why += differ((bad.returncode, "is a file" in bad.stderr), (2, False), "no file")
-	bad = run(path)
-	why += differ((bad.returncode, path + ":LINE" in bad.stderr, "@" + path in bad.stderr),
-		      (2, True, True), "a file, and no line of it")
 	bad = run("-e", "mem:0x1000:rw8")
 	why += differ((bad.returncode, "mem:ADDR[/LENGTH][:ACCESS]" in bad.stderr), (2, True),
 		      "mem:0x1000:rw8")
@@ -630,9 +627,7 @@ def test_forms(tmp):
 			   ("sample_type=IP+TID", "'+TID' is left over; values are joined by |\n")):
 		bad = run("-e", "cpu-clock," + text)
 		why += differ((bad.returncode, want in bad.stderr), (2, True), bad.stderr)
-	bad = run("cpu-clock")
-	why += differ((bad.returncode, "-e with an event's name" in bad.stderr), (2, True),
-		      "an event without -e")
+	why += differ(run("cpu-clock").stdout, run("-e", "cpu-clock").stdout, "an event without -e")
 	two = run("--json", "{type=1, size=136, exclude_kernel=1}\n"
 			    "{type=1, size=136, exclude_kernel=1, sigtrap=1}\n")
 	got = [json.loads(l)["verdict"] for l in two.stdout.splitlines()]

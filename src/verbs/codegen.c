@@ -87,8 +87,8 @@ static int codegen_run(void *state, const struct verb_args *args)
 	verb_want(args, 1);
 	if (g->output && !strcmp(g->output, "-"))
 		g->output = NULL;
-	f = input_open(args->words[0], &path);
-	read = input_has_calls(f, path) && gather_read(&all, f, path, g->pid, g->choice.event);
+	f = input_session(args, 0, false, !g->output, &path);
+	read = gather_read(&all, f, path, g->pid, g->choice.event);
 	if (read && c_program_choose(all.program, &g->choice)) {
 		c_program_write(all.program, &text);
 		if (write_program(g, &text))
@@ -107,18 +107,22 @@ static int codegen_run(void *state, const struct verb_args *args)
 
 const struct verb codegen_verb = {
 	.name = "codegen",
-	.summary = "Write a C program that makes the calls of a dump",
-	.usage = "codegen [OPTION]... DUMP",
+	.summary = "Write a C program that makes perf calls, or opens an event",
+	.usage = "codegen [OPTION]... DUMP | EVENT\n"
+		 "codegen [OPTION]... -- COMMAND [ARG]...",
 	.about =
 "Write a C program that makes the perf calls of a program that pevtrace --json=DUMP traced: "
 "it opens the same events, sets them up in the same way, reads their records and prints "
-"their counts.",
+"their counts. Of a COMMAND, it has the calls that were traced; of an EVENT, those that count, or "
+"sample, what a command does.",
 	.notes =
 "A DUMP of - is standard input. The exit status is 0 if the program has all calls, 1 if "
 "some had to be left out, 2 on misuse and trouble.",
 	.examples =
-"pevtrace codegen -o again.c dump.jsonl && cc -o again again.c",
-	.operand = "DUMP",
+"pevtrace codegen -o again.c dump.jsonl && cc -o again again.c\n"
+"pevtrace codegen -o sample.c cpu-clock,sample_freq=1000\n"
+"pevtrace codegen -o stat.c -- perf stat -e task-clock true",
+	.operand = "DUMP|EVENT|COMMAND",
 	.groups = (const struct verb_group[]){ { "Program", options, 0, 0 }, { 0 } },
 	.size = sizeof(struct generating),
 	.run = codegen_run,

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* pevtrace explain: a dump's story, one call, or a word, in English. */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "core/abi/strings.h"
 #include "core/host/event_syntax.h"
 #include "core/lib/die.h"
 #include "core/lib/pager.h"
+#include "core/lib/scan_text.h"
 #include "explain/lexicon.h"
 #include "explain/story.h"
 #include "verbs/cli/input.h"
@@ -16,10 +18,10 @@
 
 struct explaining {
 	struct options options;
+	const struct verb_args *args;
 	const char *attr, *events;
-	char **words;
-	int nwords;
 	struct why check;	/* judges calls, without making them */
+	bool judges;		/* check has the facts */
 	struct showing out;
 	struct prose prose;
 	struct buf text;
@@ -56,6 +58,9 @@ static void explain_call(struct explaining *x, struct why_call *c, bool made, bo
 	struct why_answer r;
 	struct buf why = { 0 };
 
+	if (!x->judges)
+		facts_open(&x->check.facts, x->check.machine.host);
+	x->judges = true;
 	if (!made && !elided) {
 		/* which rule refuses it on this machine? */
 		why_ask(&x->check, c, &r);
@@ -75,8 +80,9 @@ static void explain_call(struct explaining *x, struct why_call *c, bool made, bo
 	buf_free(&why);
 }
 
-static int explain_attr(struct explaining *x, const struct attr_text *a)
+static bool explain_attr(void *ctx, struct attr_text *a)
 {
+	struct explaining *x = ctx;
 	struct why_call *c = xmalloc(sizeof(*c));
 
 	why_call_init(c);
@@ -92,38 +98,13 @@ static int explain_attr(struct explaining *x, const struct attr_text *a)
 	explain_call(x, c, a->call.given, a->elided);
 	why_call_free(c);
 	free(c);
-	return EXIT_YES;
+	return true;
 }
 
-static int explain_given(struct explaining *x)
+/* Explain each attr of an argument. */
+static int explain_attrs(struct explaining *x, const char *arg, const char *name)
 {
-	struct attr_text *a = xmalloc(sizeof(*a)); /* large for a stack */
-	int status = input_attr(x->attr, "--attr", a) ? explain_attr(x, a) : EXIT_TROUBLE;
-
-	free(a);
-	return status;
-}
-
-/* Explain each call in a log of strace. */
-static int explain_log(struct explaining *x, const char *path)
-{
-	struct attr_text *a = xmalloc(sizeof(*a)); /* large for a stack */
-	struct buf arg = { 0 }, text = { 0 };
-	struct attr_reader r;
-	enum attr_read got = ATTR_BAD;
-
-	buf_addf(&arg, "@%s", path);
-	if (input_text(buf_str(&arg), "explain", &text)) {
-		attr_reader_init(&r, buf_str(&text), text.len);
-		while ((got = attr_reader_next(&r, a)) == ATTR_READ)
-			explain_attr(x, a);
-		if (got == ATTR_BAD)
-			warn("cannot read %s: %s", path, r.in.why);
-	}
-	free(a);
-	buf_free(&arg);
-	buf_free(&text);
-	return got == ATTR_BAD ? EXIT_TROUBLE : EXIT_YES;
+	return input_attrs(arg, name, explain_attr, x) ? EXIT_YES : EXIT_TROUBLE;
 }
 
 static int explain_events(struct explaining *x)
@@ -136,7 +117,7 @@ static int explain_events(struct explaining *x)
 		status = EXIT_TROUBLE;
 	}
 	for (size_t i = 0; i < l.n; i++)
-		status = why_worse(status, explain_attr(x, &l.events[i].attr));
+		explain_attr(x, &l.events[i].attr);
 	event_list_free(&l);
 	return status;
 }
@@ -180,27 +161,54 @@ static void explain_entry(void *ctx, const struct lexicon_entry *e)
 static int explain_word(struct explaining *x, const char *word)
 {
 	struct search s = { .x = x, .word = word };
+	struct event_list l = { 0 };
+	struct buf file = { 0 };
+	unsigned long line;
+	char *path = why_dump_of(word, &line);
+	uint64_t number;
+	int status;
 
+	if (path) {
+		status = explain_line(x, path, line);
+		free(path);
+		return status;
+	}
+	if (scan_whole(word, SCAN_DECIMAL, 1, INT_MAX, &number) && error_name((int)number))
+		s.word = word = error_name((int)number);
 	nearest_start(&s.nearest, word, strlen(word));
 	lexicon_each(explain_entry, &s);
 	if (s.found)
 		return EXIT_YES;
-	if (*s.nearest.best)
-		warn("no such file or term '%s'; did you mean %s?", word,
-		     s.nearest.best);
-	else
-		warn("no such file or term '%s'; begin with pevtrace explain perf_event_attr",
-		     word);
-	return EXIT_NO;
+	switch (input_kind(word, &l)) {
+	case INPUT_ATTR:
+		return explain_attrs(x, word, "the attr");
+	case INPUT_LOG:
+		buf_addf(&file, "@%s", word);
+		status = explain_attrs(x, buf_str(&file), word);
+		buf_free(&file);
+		return status;
+	case INPUT_EVENT:
+		event_list_free(&l);
+		x->events = word;
+		return explain_events(x);
+	default:
+		if (strpbrk(word, ":=,{"))
+			warn("no file or term '%s', and no event: %s", word, l.why);
+		else if (strpbrk(word, "/."))
+			input_no_file(word);
+		else
+			warn("no file, term or event '%s'%s", word,
+			     *s.nearest.best ? nearest_hint(&s.nearest) :
+			     "; begin with pevtrace explain perf_event_attr");
+		return EXIT_NO;
+	}
 }
 
 /* The story --------------------------------------------------------------------------- */
 
-/* Explain terms, attrs, events or one line of a dump. */
-static int explain_others(struct explaining *x, unsigned long line, const char *path)
+/* Explain terms, attrs, events, logs, or lines of dumps. */
+static int explain_others(struct explaining *x)
 {
-	bool log = !path && x->nwords == 1 && input_is_log(x->words[0]);
-	bool judged = x->attr || x->events || log;
 	int status = EXIT_YES;
 
 	showing_open(&x->out, &x->options);
@@ -209,25 +217,39 @@ static int explain_others(struct explaining *x, unsigned long line, const char *
 	x->prose.color = x->prose.links = x->out.text.color;
 	machine_open(&x->check.machine);
 	x->check.instruments.host = x->check.machine.host;
-	if (judged)
-		facts_open(&x->check.facts, x->check.machine.host);
-	if (path)
-		status = explain_line(x, path, line);
-	else if (log)
-		status = explain_log(x, x->words[0]);
-	else if (x->attr)
-		status = explain_given(x);
+	if (x->attr)
+		status = explain_attrs(x, x->attr, "--attr");
 	else if (x->events)
 		status = explain_events(x);
-	for (int i = 0; !path && !log && i < x->nwords; i++)
-		status = why_worse(status, explain_word(x, x->words[i]));
+	for (size_t i = 0; i < x->args->n; i++)
+		status = why_worse(status, explain_word(x, x->args->words[i]));
 	prose_free(&x->prose);
 	showing_write(&x->out, &x->text);
 	buf_free(&x->text);
-	if (judged)
+	if (x->judges)
 		facts_close(&x->check.facts);
 	machine_close(&x->check.machine);
 	return showing_close(&x->out) ? status : EXIT_TROUBLE;
+}
+
+/* Run the command as trace --explain does, which sees more than a dump has. */
+static int explain_command(const struct explaining *x)
+{
+	static const char *const colors[] = { "--color=auto", "--color=always", "--color=never" };
+	static const char *const levels[] = { "brief,", "", "deep," };
+	const struct options *o = &x->options;
+	struct buf how = { 0 }, width = { 0 };
+	int status;
+
+	buf_addf(&how, "--explain=%s%s", levels[o->story.level], o->story.kernel ? "kernel" : "");
+	buf_addf(&width, "--width=%u", o->text.width);
+	status = input_run_trace(*x->args->all, (const char *[]){
+		buf_str(&how), "-o", o->output ? o->output : "-", colors[o->color],
+		o->text.width ? buf_str(&width) : NULL, NULL,
+	}, x->args->command);
+	buf_free(&how);
+	buf_free(&width);
+	return status;
 }
 
 static int explain_run(void *state, const struct verb_args *args)
@@ -235,34 +257,32 @@ static int explain_run(void *state, const struct verb_args *args)
 	struct explaining *x = state;
 	struct options *o = &x->options;
 	int status = EXIT_TROUBLE;
-	unsigned long line = 0;
 	const char *name;
-	char *path = NULL;
 	FILE *f;
 
 	x->check.rules_only = true;
-	x->words = args->words;
-	x->nwords = (int)args->n;
-	if (!x->nwords && !x->attr && !x->events)
-		die("nothing to explain: name a dump, DUMP:LINE, a term, --attr or -e; see "
-		    "pevtrace explain --help");
-	if ((x->nwords > 0) + !!x->attr + !!x->events > 1)
-		die("dumps or terms, --attr and -e are mutually exclusive: run pevtrace explain "
+	x->args = args;
+	if (!args->n && !args->command && !x->attr && !x->events)
+		die("nothing to explain: name a dump, DUMP:LINE, a term, an event, or -- COMMAND; "
+		    "see pevtrace explain --help");
+	if ((args->n > 0) + !!args->command + !!x->attr + !!x->events > 1)
+		die("words, --attr, -e and -- COMMAND are mutually exclusive: run pevtrace explain "
 		    "for each");
-	if (x->nwords == 1 && (!strcmp(x->words[0], "-") ||
-			       (!access(x->words[0], F_OK) && !input_is_log(x->words[0])))) {
-		f = input_open(x->words[0], &name);
+	if (args->command)
+		return explain_command(x);
+	for (size_t i = 0; i < args->n; i++) {
+		enum input_kind kind = input_file_kind(args->words[i]);
+
+		if (kind == INPUT_NONE || kind == INPUT_LOG)
+			continue;
+		verb_want(args, 1);
+		f = input_session(args, i, false, true, &name);
 		o->explain = o->keep = o->to_stdout = true;
-		if (input_has_calls(f, name))
-			status = decode_dump(f, name, o);
+		status = decode_dump(f, name, o);
 		input_close(f);
 		return status;
 	}
-	if (x->nwords == 1)
-		path = why_dump_of(x->words[0], &line);
-	status = explain_others(x, line, path);
-	free(path);
-	return status;
+	return explain_others(x);
 }
 
 static const struct verb_group groups[] = {
@@ -273,28 +293,28 @@ static const struct verb_group groups[] = {
 
 const struct verb explain_verb = {
 	.name = "explain",
-	.summary = "Explain a dump, a call or a term of the interface in English",
+	.summary = "Explain a program, a call or a term of the interface in English",
 	.usage =
-"explain [OPTION]... DUMP\n"
-"explain [OPTION]... DUMP:LINE\n"
-"explain [OPTION]... --attr=ATTR | -e EVENT\n"
-"explain [OPTION]... TERM...\n"
-"--explain[=HOW] [OPTION]... COMMAND [ARG]...",
+"explain [OPTION]... DUMP | -- COMMAND [ARG]...\n"
+"explain [OPTION]... {TERM | EVENT | ATTR | LOG | DUMP:LINE}...\n"
+"explain [OPTION]... --attr=ATTR | -e EVENT",
 	.about =
 "Explain in English what a traced program did with perf events, what one call of "
 "perf_event_open(2) asks for, or what a term of the interface means.\n"
 "\n"
-"DUMP is what pevtrace --json=DUMP COMMAND wrote; pevtrace --explain COMMAND does both at "
-"once. TERM is a field, constant, ioctl, call, record, error, rule, PMU, structure, table "
-"function or file of the kernel, or a word of perf: precise_ip, EOPNOTSUPP, perf_event_paranoid, evsel.",
+"DUMP is what pevtrace --json=DUMP COMMAND wrote; -- COMMAND is traced, as by pevtrace "
+"--explain COMMAND. TERM is a field, constant, ioctl, call, record, error, rule, PMU, "
+"structure, table function or file of the kernel, or a word of perf: precise_ip, EOPNOTSUPP, "
+"perf_event_paranoid, evsel.",
 	.notes =
 "Colored output has links to man pages. The exit status is 0, 1 if a term is unknown, 2 on "
 "misuse and trouble.",
 	.examples =
 "pevtrace explain precise_ip\n"
 "pevtrace explain --deep -e cycles:pp\n"
+"pevtrace explain -- perf stat true\n"
 "pevtrace explain dump.jsonl",
-	.operand = "TERM|DUMP|DUMP:LINE",
+	.operand = "TERM|DUMP|DUMP:LINE|LOG|ATTR|EVENT|COMMAND",
 	.groups = groups,
 	.size = sizeof(struct explaining),
 	.init = options_init,

@@ -386,11 +386,10 @@ static int replay_run(void *state, const struct verb_args *args)
 		r->given = process_open(r->again.given);
 	o->npids = 0; /* the session attaches to nobody */
 	o->text.quiet = QUIET_ALL; /* nothing runs that its events could count */
-	r->path = args->words[0];
 	/* keep a dump on standard output free of other lines */
 	r->report = o->json && !o->json_path && !o->output ? stderr : stdout;
-	f = input_open(r->path, &r->path);
-	r->dump = input_has_calls(f, r->path) ? reader_open(f, r->path, false) : NULL;
+	f = input_session(args, 0, false, false, &r->path);
+	r->dump = reader_open(f, r->path, false);
 	if (r->dump) {
 		ran = replay_calls(r);
 		reader_close(r->dump);

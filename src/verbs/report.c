@@ -136,10 +136,10 @@ static int report_run(void *state, const struct verb_args *args)
 	FILE *f;
 
 	verb_want(args, 1);
-	f = input_open(args->words[0], &path);
+	f = input_session(args, 0, true, !to || !strcmp(to, "-"), &path);
 	if (beside)
-		to = report_beside(args->words[0], &page) ? buf_str(&page) : NULL;
-	if ((to || !beside) && input_has_calls(f, path))
+		to = report_beside(args->n ? args->words[0] : "-", &page) ? buf_str(&page) : NULL;
+	if (to || !beside)
 		r = reader_open(f, path, g->options.keep_going);
 	if (r && to && !fstat(fileno(f), &in) && !stat(to, &out) && S_ISREG(in.st_mode) &&
 	    in.st_dev == out.st_dev && in.st_ino == out.st_ino)
@@ -173,19 +173,22 @@ static const struct verb_group groups[] = {
 const struct verb report_verb = {
 	.name = "report",
 	.summary = "Show a dump as an HTML page, in Perfetto, or in perf",
-	.usage = "report [OPTION]... DUMP",
+	.usage = "report [OPTION]... DUMP\n"
+		 "report [OPTION]... -- COMMAND [ARG]...",
 	.about =
-"Write a dump of pevtrace --json=DUMP as one HTML page, which needs no network and no "
-"server: a timeline of tasks and events, the graph of events and rings, the members of each "
+"Write a dump of pevtrace --json=DUMP, or the trace of a COMMAND with its records, as one "
+"HTML page, which needs no network and no server: a timeline of tasks and events, the graph of "
+"events and rings, the members of each "
 "attr, what failed and why, and every call.",
 	.notes =
 "A DUMP of - is standard input. The exit status is 0, or 2 on misuse and trouble.",
 	.examples =
 "pevtrace report dump.jsonl\n"
 "pevtrace report -o page.html dump.jsonl\n"
+"pevtrace report -o page.html -- perf record -e cpu-clock true\n"
 "pevtrace report --format=chrome -o trace.json dump.jsonl\n"
 "pevtrace report --format=perf-data -o perf.data dump.jsonl",
-	.operand = "DUMP",
+	.operand = "DUMP|COMMAND",
 	.groups = groups,
 	.size = sizeof(struct reporting),
 	.init = options_init,

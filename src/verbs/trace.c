@@ -15,6 +15,7 @@
 #include "engine/rings/look.h"
 #include "experiment/workload.h"
 #include "formats/perfdata/measured.h"
+#include "verbs/cli/input.h"
 #include "verbs/cli/machine.h"
 #include "verbs/cli/options.h"
 #include "verbs/cli/views.h"
@@ -250,8 +251,11 @@ static const struct verb_foreign foreign[] = {
 	{ "debug", 'd', .why = "to debug pevtrace, use strace or gdb on it" },
 	{ "always-show-pid", 0, .why = "-o FILE shows the pid on every line" },
 	{ "stack-trace-frame-limit", 0, .why = "-k shows up to 64 frames" },
+	{ "duration", 0, .why = "-T shows the time spent in each call, and jq on a dump selects by it" },
 	{ "tips", 0, .why = "'pevtrace learn' has lessons instead" },
 	OPTIONS_FOREIGN
+	{ "call-graph", 'g', .why = "-k shows the stack of each call" },
+	{ "pid", .same = "attach" },
 	{ "silent", .same = "quiet" },
 	{ "silence", .same = "quiet" },
 	{ "timestamps", .same = "absolute-timestamps" },
@@ -272,7 +276,7 @@ static const struct verb_option what_to_trace[] = {
 		  "the BPF engine, and implies it" },
 	{ .name = "cgroup", .arg = "DIR", .set = verb_set_text, .at = AT(cgroup),
 	  .help = "of these, only processes of that cgroup and those below it" },
-	{ .name = "engine", .arg = "ENGINE", .words = "ptrace bpf bpf-functions bpf-tracepoints",
+	{ .name = "engine", .arg = "ENGINE", .words = "ptrace bpf|ebpf bpf-functions bpf-tracepoints",
 	  .set = set_engine,
 	  .help = "how calls are seen: ptrace (the default) stops tasks at them; bpf, which requires "
 		  "root, lets programs in the kernel report them" },
@@ -382,8 +386,8 @@ static void trace_check(struct options *o, const struct verb_args *args)
 	o->buffer = o->buffer ? o->buffer : DEFAULT_BUFFER;
 	trace_check_bpf(o);
 	if (!o->argv && !o->npids && !o->all)
-		die("nothing to trace: name a command, or a process with -p; see "
-		    "pevtrace --help");
+		die("nothing to trace%s%s: name a command, or a process with -p; see "
+		    "pevtrace --help", *args->swallowed ? ", as " : "", args->swallowed);
 	if (o->daemon && (!o->argv || o->bpf))
 		die("-D requires a COMMAND and the ptrace engine");
 	if (o->daemon && o->output && output_is_command(o->output))
@@ -405,6 +409,20 @@ static void tell_noted(struct trace *r)
 	story->held_errno = l->held_errno;
 }
 
+/* Die if the command that is not found is misspelt, or something that another verb uses. */
+static void trace_is_other(const struct verb_args *args, const char *word)
+{
+	enum input_kind kind;
+	struct event_list list = { 0 };
+
+	if (args->certain || !args->all)
+		return;
+	verb_check_spelling(args->all, word);
+	kind = *word ? input_kind(word, &list) : INPUT_NONE;
+	if (kind != INPUT_NONE)
+		input_check(args, word, kind, NULL);
+}
+
 static int trace_run_verb(void *state, const struct verb_args *args)
 {
 	struct trace *r = state;
@@ -418,6 +436,7 @@ static int trace_run_verb(void *state, const struct verb_args *args)
 	/* before output files are truncated; its exec may fail all the same */
 	missing = o->argv ? program_find(o->argv[0]) : 0;
 	if (missing) {
+		trace_is_other(args, o->argv[0]);
 		program_warn(o->argv[0], missing);
 		options_free(o);
 		return EXIT_TROUBLE;
@@ -443,7 +462,10 @@ static int trace_run_verb(void *state, const struct verb_args *args)
 		/* an empty trace is complete */
 		if (begun && !l->saw_perf && o->argv && !(o->text.quiet & QUIET_ATTACH) &&
 		    r->views.text && output_is_terminal(r->views.text))
-			warn("no perf_event_open was seen: '%s' used no perf events", o->argv[0]);
+			warn("no perf_event_open was seen: '%s' used no perf events%s%s",
+			     o->argv[0],
+			     verb_is_perfs(o->argv[0]) ? "; perf's is pevtrace perf " : "",
+			     verb_is_perfs(o->argv[0]) ? o->argv[0] : "");
 		tell_noted(r);
 		written = views_end(&r->views, &l->session);
 	}

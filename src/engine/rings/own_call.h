@@ -14,6 +14,7 @@
 struct own_calls {
 	struct session *session;	/* NULL: no view sees the calls */
 	struct call call;		/* the last one */
+	int imagined;			/* 0: calls are made; else what the next open returns */
 };
 
 /* Initialise.  session: NULL, or receives the calls; must outlive o. */

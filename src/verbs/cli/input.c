@@ -2,19 +2,300 @@
 #include "verbs/cli/input.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/host/host.h"
+#include "core/host/sysfile.h"
+#include "core/lib/clock.h"
 #include "core/lib/die.h"
 #include "core/lib/nearest.h"
+#include "core/lib/program.h"
 #include "formats/perfdata/perfdata.h"
+#include "verbs/cli/views.h"
+#include "xlat/constants.h"
+
+/* Kinds ----------------------------------------------------------------------------- */
+
+static const struct {
+	const char *word, *meaning;
+} kinds[] = {
+	[INPUT_DUMP] = { "DUMP", "a dump of pevtrace" },
+	[INPUT_PERF_DATA] = { "PERF.DATA", "a perf.data file" },
+	[INPUT_LOG] = { "LOG", "a text with attrs, such as a log of strace or perf" },
+	[INPUT_ATTR] = { "ATTR", "an attr" },
+	[INPUT_EVENT] = { "EVENT", "an event" },
+	[INPUT_COMMAND] = { "COMMAND", "a command" },
+};
+
+static bool is_certain(void *ctx, struct attr_text *a)
+{
+	/* a few hexadecimal digits may as well be a name or a number */
+	*(bool *)ctx = !a->given || a->given >= PERF_ATTR_SIZE_VER0;
+	return false;
+}
+
+bool input_has_attr(const char *arg)
+{
+	bool certain = false;
+
+	return input_attrs(arg, NULL, is_certain, &certain) && certain;
+}
+
+enum input_kind input_file_kind(const char *path)
+{
+	enum input_kind kind = INPUT_OTHER;
+	struct buf text = { 0 };
+	struct stat st;
+	char start[64];
+	FILE *f;
+
+	if (!strcmp(path, "-"))
+		return INPUT_DUMP;
+	f = fopen(path, "re");
+	if (!f)
+		return errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG ? INPUT_NONE :
+		       INPUT_OTHER;
+	if (!fstat(fileno(f), &st) && !S_ISREG(st.st_mode)) {
+		/* what is read of a pipe is gone */
+		kind = S_ISDIR(st.st_mode) ? INPUT_OTHER : INPUT_DUMP;
+	} else if (perfdata_is(f)) {
+		kind = INPUT_PERF_DATA;
+	} else if (fgets(start, sizeof(start), f)) {
+		const char *brace = start + strspn(start, " \t");
+
+		/* an object of JSON, not an attr in C */
+		buf_addf(&text, "@%s", path);
+		kind = *brace == '{' && brace[1 + strspn(brace + 1, " \t")] == '"' ? INPUT_DUMP :
+		       input_has_attr(buf_str(&text)) ? INPUT_LOG : INPUT_OTHER;
+		buf_free(&text);
+	}
+	fclose(f);
+	return kind;
+}
+
+enum input_kind input_kind(const char *word, struct event_list *list)
+{
+	enum input_kind kind = input_file_kind(word);
+	/* {type=1} is an attr, {cycles,type=1} a group; sample_freq=99 alone is both */
+	bool braces = *word == '{' && word[strcspn(word, "=,/")] == '=';
+	struct host *h;
+
+	if (kind != INPUT_NONE)
+		return kind;
+	h = host_new("/sys", NULL);
+	if (!braces && event_list_add(list, h, word))
+		kind = INPUT_EVENT;
+	else if (*word != '@' && input_has_attr(word))
+		kind = INPUT_ATTR;
+	host_free(h);
+	return kind;
+}
+
+_Noreturn void input_no_file(const char *path)
+{
+	size_t dir = strrchr(path, '/') ? (size_t)(strrchr(path, '/') - path) + 1 : 0;
+	char *where = xstrndup(dir ? path : "./", dir ? dir : 2);
+	DIR *d = opendir(where);
+	const char *name;
+	struct nearest n;
+
+	nearest_start(&n, path + dir, strlen(path + dir));
+	while (d && (name = sysfile_next(d)))
+		nearest_try(&n, name);
+	if (d)
+		closedir(d);
+	free(where);
+	die("cannot read '%s': %s%s%.*s%s%s", path, strerror(ENOENT),
+	    *n.best ? "; did you mean " : "", *n.best ? (int)dir : 0, path, n.best,
+	    *n.best ? "?" : "");
+}
+
+void input_check(const struct verb_args *args, const char *word, enum input_kind kind,
+		 const char *why)
+{
+	const struct verb *const *v = args->all;
+	struct buf can = { 0 };
+
+	if (kind == INPUT_OTHER || (kind != INPUT_NONE && verb_reads(args->verb, kinds[kind].word)))
+		return;
+	if (kind == INPUT_NONE && *word != '/' && !strchr(word, '.') &&
+	    verb_reads(args->verb, "EVENT"))
+		die("no file '%s', and no event: %s", word, why);
+	if (kind == INPUT_NONE)
+		input_no_file(word);
+	while (v && *v) {
+		const struct verb *one = *v++;
+
+		while (*v && !verb_reads(*v, kinds[kind].word))
+			v++;
+		if (verb_reads(one, kinds[kind].word))
+			buf_addf(&can, "%s%s", !can.len ? "; pevtrace " : *v ? ", " : " or ",
+				 one->name);
+	}
+	die("'%s' is %s, which %s cannot use%s%s", word, kinds[kind].meaning, args->verb->name,
+	    buf_str(&can), can.len ? " can" : "");
+}
+
+enum input_kind input_operand(const struct verb_args *args, size_t i, struct event_list *list)
+{
+	bool command = i == args->n;
+	const char *word = command ? args->command[0] : args->words[i];
+	enum input_kind kind = command ? INPUT_COMMAND : input_kind(word, list);
+
+	input_check(args, word, kind, list->why);
+	return kind;
+}
+
+/* Sessions -------------------------------------------------------------------------- */
+
+/* Write the dump of a program that opens the events on a child, lets it run, and reads them. */
+static void imagine_events(struct event_list *l, const char *path)
+{
+	char *words[] = { (char *)"a program that opens", l->events[0].attr.label, NULL };
+	struct own_session s = { .options.argv = NULL };
+	struct own_calls *c = &s.own_calls;
+	pid_t child = getpid() + 1;
+	uint64_t counts[64] = { 0 };
+	int *fds = xcalloc(l->n, sizeof(*fds));
+	size_t ring = 9 * (size_t)sysconf(_SC_PAGESIZE);
+
+	options_init(&s.options);
+	s.options.json = true;
+	s.options.output = path;
+	s.options.argv = words;
+	if (!own_session_start(&s))
+		return;
+	c->imagined = 3;
+	session_feed(&s.session, &(struct activity){
+		ACTIVITY_TASK, .task = {
+			.tid = child, .pid = child, .parent = getpid(), .ns = clock_ns(),
+		},
+	});
+	for (size_t i = 0; i < l->n; i++) {
+		struct event_spec *e = &l->events[i];
+		bool leads = e->leader == i;
+
+		event_default(e, ATTR_READ_FORMAT, PERF_FORMAT_TOTAL_TIME_ENABLED |
+						   PERF_FORMAT_TOTAL_TIME_RUNNING);
+		event_default(e, ATTR_DISABLED, leads);
+		event_default(e, ATTR_ENABLE_ON_EXEC, leads);
+		if (event_get(e, ATTR_SAMPLE_PERIOD))
+			event_default(e, ATTR_SAMPLE_TYPE, PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+							   PERF_SAMPLE_TIME);
+		fds[i] = own_call_open(c, &e->attr, child, -1, leads ? -1 : fds[e->leader],
+				       PERF_FLAG_FD_CLOEXEC);
+		if (event_get(e, ATTR_SAMPLE_PERIOD))
+			own_call_mmap(c, fds[i], ring, 0, PROT_READ | PROT_WRITE, MAP_SHARED);
+	}
+	session_feed(&s.session, &(struct activity){
+		ACTIVITY_EXEC, .exec = {
+			.tid = child, .ns = clock_ns(), .former = child, .exe = "/bin/true",
+		},
+	});
+	session_feed(&s.session, &(struct activity){
+		ACTIVITY_GONE, .gone = { .tid = child, .ns = clock_ns() },
+	});
+	for (size_t i = 0; i < l->n; i++)
+		own_call_read(c, fds[i], counts, sizeof(counts));
+	free(fds);
+	own_session_end(&s);
+}
+
+int input_run_trace(const struct verb *trace, const char *const *options, char *const *command)
+{
+	size_t n = 1, words = 0;
+	char **argv;
+	int status;
+
+	while (options[n - 1])
+		n++;
+	while (command[words])
+		words++;
+	argv = xcalloc(n + words + 2, sizeof(*argv));
+	argv[0] = (char *)trace->name;
+	memcpy(argv + 1, options, (n - 1) * sizeof(*argv));
+	argv[n] = (char *)"--";
+	memcpy(argv + n + 1, command, words * sizeof(*argv));
+	status = verb_run(trace, NULL, (int)(n + words + 1), argv);
+	free(argv);
+	return status;
+}
+
+/* Trace the command; write the dump to path. */
+static void trace_command(const struct verb_args *args, bool records, bool to_stdout,
+			  const char *path)
+{
+	const struct sigaction ignore = { .sa_handler = SIG_IGN };
+	struct sigaction was_int, was_quit;
+	pid_t pid = fork();
+	char killed[64];
+	int ended;
+
+	if (!pid) {
+		if (to_stdout)
+			dup2(STDERR_FILENO, STDOUT_FILENO);
+		/* exit(3) would move the offsets of files that the caller reads */
+		_exit(input_run_trace(*args->all, (const char *[]){
+			"--json", "-o", path, records ? "--records" : NULL, "--summary", NULL,
+		}, args->command));
+	}
+	if (pid < 0)
+		die("cannot create a process to trace '%s': %s%s", args->command[0],
+		    strerror(errno), error_advice(errno));
+	/* ^C ends the command, not what is done with its trace */
+	sigaction(SIGINT, &ignore, &was_int);
+	sigaction(SIGQUIT, &ignore, &was_quit);
+	ended = child_wait(pid);
+	sigaction(SIGINT, &was_int, NULL);
+	sigaction(SIGQUIT, &was_quit, NULL);
+	if (WIFSIGNALED(ended)) {
+		status_text(ended, killed, sizeof(killed));
+		warn("'%s' was %s", args->command[0], killed);
+	}
+}
+
+FILE *input_session(const struct verb_args *args, size_t i, bool records, bool to_stdout,
+		    const char **name)
+{
+	const char *word = i < args->n ? args->words[i] : args->command[0];
+	struct event_list list = { 0 };
+	enum input_kind kind = input_operand(args, i, &list);
+	struct stat written;
+	char path[64];
+	FILE *f;
+
+	*name = word;
+	if (kind != INPUT_COMMAND && kind != INPUT_EVENT) {
+		f = input_open(word, name);
+		if (perfdata_is(f))	/* on standard input */
+			input_check(args, *name, INPUT_PERF_DATA, NULL);
+		return f;
+	}
+	f = fdopen(memfd_create("pevtrace", MFD_CLOEXEC), "r");
+	if (!f)
+		die("cannot create a memory file for '%s': %s", word, strerror(errno));
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fileno(f));
+	if (kind == INPUT_EVENT)
+		imagine_events(&list, path);
+	else
+		trace_command(args, records, to_stdout, path);
+	event_list_free(&list);
+	if (fstat(fileno(f), &written) || !written.st_size)
+		exit(EXIT_TROUBLE);	/* why was reported */
+	return f;
+}
 
 FILE *input_open(const char *path, const char **name)
 {
 	FILE *f = strcmp(path, "-") ? fopen(path, "re") : stdin;
 
+	if (!f && errno == ENOENT)
+		input_no_file(path);
 	if (!f)
 		die("cannot read '%s': %s", path, strerror(errno));
 	*name = f == stdin ? "standard input" : path;
@@ -30,36 +311,6 @@ void input_close(FILE *f)
 bool input_is_terminal(const char *path)
 {
 	return !strcmp(path, "-") && isatty(STDIN_FILENO);
-}
-
-bool input_has_calls(FILE *f, const char *name)
-{
-	if (!perfdata_is(f))
-		return true;
-	warn("%s is a perf.data file, which has no calls; pevtrace --json=DUMP records them",
-	     name);
-	return false;
-}
-
-bool input_is_log(const char *path)
-{
-	struct stat st;
-	char *line = NULL;
-	size_t size = 0;
-	bool found = false, json = false;
-	FILE *f;
-
-	if (stat(path, &st) || !S_ISREG(st.st_mode))
-		return false;
-	f = fopen(path, "re");
-	while (f && !found && !json && getline(&line, &size, f) >= 0) {
-		json = line[strspn(line, " \t")] == '{';
-		found = strstr(line, "perf_event_open(");
-	}
-	free(line);
-	if (f)
-		fclose(f);
-	return found && !json;
 }
 
 /* Arguments ------------------------------------------------------------------------- */
@@ -117,27 +368,42 @@ bool input_is_binary(const struct buf *text)
 	return false;
 }
 
-bool input_bad_attr(const char *option, const char *why)
+bool input_attrs(const char *arg, const char *option, input_attr_fn *use, void *ctx)
 {
-	warn("cannot read %s: %s%s", option, why, nearest_hinted(why) ? "" :
-	     "; use bytes, or an attr as C, strace or perf write it");
+	struct attr_text *a = xmalloc(sizeof(*a)); /* large for a stack */
+	struct text_cursor c = { .why = "no attr found" };
+	const char *why = c.why;
+	enum attr_read got = ATTR_END;
+	struct attr_reader r;
+	struct buf text = { 0 };
+	bool read = input_text(arg, option, &text), ok = false;
+
+	if (read && input_is_binary(&text)) {
+		ok = option && attr_text_bytes(&c, (const uint8_t *)text.data, text.len, a);
+		if (ok)
+			use(ctx, a);
+	} else if (read) {
+		attr_reader_init(&r, buf_str(&text), text.len);
+		while ((got = attr_reader_next(&r, a)) == ATTR_READ && (ok = true) && use(ctx, a))
+			;
+		ok &= got != ATTR_BAD;
+		why = got == ATTR_BAD ? r.in.why : why;
+	}
+	if (read && !ok && option)
+		warn("cannot read %s: %s%s", option, why, nearest_hinted(why) ? "" :
+		     "; use bytes, or an attr as C, strace or perf write it");
+	buf_free(&text);
+	free(a);
+	return ok;
+}
+
+static bool take_one(void *ctx, struct attr_text *a)
+{
+	memcpy(ctx, a, sizeof(*a));
 	return false;
 }
 
 bool input_attr(const char *arg, const char *option, struct attr_text *out)
 {
-	struct text_cursor c = { .why = "" };
-	struct buf text = { 0 };
-	struct attr_reader r;
-	bool ok = input_text(arg, option, &text);
-
-	if (ok && input_is_binary(&text)) {
-		ok = attr_text_bytes(&c, (const uint8_t *)text.data, text.len, out) ||
-		     input_bad_attr(option, c.why);
-	} else if (ok) {
-		attr_reader_init(&r, buf_str(&text), text.len);
-		ok = attr_reader_next(&r, out) == ATTR_READ || input_bad_attr(option, r.in.why);
-	}
-	buf_free(&text);
-	return ok;
+	return input_attrs(arg, option, take_one, out);
 }

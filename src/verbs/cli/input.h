@@ -1,12 +1,64 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a verb reads: a dump, perf.data, an expectation, an attr. */
+/* What a verb reads: a dump, perf.data, a log, an event, what a command does; an attr. */
 #pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
 
 #include "core/abi/attr_text.h"
+#include "core/host/event_syntax.h"
 #include "core/lib/buf.h"
+#include "verbs/cli/verb.h"
+
+/*
+ * What an operand names.  verb.operand lists what a verb uses, by these names:
+ * "DUMP|EVENT|COMMAND".
+ */
+enum input_kind {
+	INPUT_NONE,		/* no file, attr or event */
+	INPUT_OTHER,		/* a file of no other kind, or that cannot be read */
+	INPUT_DUMP,		/* DUMP */
+	INPUT_PERF_DATA,	/* PERF.DATA */
+	INPUT_LOG,		/* LOG: a text with attrs, as of strace, perf -vv, pevtrace or C */
+	INPUT_ATTR,		/* ATTR: as text */
+	INPUT_EVENT,		/* EVENT */
+	INPUT_COMMAND,		/* COMMAND, behind -- */
+};
+
+/* Return the kind of a file by its content; INPUT_NONE: there is none; "-" is a dump. */
+enum input_kind input_file_kind(const char *path);
+
+/* Return the kind of a word, and of an event its attrs in *list. */
+enum input_kind input_kind(const char *word, struct event_list *list);
+
+/*
+ * Die unless the verb uses operands of that kind: name the verbs that do.  INPUT_OTHER passes.
+ * why: of INPUT_NONE, event_list.why.
+ */
+void input_check(const struct verb_args *args, const char *word, enum input_kind kind,
+		 const char *why);
+
+/*
+ * Return the kind of the i-th operand of a verb, the command being the last, and of an event its
+ * attrs in *list.  Die unless the verb uses such operands.
+ */
+enum input_kind input_operand(const struct verb_args *args, size_t i, struct event_list *list);
+
+/*
+ * Open a session that the i-th operand of a verb names, as a dump: a file, the trace of the command
+ * (the operand behind the others), or what a program does that opens the event.  Die where that
+ * fails.  *name is its name for messages, valid as long as the operand.  records: a trace has
+ * records and final counts.  to_stdout: the verb writes there, so the command's standard output
+ * goes to standard error.
+ */
+FILE *input_session(const struct verb_args *args, size_t i, bool records, bool to_stdout,
+		    const char **name);
+
+/* Die as there is no file of that name: name one that is spelt like it. */
+_Noreturn void input_no_file(const char *path);
+
+/* Trace the command with options, which end with NULL; return the exit status of that verb. */
+int input_run_trace(const struct verb *trace, const char *const *options, char *const *command);
 
 /*
  * Open the file, or return stdin for "-"; die where that fails.  *name is its name for
@@ -18,12 +70,6 @@ void input_close(FILE *f);
 /* Return whether a path means standard input and that is a terminal, which a pager reads, too. */
 bool input_is_terminal(const char *path);
 
-/* Return false after a warn() if it is a perf.data file, which has no calls. */
-bool input_has_calls(FILE *f, const char *name);
-
-/* Return whether it is a regular file with calls as strace writes them, and no dump. */
-bool input_is_log(const char *path);
-
 /*
  * Read an argument: the file of @FILE, standard input for -, else arg itself.  Return false
  * after a warn(), which names the option.
@@ -33,8 +79,17 @@ bool input_text(const char *arg, const char *option, struct buf *text);
 /* Return whether the bytes are not text. */
 bool input_is_binary(const struct buf *text);
 
+/* Use an attr of an argument; return whether to read on. */
+typedef bool input_attr_fn(void *ctx, struct attr_text *a);
+
+/*
+ * Call use() for each attr of an argument (input_text()).  Return false after a warn() where it is
+ * none.  option: NULL: no warning, and no bytes.
+ */
+bool input_attrs(const char *arg, const char *option, input_attr_fn *use, void *ctx);
+
 /* Read the one attr of an argument.  Return false after a warn(). */
 bool input_attr(const char *arg, const char *option, struct attr_text *out);
 
-/* Warn that the option's argument is no attr, and return false. */
-bool input_bad_attr(const char *option, const char *why);
+/* Return whether an argument surely is an attr; a few hexadecimal digits are not. */
+bool input_has_attr(const char *arg);

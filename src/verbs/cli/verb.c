@@ -95,26 +95,35 @@ static const struct verb_foreign *foreign_of(const struct verb *v, const char *w
 static _Noreturn void unknown_option(const struct command_line *l, const char *word, size_t len)
 {
 	const struct verb_foreign *f = foreign_of(l->verb, word, len, true);
-	const struct verb *v = l->verb;
+	const struct verb *v = l->verb, *const *other = l->all;
 	/* the default verb, which traces, may have it */
 	const struct verb_option *o = l->all ? verb_option_of(*l->all, word, len) : NULL;
 	struct buf what = { 0 };
 	struct verb_at at = { 0 };
 	struct nearest n;
 
+	buf_addf(&what, "option '%s%.*s'", len > 1 ? "--" : "-", (int)len, word);
 	if (f && f->why)
-		die("option '%s%.*s' is not supported: %s", len > 1 ? "--" : "-", (int)len, word,
-		    f->why);
+		die("%s is not supported: %s", buf_str(&what), f->why);
+	if (*word == 'e' && len == 1 && verb_reads(v, "EVENT"))
+		die("%s is not needed: an event is an argument, as in pevtrace %s cpu-clock:u",
+		    buf_str(&what), v->name);
 	if (o)
-		die("option '%s%.*s' is for tracing; %s", len > 1 ? "--" : "-", (int)len, word,
+		die("%s is for tracing; %s", buf_str(&what),
 		    o->instead ? o->instead : "see pevtrace --help");
 	nearest_start(&n, word, len);
 	while (len > 1 && (o = verb_next(v, &at)))
 		if (o->name)
 			nearest_try(&n, o->name);
-	buf_addf(&what, "unknown option '%s%.*s'", len > 1 ? "--" : "-", (int)len, word);
 	if (*n.best)
-		die("%s; did you mean --%s?", buf_str(&what), n.best);
+		die("unknown %s; did you mean --%s?", buf_str(&what), n.best);
+	while (len > 1 && other && *other && !verb_option_of(*other, word, len))
+		other++;
+	if (len > 1 && other && *other)
+		die("%s is not for %s: see pevtrace %s --help", buf_str(&what), v->name,
+		    (*other)->name);
+	buf_reset(&what);
+	buf_addf(&what, "unknown option '%s%.*s'", len > 1 ? "--" : "-", (int)len, word);
 	die_see_help(v, buf_str(&what));
 }
 
@@ -250,20 +259,24 @@ static void parse_expr(struct command_line *l, const char *expr)
 	const struct verb_option *o;
 
 	while ((o = verb_next(l->verb, &at)) && !(o->expr && verb_is_word(o->expr, name, len)))
-		;
+		if (o->expr && !named && !strcmp(o->name, expr))
+			die("-e %s requires an argument, as in -e %s=%s", expr, expr, o->arg);
 	if (!o)
 		unknown_expr(l, expr, len);
 	apply_long(l, &at, "-e ", named ? expr + len + 1 : expr);
 }
 
-/* Return the next word, which option requires as its argument. */
-static const char *take_argument(struct command_line *l, const char *option)
+/* Return the next word, which the option that prefix and name say requires as its argument. */
+static const char *take_argument(struct command_line *l, const char *prefix, const char *name)
 {
 	struct buf what = { 0 };
 
-	if (*l->next)
+	if (*l->next) {
+		snprintf(l->args.swallowed, sizeof(l->args.swallowed),
+			 "'%.60s' is the argument of %s%s", *l->next, prefix, name);
 		return *l->next++;
-	buf_addf(&what, "option '%s' requires an argument", option);
+	}
+	buf_addf(&what, "option '%s%s' requires an argument", prefix, name);
 	die_see_help(l->verb, buf_str(&what));
 }
 
@@ -276,7 +289,7 @@ static void parse_long(struct command_line *l, const char *word)
 	if (arg && !at.option->arg)
 		die("option '--%s' allows no argument", at.option->name);
 	if (!arg && at.option->arg && !at.option->optional)
-		arg = take_argument(l, word - 2);
+		arg = take_argument(l, "--", word);
 	if (at.option->exprs)
 		parse_expr(l, arg);
 	else
@@ -314,13 +327,15 @@ static void parse_short(struct command_line *l, const char *word)
 		const char *arg = NULL;
 
 		if (at.option->arg && !at.option->optional) {
-			arg = *word ? word : take_argument(l, word - 2);
+			arg = *word ? word : take_argument(l, "-", key);
 			word = "";
 		}
 		if (at.option->exprs) {
 			parse_expr(l, arg);
 			return;
 		}
+		if (*word == '=' && at.option->name)
+			die("-%s allows no '='; use --%s%s", key, at.option->name, word);
 		l->forms[(unsigned char)at.option->key] |= FORM_LETTER;
 		apply(l, &at, "-", key, arg);
 	}
@@ -331,13 +346,15 @@ static void verb_parse(struct command_line *l)
 	struct verb_args *a = &l->args;
 	bool ended = false, dashes = false;
 	struct verb_at at = { 0 };
+	size_t before = 0;
 
 	while (*l->next) {
 		char *word = *l->next++;
 
+		*a->swallowed = '\0';
 		if (!ended && !strcmp(word, "--")) {
 			ended = dashes = true;
-			a->before = a->n;
+			before = a->n;
 		} else if (ended || *word != '-' || !word[1] || scan_is_digit(word[1])) {
 			/* -1 is a number, and - a file */
 			a->words[a->n++] = word;
@@ -348,8 +365,16 @@ static void verb_parse(struct command_line *l)
 			parse_short(l, word + 1);
 		}
 	}
-	if (!dashes)
-		a->before = a->n;
+	a->certain |= dashes;
+	if (dashes && a->n > before && !l->verb->command &&
+	    (verb_reads(l->verb, "COMMAND") ||
+	     (verb_reads(l->verb, "DUMP") && a->n > before + 1))) {
+		/* behind a NULL that ends the other words; one word may be a file, too */
+		a->command = a->words + before + 1;
+		memmove(a->command, a->words + before, (a->n - before) * sizeof(*a->words));
+		a->words[before] = NULL;
+		a->n = before;
+	}
 	/* a letter and a long name may exclude each other, as in strace */
 	for (const struct verb_option *o; (o = verb_next(l->verb, &at));)
 		if (o->excludes &&
@@ -367,7 +392,8 @@ int verb_run(const struct verb *v, const struct verb *const *all, int argc, char
 	struct command_line l = {
 		.verb = v, .all = all, .state = xcalloc(1, v->size), .next = argv + !!argc,
 		.args = {
-			.words = xcalloc((size_t)argc + 1, sizeof(char *)), .verb = v, .all = all,
+			.words = xcalloc((size_t)argc + 2, sizeof(char *)), .verb = v, .all = all,
+			.certain = argc && !strcmp(argv[0], v->name),
 		},
 	};
 	const struct sigaction report = { .sa_handler = on_file_limit, .sa_flags = SA_RESTART };
@@ -395,16 +421,31 @@ int verb_run(const struct verb *v, const struct verb *const *all, int argc, char
 	return status;
 }
 
+bool verb_reads(const struct verb *v, const char *kind)
+{
+	return v->operand && verb_is_word(v->operand, kind, strlen(kind));
+}
+
 void verb_want(const struct verb_args *args, size_t n)
 {
 	const char *name = args->verb->name;
+	struct buf kinds = { 0 };
 
-	if (args->n < n)
-		die("%s: missing %s%s; see pevtrace %s --help", name,
-		    args->n ? "operand: another " : "", args->verb->operand, name);
-	if (args->n > n)
-		die("%s: unexpected argument '%s'; see pevtrace %s --help", name, args->words[n],
+	if (args->n + !!args->command < n) {
+		for (const char *kind = args->verb->operand; *kind; kind += strcspn(kind, "|")) {
+			kind += *kind == '|';
+			buf_addf(&kinds, "%s%.*s",
+				 !kinds.len ? "" : strchr(kind, '|') ? ", " : " or ",
+				 (int)strcspn(kind, "|"), kind);
+		}
+		die("%s: missing %s%s%s%s; see pevtrace %s --help", name,
+		    args->n ? "operand: another " : "", buf_str(&kinds),
+		    *args->swallowed ? ", as " : "", args->swallowed,
 		    name);
+	}
+	if (args->n + !!args->command > n)
+		die("%s: unexpected argument '%s'; see pevtrace %s --help", name,
+		    args->n > n ? args->words[n] : args->command[0], name);
 }
 
 /* Verbs ----------------------------------------------------------------------------- */
@@ -443,11 +484,25 @@ const char *verb_nearest(const struct verb *const *all, const char *word, struct
 	return n->best;
 }
 
+bool verb_is_perfs(const char *word)
+{
+	return verb_is_word("record|stat|top|script|annotate|bench|evlist|mem|lock|sched|kmem|c2c|"
+			    "test", word, strlen(word));
+}
+
 void verb_check_spelling(const struct verb *const *all, const char *word)
 {
 	struct nearest n;
 	const char *best = verb_nearest(all, word, &n);
 
-	if (*best && *word != '-' && !strchr(word, '/') && program_find(word))
+	if (*word == '-' || strchr(word, '/') || !program_find(word))
+		return;
+	if (verb_is_perfs(word))
+		die("cannot run '%s': not found in PATH; did you mean pevtrace perf %s?", word,
+		    word);
+	if (!strcmp(best, word))
+		die("cannot run '%s': not found in PATH; a verb is the first word: pevtrace %s",
+		    word, word);
+	if (*best)
 		die("cannot run '%s': not found in PATH; did you mean pevtrace %s?", word, best);
 }

@@ -60,7 +60,9 @@ struct verb;
 struct verb_args {
 	char **words;		/* the operands, NULL-terminated */
 	size_t n;
-	size_t before;		/* operands before "--"; n if there was no "--" */
+	char **command;		/* the words after "--", if they are a command; or NULL */
+	bool certain;		/* "trace" or "--" says that the operands of trace are a command */
+	char swallowed[128];	/* "'WORD' is the argument of -o", of the last word; or "" */
 	const struct verb *verb;
 	const struct verb *const *all; /* of pevtrace, NULL-terminated; NULL: unknown */
 };
@@ -72,7 +74,7 @@ struct verb {
 	const char *about;	/* paragraphs before the options, lines of up to 79 columns */
 	const char *notes;	/* the same after the options, or NULL */
 	const char *examples;	/* command lines, one in each line */
-	const char *operand;	/* kinds of the operands, separated by |; NULL: none */
+	const char *operand;	/* kinds of the operands (input.h), separated by |; NULL: none */
 	const char *own;	/* a kind of argument that no other verb has, or NULL: */
 	void (*offer)(struct nearest *n); /* its words, for completion */
 	bool command;		/* options end at the first operand, which is a program */
@@ -100,12 +102,20 @@ const struct verb *verb_find(const struct verb *const *all, const char *name);
  */
 const char *verb_nearest(const struct verb *const *all, const char *word, struct nearest *n);
 
-/* Die if word is the old name of a verb, or with the name of a verb if it resembles one and is no program in
-   PATH. */
+/*
+ * Die if word is the old name of a verb, or with the name of a verb, or of a command of perf, if it
+ * resembles one and is no program in PATH.
+ */
 void verb_check_spelling(const struct verb *const *all, const char *word);
 
-/* Die unless there are n operands. */
+/* Return whether the word is a command of perf, such as record. */
+bool verb_is_perfs(const char *word);
+
+/* Die unless there are n operands; the words of a command are one. */
 void verb_want(const struct verb_args *args, size_t n);
+
+/* Return whether the verb has operands of that kind. */
+bool verb_reads(const struct verb *v, const char *kind);
 
 /*
  * Print the usage of v, examples, and the verbs or the most common options, in 25 lines at most, to

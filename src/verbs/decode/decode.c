@@ -173,6 +173,7 @@ static int decode_run(void *state, const struct verb_args *args)
 {
 	struct decode_one *d = state;
 	struct options *o = &d->options;
+	enum input_kind kind;
 	const char *path;
 	struct stat st;
 	FILE *f;
@@ -180,8 +181,13 @@ static int decode_run(void *state, const struct verb_args *args)
 
 	if (decode_one_wanted(d))
 		return decode_one(d, args);
-	options_finish(o);
 	verb_want(args, 1);
+	kind = input_operand(args, 0, &d->events);
+	d->log = kind == INPUT_LOG ? args->words[0] : NULL;
+	d->attr = kind == INPUT_ATTR ? args->words[0] : NULL;
+	if (d->log || d->attr || d->events.n || d->c_source || d->arch)
+		return decode_one(d, args);
+	options_finish(o);
 	o->to_stdout = true;
 	if (!o->output && !o->no_pager && !input_is_terminal(args->words[0]))
 		pager_start();
@@ -206,6 +212,7 @@ enum {
 };
 
 static const struct verb_foreign foreign[] = {
+	{ "config", 0, .why = "type and config are an event: pevtrace decode 1:3, or sched:sched_switch" },
 	OPTIONS_FOREIGN
 	{ 0 },
 };
@@ -228,24 +235,23 @@ const struct verb decode_verb = {
 	.name = "decode",
 	.summary = "Decode dumps, perf.data files, attrs, ioctls, records, errors",
 	.usage =
-"decode [OPTION]... DUMP\n"
+"decode [OPTION]... DUMP | PERF.DATA | LOG | ATTR | EVENT\n"
 "decode [OPTION]... --attr=ATTR\n"
 "decode [OPTION]... --ioctl=NUMBER [ARG]\n"
 "decode [OPTION]... --record=RECORDS [--attr=ATTR]\n"
-"decode [OPTION]... --config=TYPE:VALUE\n"
 "decode [OPTION]... --errno=ERRNO",
 	.about =
-"Show a dump of pevtrace --json=DUMP as the trace showed it, or decode a perf.data file or "
-"a single thing of perf_event_open(2).",
+"Show a dump of pevtrace --json=DUMP as the trace showed it, or decode a perf.data file, the attrs "
+"of a log of strace or perf -vv, the attr of an event, or a single thing of perf_event_open(2).",
 	.notes =
 "ATTR and RECORDS may be @FILE, or - for standard input; both may be binary. A SET, STATUS "
 "or SIGNAL is a list separated by commas; a leading ! negates it. The exit status is 0, or "
 "2 on misuse and trouble.",
 	.examples =
 "pevtrace decode --summary dump.jsonl\n"
-"pevtrace decode --attr='{type=PERF_TYPE_SOFTWARE, config=0}'\n"
+"pevtrace decode --c-source cycles:pp\n"
 "pevtrace decode --errno=EOPNOTSUPP",
-	.operand = "DUMP",
+	.operand = "DUMP|PERF.DATA|LOG|ATTR|EVENT",
 	.groups = groups,
 	.foreign = foreign,
 	.size = sizeof(struct decode_one),

@@ -4,16 +4,19 @@
 
 #include <stdio.h>
 
+#include "core/host/event_syntax.h"
 #include "verbs/cli/machine.h"
 #include "verbs/cli/showing.h"
 
 /* Show what the options select of a dump; return the exit status.  path is for messages. */
 int decode_dump(FILE *f, const char *path, struct options *options);
 
-/* What to decode: one thing, or a record with its attr. */
+/* What to decode: one thing, a record with its attr, or the attrs of a log or of events. */
 struct decode_one {
 	struct options options;
-	const char *attr, *ioctl, *record, *config, *error;
+	const char *attr, *ioctl, *record, *error;
+	const char *log;	/* a file with attrs, or NULL */
+	struct event_list events;
 	const char *operand;	/* ARG of --ioctl */
 	const struct arch *arch; /* that the bytes are of */
 	bool c_source;
@@ -24,7 +27,7 @@ struct decode_one {
 
 extern const struct verb_option decode_one_options[];
 
-/* Return whether there is a single thing to decode, not a dump. */
+/* Return whether an option has a single thing to decode. */
 bool decode_one_wanted(const struct decode_one *d);
 
 /* Decode it; return the exit status. */

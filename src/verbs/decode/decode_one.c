@@ -116,31 +116,10 @@ static void decode_show(struct decode_one *d, struct attr_text *a)
 	call_free(&c);
 }
 
-static bool decode_one_attr(struct decode_one *d)
+static bool decode_each(void *ctx, struct attr_text *a)
 {
-	struct text_cursor c = { .why = "" };
-	struct buf text = { 0 };
-	struct attr_text a;
-	struct attr_reader r;
-	enum attr_read got;
-	size_t n = 0;
-	bool ok = input_text(d->attr, "--attr", &text);
-
-	if (ok && input_is_binary(&text)) {
-		ok = attr_text_bytes(&c, (const uint8_t *)text.data, text.len, &a) ||
-		     input_bad_attr("--attr", c.why);
-		if (ok)
-			decode_show(d, &a);
-	} else if (ok) {
-		attr_reader_init(&r, buf_str(&text), text.len);
-		for (; (got = attr_reader_next(&r, &a)) == ATTR_READ; n++)
-			decode_show(d, &a);
-		ok = got == ATTR_BAD ? input_bad_attr("--attr", r.in.why) : n;
-		if (got != ATTR_BAD && !n)
-			warn("--attr: no attr found");
-	}
-	buf_free(&text);
-	return ok;
+	decode_show(ctx, a);
+	return true;
 }
 
 /* ioctls --------------------------------------------------------------------- */
@@ -342,93 +321,6 @@ static bool decode_one_record(struct decode_one *d)
 	return ok;
 }
 
-/* type and config ------------------------------------------------------------ */
-
-/* Find a value by its name, in any case and with - for _, in a table: cpu-clock is CPU_CLOCK. */
-static bool value_named(const struct xlat *x, const char *word, uint64_t *value)
-{
-	const struct xlat_entry *e;
-	char upper[80];
-	size_t n = 0;
-
-	for (; n < sizeof(upper) - 1 && word[n]; n++)
-		upper[n] = word[n] == '-' ? '_' : word[n] >= 'a' && word[n] <= 'z' ?
-			   (char)(word[n] - 32) : word[n];
-	upper[n] = 0;
-	e = xlat_by_name(x, upper);
-	if (e)
-		*value = e->value;
-	return e;
-}
-
-static bool type_of(struct host *host, const char *word, uint64_t *type)
-{
-	struct text_cursor c = { .at = word, .end = word + strlen(word) };
-	int64_t pmu;
-
-	if (value_named(&xlat_perf_type_id, word, type) ||
-	    (*word >= '0' && *word <= '9' && value_read(&c, NULL, type) && *type <= UINT32_MAX))
-		return true;
-	pmu = host_pmu_type(host, word);
-	*type = (uint64_t)pmu;
-	if (pmu < 0)
-		warn("--config: '%s' is neither an attr.type nor a PMU of this machine; see "
-		     "/sys/bus/event_source/devices", word);
-	return pmu >= 0;
-}
-
-static bool config_of(struct host *host, uint64_t type, const char *word, uint64_t *config)
-{
-	const struct xlat *x = attr_config_values(type);
-
-	if (type == PERF_TYPE_TRACEPOINT && strchr(word, ':')) {
-		if (!host_tracepoint_id(host, word, config))
-			return true;
-		warn("--config: tracefs has no tracepoint '%s' that can be read here", word);
-		return false;
-	}
-	return value_named(x, word, config) || decode_number(word, x, "--config's value", config);
-}
-
-static bool decode_one_config(struct decode_one *d)
-{
-	const char *colon = strchr(d->config, ':');
-	uint8_t attr[PERF_ATTR_SIZE_VER0] = { 0 };
-	struct walk w = {
-		.layout = &layout_perf_event_attr, .bytes = attr, .len = sizeof(attr),
-		.arch = arch_native(), .names = &d->machine.names,
-	};
-	struct buf name = { 0 };
-	uint64_t type, config;
-	struct sink *s;
-	bool ok;
-
-	if (!colon) {
-		warn("--config requires TYPE:VALUE, as in software:0, not '%s'", d->config);
-		return false;
-	}
-	buf_add(&name, d->config, (size_t)(colon - d->config));
-	ok = type_of(d->machine.host, buf_str(&name), &type) &&
-	     config_of(d->machine.host, type, colon + 1, &config);
-	if (ok) {
-		attr_put(attr, ATTR_TYPE, type);
-		attr_put(attr, ATTR_SIZE, sizeof(attr));
-		attr_put(attr, ATTR_CONFIG, config);
-		buf_reset(&name);
-		event_name(attr, sizeof(attr), &d->machine.names, &name);
-		showing_begin(&d->out, false);
-		s = d->out.sink;
-		layout_emit_member(&w, ATTR_TYPE, s);
-		layout_emit_member(&w, ATTR_CONFIG, s);
-		if (s->full)
-			sink_hex(s, "raw", config);
-		sink_string(s, "event", buf_str(&name), name.len, false);
-		showing_end(&d->out);
-	}
-	buf_free(&name);
-	return ok;
-}
-
 /* errors --------------------------------------------------------------------- */
 
 static bool decode_one_error(struct decode_one *d)
@@ -473,7 +365,7 @@ static bool decode_one_error(struct decode_one *d)
 
 bool decode_one_wanted(const struct decode_one *d)
 {
-	return d->attr || d->ioctl || d->record || d->config || d->error || d->c_source || d->arch;
+	return d->attr || d->ioctl || d->record || d->error;
 }
 
 static void set_once(void *to, const char *arg, const struct verb_option *o)
@@ -512,8 +404,6 @@ const struct verb_option decode_one_options[] = {
 	  .help = "decode the request of an ioctl, by number or name, and its argument" },
 	{ .name = "record", .arg = "RECORDS", .set = set_once, .at = MEMBER(record),
 	  .help = "decode records of the ring buffer of the event with --attr" },
-	{ .name = "config", .arg = "TYPE:VALUE", .set = set_once, .at = MEMBER(config),
-	  .help = "decode attr.config of that attr.type, PMU or tracepoint" },
 	{ .name = "errno", .arg = "ERRNO", .set = set_once, .at = MEMBER(error),
 	  .help = "show what an error of perf_event_open means, by number or name" },
 	{ 0 },
@@ -522,24 +412,29 @@ const struct verb_option decode_one_options[] = {
 int decode_one(struct decode_one *d, const struct verb_args *args)
 {
 	/* --attr may say how to read a record */
-	int n = !!d->ioctl + !!d->record + !!d->config + !!d->error;
-	bool ok;
+	int n = !!d->ioctl + !!d->record + !!d->error;
+	bool attrs = d->attr || d->log || d->events.n, ok = true;
+	struct buf file = { 0 };
 
 	if (n > 1 || (n && d->attr && !d->record))
-		die("--attr, --ioctl, --record, --config and --errno are mutually exclusive; "
-		    "only --record and --attr can be combined");
-	if (d->c_source && (n || !d->attr || d->options.json))
-		die("--c-source applies only to --attr, without --json");
-	if (d->arch && !d->attr && !d->ioctl && !d->record)
+		die("--attr, --ioctl, --record and --errno are mutually exclusive; only --record and "
+		    "--attr can be combined");
+	if (d->c_source && (n || !attrs || d->options.json))
+		die("--c-source applies only to attrs, without --json");
+	if (d->arch && !attrs && !d->ioctl && !d->record)
 		die("--arch applies only to --attr, --ioctl and --record");
-	if (d->of_dumps)
-		die("%s applies only to dumps", d->of_dumps);
+	if (d->of_dumps) {
+		warn("%s applies only to dumps", d->of_dumps);
+		event_list_free(&d->events);
+		return EXIT_TROUBLE;
+	}
 	if (d->options.json_path)
 		die("--json=FILE applies only to dumps; use --json -o FILE");
-	if (args->n > !!d->ioctl)
-		die("decode: unexpected argument '%s'; see pevtrace decode --help",
-		    args->words[!!d->ioctl]);
+	if (args->n > (d->ioctl || d->log || d->events.n || d->attr == args->words[0]))
+		verb_want(args, !!d->ioctl);
 	d->operand = args->words[0];
+	buf_addf(&file, "@%s", d->log ? d->log : "");
+	d->attr = d->log ? buf_str(&file) : d->attr;
 	if (!d->arch)
 		d->arch = arch_native();
 	showing_open(&d->out, &d->options);
@@ -548,10 +443,14 @@ int decode_one(struct decode_one *d, const struct verb_args *args)
 		ok = decode_one_ioctl(d);
 	else if (d->record)
 		ok = decode_one_record(d);
-	else if (d->config)
-		ok = decode_one_config(d);
-	else
-		ok = d->error ? decode_one_error(d) : decode_one_attr(d);
+	else if (d->error)
+		ok = decode_one_error(d);
+	else if (d->attr)
+		ok = input_attrs(d->attr, d->log ? d->log : "--attr", decode_each, d);
+	for (size_t i = 0; i < d->events.n; i++)
+		decode_show(d, &d->events.events[i].attr);
+	event_list_free(&d->events);
+	buf_free(&file);
 	machine_close(&d->machine);
 	return showing_close(&d->out) && ok ? EXIT_YES : EXIT_TROUBLE;
 }

@@ -370,8 +370,10 @@ struct diffing {
 	struct normal_forms *forms;
 };
 
-/* One of the compared files. */
+/* One of the compared sessions. */
 struct side {
+	FILE *file;
+	const char *name;
 	struct normal *normal;	/* NULL after a warn() */
 	bool ids;		/* a perf.data file, with the ids of every event */
 };
@@ -444,25 +446,20 @@ static const struct verb_option options[] = {
 
 /* Work ------------------------------------------------------------------------ */
 
-static struct side read_side(struct diffing *d, const char *path)
+static void read_side(struct diffing *d, struct side *s)
 {
-	struct side s = { .normal = NULL };
 	struct machine machine;
-	const char *name;
 	bool whole = false;
-	FILE *f = input_open(path, &name);
 
-	if (perfdata_is(f)) {
+	if (perfdata_is(s->file)) {
 		machine_open(&machine);
-		s.normal = normal_read_perfdata(f, name, d->forms, &machine.names,
-						d->how.keep_going, &whole, &s.ids);
+		s->normal = normal_read_perfdata(s->file, s->name, d->forms, &machine.names,
+						 d->how.keep_going, &whole, &s->ids);
 		machine_close(&machine);
 	} else {
-		s.normal = normal_read(f, name, d->forms, &d->how, &whole);
+		s->normal = normal_read(s->file, s->name, d->forms, &d->how, &whole);
 	}
-	input_close(f);
 	d->trouble |= !whole;
-	return s;
 }
 
 /* Prepare to show what was read; progress was shown meanwhile. */
@@ -475,11 +472,13 @@ static void diff_show(struct diffing *d)
 		d->print.width = terminal_columns(STDOUT_FILENO);
 }
 
-static int normalize(struct diffing *d, const char *path)
+static int normalize(struct diffing *d, struct side *s)
 {
-	struct normal *n = read_side(d, path).normal;
 	struct buf line = { 0 };
+	struct normal *n;
 
+	read_side(d, s);
+	n = s->normal;
 	diff_show(d);
 	if (n && !d->print.json)
 		puts("# pevtrace normal form 1");
@@ -497,14 +496,12 @@ static int normalize(struct diffing *d, const char *path)
 		}
 	}
 	buf_free(&line);
-	normal_free(n);
 	return EXIT_YES;
 }
 
-static int expect(struct diffing *d, const char *path)
+static int expect(struct diffing *d, struct side *s)
 {
 	struct expectation *x = NULL;
-	struct side s = { .normal = NULL };
 	FILE *f = input_open(d->expect, &d->print.a);
 	int ok = -1;
 
@@ -514,13 +511,12 @@ static int expect(struct diffing *d, const char *path)
 	else
 		x = expect_read(f, d->print.a, &d->choice);
 	input_close(f);
-	d->print.b = path;
+	d->print.b = s->name;
 	if (x)
-		s = read_side(d, path);
+		read_side(d, s);
 	diff_show(d);
-	if (s.normal)
-		ok = expect_check(x, s.normal, &d->choice, diff_print_mismatch, &d->print);
-	normal_free(s.normal);
+	if (s->normal)
+		ok = expect_check(x, s->normal, &d->choice, diff_print_mismatch, &d->print);
 	expect_free(x);
 	return ok < 0 ? EXIT_TROUBLE : ok ? EXIT_YES : EXIT_NO;
 }
@@ -535,10 +531,11 @@ static bool same_calls(struct diffing *d, struct side side[2])
 	return normal_compare(side[0].normal, side[1].normal, &d->choice, report_nothing, NULL);
 }
 
-static bool read_two(struct diffing *d, const char *const path[2], struct side side[2])
+static bool read_two(struct diffing *d, struct side side[2])
 {
-	side[0] = read_side(d, path[0]);
-	side[1] = side[0].normal ? read_side(d, path[1]) : (struct side){ .normal = NULL };
+	read_side(d, &side[0]);
+	if (side[0].normal)
+		read_side(d, &side[1]);
 	return side[1].normal;
 }
 
@@ -552,15 +549,18 @@ static void free_two(struct side side[2])
  * Replace the dumps that were read by the same with merged threads, if they are equal only then:
  * the calls of a Go program move between its threads.
  */
-static void try_merged(struct diffing *d, const char *const path[2], struct side side[2])
+static void try_merged(struct diffing *d, struct side side[2])
 {
-	struct side merged[2];
+	struct side merged[2] = { side[0], side[1] };
 
 	if (d->trouble || !side[0].normal->threads || !side[1].normal->threads ||
-	    !strcmp(path[0], "-") || !strcmp(path[1], "-") || same_calls(d, side))
+	    side[0].file == stdin || side[1].file == stdin || same_calls(d, side))
 		return;
 	d->how.merge_threads = true;
-	if (!read_two(d, path, merged) || !same_calls(d, merged)) {
+	rewind(merged[0].file);
+	rewind(merged[1].file);
+	merged[0].normal = merged[1].normal = NULL;
+	if (!read_two(d, merged) || !same_calls(d, merged)) {
 		free_two(merged);
 		return;
 	}
@@ -570,17 +570,17 @@ static void try_merged(struct diffing *d, const char *const path[2], struct side
 	memcpy(side, merged, sizeof(merged));
 }
 
-static int two(struct diffing *d, const char *const path[2])
+static int two(struct diffing *d, struct side side[2])
 {
-	struct side side[2], *dump;
+	struct side *dump;
 	uint64_t left_out;
 	bool same = true;
 
-	d->print.a = path[0];
-	d->print.b = path[1];
-	if (read_two(d, path, side)) {
+	d->print.a = side[0].name;
+	d->print.b = side[1].name;
+	if (read_two(d, side)) {
 		if (d->merge == CHOICE_AUTO)
-			try_merged(d, path, side);
+			try_merged(d, side);
 		diff_show(d);
 		/* if only one side is a perf.data file, reduce the dump to attrs, too */
 		if (side[0].normal->attrs_only != side[1].normal->attrs_only) {
@@ -593,31 +593,31 @@ static int two(struct diffing *d, const char *const path[2])
 				      diff_print_difference, &d->print);
 		diff_print_end(&d->print);
 	}
-	free_two(side);
 	return same ? EXIT_YES : EXIT_NO;
 }
 
 static int diff_run(void *state, const struct verb_args *args)
 {
 	struct diffing *d = state;
-	int status;
+	struct side side[2] = { { .normal = NULL } };
 	size_t wanted = d->normalize || d->expect ? 1 : 2;
+	int status;
 
 	if (d->normalize && d->expect)
 		die("--normalize and --expect are mutually exclusive");
 	verb_want(args, wanted);
-	if (wanted == 2 && !strcmp(args->words[0], "-") && !strcmp(args->words[1], "-"))
+	if (args->n == 2 && !strcmp(args->words[0], "-") && !strcmp(args->words[1], "-"))
 		die("only one of the files can be standard input");
 	for (size_t i = 0; i < args->n; i++)
 		d->no_pager |= input_is_terminal(args->words[i]);
+	for (size_t i = 0; i < wanted; i++)
+		side[i].file = input_session(args, i, false, true, &side[i].name);
 	d->forms = normal_forms_new();
 	d->how.merge_threads = d->merge == CHOICE_ALWAYS;
-	if (d->normalize)
-		status = normalize(d, args->words[0]);
-	else if (d->expect)
-		status = expect(d, args->words[0]);
-	else
-		status = two(d, (const char *[]){ args->words[0], args->words[1] });
+	status = d->normalize ? normalize(d, side) : d->expect ? expect(d, side) : two(d, side);
+	free_two(side);
+	for (size_t i = 0; i < wanted; i++)
+		input_close(side[i].file);
 	if ((fflush(stdout) || ferror(stdout)) && !pager_was_left()) {
 		warn("cannot write to standard output: %s", strerror(errno));
 		d->trouble = true;
@@ -640,11 +640,12 @@ const struct verb diff_verb = {
 	.summary = "Compare two dumps, or a dump and an expectation",
 	.usage =
 "diff [OPTION]... DUMP DUMP\n"
-"diff --normalize [OPTION]... DUMP\n"
-"diff --expect=FILE [OPTION]... DUMP",
+"diff [OPTION]... DUMP -- COMMAND [ARG]...\n"
+"diff --normalize [OPTION]... DUMP | -- COMMAND [ARG]...\n"
+"diff --expect=FILE [OPTION]... DUMP | -- COMMAND [ARG]...",
 	.about =
 "Show how two runs differ that pevtrace --json=DUMP recorded. A DUMP may also be a "
-"perf.data file, of which the attrs of events are compared.\n"
+"perf.data file, of which the attrs of events are compared, or an EVENT; a COMMAND is traced.\n"
 "\n"
 "Events are matched by their attrs. Pids, descriptors, ids, addresses, times, counts, waits "
 "and reads are ignored.",
@@ -653,9 +654,10 @@ const struct verb diff_verb = {
 "does, 2 on misuse and trouble.",
 	.examples =
 "pevtrace diff --ignore=sample_freq old.jsonl new.jsonl\n"
+"pevtrace diff cycles:p cycles:pp\n"
 "pevtrace diff --normalize good.jsonl >expected\n"
-"pevtrace diff --expect=expected dump.jsonl",
-	.operand = "DUMP",
+"pevtrace diff --expect=expected -- ./profiler",
+	.operand = "DUMP|PERF.DATA|EVENT|COMMAND",
 	.groups = (const struct verb_group[]){ { "Options", options, 0, 0 }, { 0 } },
 	.size = sizeof(struct diffing),
 	.run = diff_run,

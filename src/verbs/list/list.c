@@ -169,6 +169,12 @@ static void list_collect(struct list *l)
 
 /* Selecting ------------------------------------------------------------------------- */
 
+static void list_offer_kinds(struct nearest *n)
+{
+	for (enum list_kind k = 0; k < LIST_KINDS; k++)
+		nearest_try(n, kinds[k].name);
+}
+
 /* Return the kind that has the word, or LIST_KINDS. */
 static enum list_kind kind_by_word(const char *word)
 {
@@ -233,9 +239,14 @@ static void warn_no_tracepoints(const struct list *l, const struct verb_args *ar
 		     "kernel lockdown hides it");
 }
 
-/* Add the events that a pattern describes as -e does, such as cycles:u or r1a8. */
-static void list_add_written(struct list *l, const char *pattern)
+/*
+ * Add the events that a pattern describes as -e does, such as cycles:u or r1a8.  Return false after
+ * a warn() that gives the reason why there are none.
+ */
+static bool list_add_written(struct list *l, const char *pattern)
 {
+	struct nearest n;
+
 	static const enum list_kind of[] = {
 		[PERF_TYPE_HARDWARE] = LIST_HARDWARE, [PERF_TYPE_SOFTWARE] = LIST_SOFTWARE,
 		[PERF_TYPE_TRACEPOINT] = LIST_TRACEPOINT, [PERF_TYPE_HW_CACHE] = LIST_CACHE,
@@ -248,11 +259,14 @@ static void list_add_written(struct list *l, const char *pattern)
 	if (kind_by_word(pattern) < LIST_KINDS ||
 	    (before < LIST_KINDS && before != LIST_BREAKPOINT)) {
 		warn("no event matches '%s'", pattern);
-		return;
+		return true;
 	}
+	nearest_start(&n, pattern, strlen(pattern));
+	list_offer_kinds(&n);
 	if (!event_list_add(&l->written, l->machine.host, pattern)) {
-		warn("no event matches '%s': %s", pattern, l->written.why);
-		return;
+		warn("no event matches '%s'%s%s", pattern, *n.best ? "" : ": ",
+		     *n.best ? nearest_hint(&n) : l->written.why);
+		return false;
 	}
 	for (; i < l->written.n; i++) {
 		const struct event_spec *spec = &l->written.events[i];
@@ -263,27 +277,30 @@ static void list_add_written(struct list *l, const char *pattern)
 		e->written = i + 1;
 		e->selected = true;
 	}
+	return true;
 }
 
-static void list_select(struct list *l, const struct verb_args *args)
+/* Return false where all that patterns lack was explained. */
+static bool list_select(struct list *l, const struct verb_args *args)
 {
+	bool any = !args->n;
 	size_t n = l->n;
 
 	for (size_t k = 0; k < n && !args->n; k++)
 		l->events[k].selected = true;
 	for (size_t i = 0; i < args->n; i++) {
-		bool any = false;
+		bool one = false;
 
 		for (size_t k = 0; k < n; k++) {
 			if (!pattern_matches(args->words[i], &l->events[k]))
 				continue;
 			l->events[k].selected = true;
-			any = true;
+			one = true;
 		}
-		if (!any)
-			list_add_written(l, args->words[i]);
+		any |= one || list_add_written(l, args->words[i]);
 	}
 	qsort(l->events, l->n, sizeof(*l->events), list_compare);
+	return any;
 }
 
 /* Return the attr of an event, which points into l or tmp, or NULL. */
@@ -481,8 +498,8 @@ static int list_run(void *state, const struct verb_args *args)
 	machine_open(&l->machine);
 	mounts_warn();
 	list_collect(l);
-	warn_no_tracepoints(l, args);
-	list_select(l, args);
+	if (list_select(l, args))
+		warn_no_tracepoints(l, args);
 	shown = list_show(l);
 	written = showing_close(&l->out);
 	for (size_t i = 0; i < l->n; i++) {
@@ -495,12 +512,6 @@ static int list_run(void *state, const struct verb_args *args)
 	machine_close(&l->machine);
 	options_free(&l->options);
 	return !written ? EXIT_TROUBLE : shown ? EXIT_YES : EXIT_NO;
-}
-
-static void list_offer_kinds(struct nearest *n)
-{
-	for (enum list_kind k = 0; k < LIST_KINDS; k++)
-		nearest_try(n, kinds[k].name);
 }
 
 static const struct verb_foreign foreign[] = {

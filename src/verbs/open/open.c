@@ -552,6 +552,8 @@ static const struct verb_foreign foreign[] = {
 	{ "count", 'c', .why = "it is a member of the event: -e cpu-clock,sample_period=10000 --mmap=8" },
 	{ "call-graph", 'g', .why = "it is a member of the event: -e cpu-clock,sample_period=10000,"
 	  "sample_type=IP|CALLCHAIN --mmap=8" },
+	{ "interval-print", 'I', .why = "counts are shown at the end; -p PID --for=SECONDS ends it" },
+	{ "timeout", 0, .why = "--for=SECONDS ends a measurement" },
 	{ "repeat", 0, .why = "perf stat -r repeats a command" },
 	{ 0 },
 };

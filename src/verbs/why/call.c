@@ -89,7 +89,7 @@ struct picking {
 	unsigned long line;
 	pid_t tid;		/* whose call it is, once it has begun */
 	bool begun, done;
-	const char *other;	/* name of the other call on that line */
+	unsigned long nearest;	/* line of an open that is nearest to it, or 0 */
 	struct why_failures *failures; /* NULL: a line is wanted, else all failures */
 	bool born;		/* the dump has a task */
 };
@@ -171,14 +171,13 @@ static void judge_there(struct picking *p, struct why_call *to, const struct cal
 static void take_line(struct picking *p, const struct call *c)
 {
 	struct why_call *to = p->into;
+	unsigned long line = reader_line(p->dump);
 
-	if (p->failures || reader_line(p->dump) != p->line)
+	if (p->failures || c->desc != to->call.desc)
 		return;
-	if (c->desc != to->call.desc) {
-		p->other = c->desc->name;
-		return;
-	}
-	if (!p->begun) {
+	if (!p->nearest || labs((long)(line - p->line)) < labs((long)(p->nearest - p->line)))
+		p->nearest = line;
+	if (line == p->line && !p->begun) {
 		copy_call(&to->call, c);
 		take_group(p, c);
 		p->begun = true;
@@ -327,11 +326,11 @@ bool why_call_of_dump(struct why_call *c, const char *path, unsigned long line)
 	fclose(f);
 	if (!read)
 		return false;
-	if (p.other)
-		warn("%s:%lu: not a perf_event_open but %s", path, line, p.other);
+	if (!p.begun && p.nearest)
+		warn("%s:%lu: no perf_event_open on that line; the nearest is %s:%lu", path, line,
+		     path, p.nearest);
 	else if (!p.begun)
-		warn("%s:%lu: no call on that line; name a line on which a "
-		     "perf_event_open begins or ends", path, line);
+		warn("%s has no perf_event_open", path);
 	if (p.begun)
 		settle(c);
 	return p.begun;

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Answering for the calls that a command line names, or of a command, one after the other. */
 #include <errno.h>
-#include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/abi/layout.h"
@@ -16,7 +12,6 @@
 #include "core/host/proc.h"
 #include "core/lib/die.h"
 #include "core/lib/nearest.h"
-#include "core/lib/program.h"
 #include "core/lib/scan_text.h"
 #include "verbs/cli/input.h"
 #include "verbs/cmd.h"
@@ -28,7 +23,6 @@
 
 enum {
 	LEADER_FD = 3,		/* the descriptor that the leader of --leader would have */
-	TRACE_WORDS = 5,	/* of the trace verb, before the command */
 };
 
 /* Join a group.  at: index of the leader in k->opened, or TRIAL_NONE: it was refused. */
@@ -215,47 +209,16 @@ static int answer_attr(struct why *k, const struct attr_text *a,
 	return answer_named(k, &n);
 }
 
-static int answer_text(struct why *k, const struct buf *text, const struct attr_text *leader)
-{
-	struct text_cursor cursor = { .why = "" };
-	struct attr_text a;
-	struct attr_reader r;
-	enum attr_read got = ATTR_END;
-	int status = EXIT_YES;
-	size_t n = 0;
-
-	if (input_is_binary(text)) {
-		if (attr_text_bytes(&cursor, (const uint8_t *)text->data, text->len, &a))
-			return answer_attr(k, &a, leader);
-		warn("cannot read the attr: %s", cursor.why);
-		return EXIT_TROUBLE;
-	}
-	attr_reader_init(&r, buf_str(text), text->len);
-	for (; (got = attr_reader_next(&r, &a)) == ATTR_READ; n++)
-		status = why_worse(status, answer_attr(k, &a, leader));
-	if (got == ATTR_BAD && !n && !access(buf_str(text), F_OK))
-		warn("'%s' is a file: use %s:LINE for a call of a dump (grep -n perf_event_open "
-		     "finds them), or @%s for an attr",
-		     buf_str(text), buf_str(text), buf_str(text));
-	else if (got == ATTR_BAD)
-		warn("cannot read the attr: %s%s", r.in.why, nearest_hinted(r.in.why) ? "" :
-		     "; use bytes, an attr as C, strace or perf write it, @FILE, DUMP:LINE, or -e "
-		     "with an event's name");
-	else if (!n)
-		warn("no attr found");
-	return got == ATTR_BAD || !n ? EXIT_TROUBLE : status;
-}
-
 /* Answer for the events in order, as they would be opened: those that open stay open. */
 static int answer_events(struct why *k, const struct attr_text *leader)
 {
 	struct event_list l = { 0 };
 	int *at, status = EXIT_YES, refused = -1;
 
-	for (size_t i = 0; i < k->nevents; i++) {
-		if (event_list_add(&l, k->machine.host, k->events[i]))
+	for (size_t i = 0; i < k->events.n; i++) {
+		if (event_list_add(&l, k->machine.host, k->events.texts[i]))
 			continue;
-		warn("-e '%s': at character %zu: %s", k->events[i], l.at + 1, l.why);
+		warn("-e '%s': at character %zu: %s", k->events.texts[i], l.at + 1, l.why);
 		event_list_free(&l);
 		return EXIT_TROUBLE;
 	}
@@ -280,11 +243,45 @@ static int answer_events(struct why *k, const struct attr_text *leader)
 	return !is_checked(k) && refused >= 0 ? refused : status;
 }
 
+/* Answer for the operand, which is no file and no attr: an event, perhaps a misspelt one. */
+static int answer_event(struct why *k, const struct attr_text *leader)
+{
+	struct event_list l = { 0 };
+
+	if (!event_list_add(&l, k->machine.host, k->what)) {
+		if (strpbrk(k->what, "./") && !strpbrk(k->what, ":=,{ "))
+			input_no_file(k->what);
+		warn("no file or attr '%s', and no event: %s", k->what, l.why);
+		return EXIT_TROUBLE;
+	}
+	event_list_free(&l);
+	options_set_event(&k->events, k->what, NULL);
+	return answer_events(k, leader);
+}
+
+/* The attrs of the operand. */
+struct attrs {
+	struct why *k;
+	const struct attr_text *leader;
+	int status;
+};
+
+static bool answer_each(void *ctx, struct attr_text *a)
+{
+	struct attrs *all = ctx;
+
+	all->status = why_worse(all->status, answer_attr(all->k, a, all->leader));
+	return true;
+}
+
 static int answer_operand(struct why *k)
 {
 	struct attr_text attr, *leader = k->leader ? &attr : NULL;
 	struct named n = { .attr = leader, .leads = true, .stays = true };
-	struct buf text = { 0 }, path = { 0 };
+	struct attrs all = { k, leader, EXIT_YES };
+	enum input_kind kind = k->kind;
+	struct event_list list = { 0 };
+	struct buf arg = { 0 };
 	int status;
 
 	if (leader) {
@@ -295,19 +292,22 @@ static int answer_operand(struct why *k)
 		if (!n.opens)
 			return status;
 	}
-	if (k->events)
+	if (k->events.n)
 		return answer_events(k, leader);
 	if (!strcmp(k->what, "NULL"))
 		return answer_attr(k, NULL, leader);
-	status = EXIT_TROUBLE;
-	if (input_is_log(k->what))
-		buf_addf(&path, "@%s", k->what);
+	buf_addf(&arg, "%s%s", k->kind == INPUT_NONE ? "" : "@", k->what);
+	if (kind == INPUT_NONE)
+		kind = strcmp(k->what, "-") ? input_kind(k->what, &list) : INPUT_ATTR;
+	event_list_free(&list);
+	/* what should have been an attr has braces or "=", or is in hexadecimal */
+	if (kind == INPUT_EVENT || (kind == INPUT_NONE && !strpbrk(k->what, "@{}=;\n") &&
+	    k->what[strspn(k->what, "-0123456789abcdefABCDEFxX:, ")]))
+		status = answer_event(k, leader);
 	else
-		buf_adds(&path, k->what);
-	if (input_text(buf_str(&path), "why", &text))
-		status = answer_text(k, &text, leader);
-	buf_free(&path);
-	buf_free(&text);
+		status = input_attrs(buf_str(&arg), "the attr", answer_each, &all) ? all.status :
+			 EXIT_TROUBLE;
+	buf_free(&arg);
 	return status;
 }
 
@@ -322,7 +322,7 @@ char *why_dump_of(const char *what, unsigned long *line)
 	path = xstrdup(what);
 	path[colon - what] = '\0';
 	if (!scan_whole(colon + 1, SCAN_DECIMAL, 0, UINT64_MAX, &number)) {
-		if (!colon[1] && !access(path, F_OK))
+		if (!access(path, F_OK))
 			die("'%s' has no LINE: name a call as %s:LINE (grep -n perf_event_open "
 			    "finds them)", what, path);
 		free(path);
@@ -333,8 +333,7 @@ char *why_dump_of(const char *what, unsigned long *line)
 		return path;
 	/* bytes in hexadecimal may have colons between them, and attrs have braces or "=" */
 	if (what[strspn(what, "0123456789abcdefABCDEFxX:")] && !strpbrk(what, "{}=,; \t\n"))
-		die("cannot read the dump '%s': %s; pevtrace --json=FILE COMMAND writes one",
-		    path, strerror(errno));
+		input_no_file(path);
 	free(path);
 	return NULL;
 }
@@ -366,28 +365,6 @@ static int answer_dump(struct why *k, const char *path, unsigned long line)
 
 /* The calls of a command ---------------------------------------------------------------- */
 
-static _Noreturn void why_trace(char **command, int fd)
-{
-	char path[64];
-	size_t n = 0;
-	char **argv;
-	int status;
-
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	while (command[n])
-		n++;
-	argv = xcalloc(n + TRACE_WORDS + 1, sizeof(*argv));
-	argv[0] = (char *)"trace";
-	argv[1] = (char *)"--json";
-	argv[2] = (char *)"-o";
-	argv[3] = path;
-	argv[4] = (char *)"--";
-	memcpy(argv + TRACE_WORDS, command, n * sizeof(*argv));
-	status = verb_run(&trace_verb, NULL, (int)n + TRACE_WORDS, argv);
-	free(argv);
-	exit(status);
-}
-
 /* Let the line of progress tell which call is being examined. */
 static void show_work(struct why *k, size_t i, size_t n)
 {
@@ -397,7 +374,7 @@ static void show_work(struct why *k, size_t i, size_t n)
 }
 
 /* Examine the calls that failed; probes count only if nothing else failed. */
-static int examine_all(struct why *k, const struct why_failures *l)
+static int examine_all(struct why *k, const struct why_failures *l, const char *name)
 {
 	int meant = -1, probes = -1;
 
@@ -412,61 +389,33 @@ static int examine_all(struct why *k, const struct why_failures *l)
 			pid = why_pid_here(&f->call);
 		why_call_args(&f->call, pid, call_int(c, 2), call_int(c, 3), c->args[4]);
 		show_work(k, i, l->n);
-		*of = why_worse(*of, why_examine(k, &f->call, f));
+		*of = why_worse(*of, is_checked(k) ? why_check(k, &f->call) :
+					why_examine(k, &f->call, f));
 	}
 	if (meant >= 0)
 		return meant;
 	if (probes < 0)
-		warn("no perf_event_open failed in '%s'", k->command[0]);
+		warn("no perf_event_open failed in '%s'", name);
 	return probes < 0 ? EXIT_NO : probes;
 }
 
-/* Trace k->command and examine the calls that failed in it; return the exit status. */
-static int answer_command(struct why *k)
+/* Examine the calls that failed in the command, which is traced, or in the dump. */
+static int answer_failures(struct why *k)
 {
 	struct why_failures failures = { .n = 0 };
-	int fd = memfd_create("pevtrace-why", MFD_CLOEXEC), status = EXIT_TROUBLE;
-	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
-	const struct sigaction ignore = { .sa_handler = SIG_IGN };
-	struct sigaction was_int, was_quit;
-	struct stat trace;
-	char killed[64];
-	int ended = 0;
-	pid_t pid;
+	const char *name;
+	FILE *f = input_session(k->args, 0, false, false, &name);
+	int status = EXIT_TROUBLE;
 
-	if (!f) {
-		warn("cannot create a memory file for the trace of '%s': %s", k->command[0],
-		     strerror(errno));
-		return EXIT_TROUBLE;
-	}
-	pid = fork();
-	if (!pid)
-		why_trace(k->command, fd);
-	if (pid < 0) {
-		warn("cannot create a process to trace '%s': %s%s", k->command[0],
-		     strerror(errno), error_advice(errno));
-	} else {
-		/* ^C ends the command, not the examination */
-		sigaction(SIGINT, &ignore, &was_int);
-		sigaction(SIGQUIT, &ignore, &was_quit);
-		ended = child_wait(pid);
-		sigaction(SIGINT, &was_int, NULL);
-		sigaction(SIGQUIT, &was_quit, NULL);
-	}
 	if (!descriptors_want(WHY_DESCRIPTORS))
 		refusal_descriptors("why", WHY_DESCRIPTORS);
-	else if (pid > 0 && !fstat(fd, &trace) && trace.st_size && /* else why was reported */
-		 why_failures_of_dump(f, "the trace", &failures))
-		status = examine_all(k, &failures);
+	else if (why_failures_of_dump(f, k->command ? "the trace" : name, &failures))
+		status = examine_all(k, &failures, name);
 	show_kept(k);
-	if (failures.n && !k->out.json && !k->quiet)
+	if (failures.n && k->command && !k->out.json && !k->quiet)
 		show_measured(k, &failures);
-	if (WIFSIGNALED(ended)) {
-		status_text(ended, killed, sizeof(killed));
-		warn("'%s' was %s", k->command[0], killed);
-	}
 	why_failures_free(&failures);
-	fclose(f);
+	input_close(f);
 	return status;
 }
 
@@ -481,8 +430,8 @@ int why_answer_all(struct why *k, const char *path, unsigned long line)
 	facts_open(&k->facts, k->machine.host);
 	k->instruments.host = k->machine.host;
 	progress_start(&k->progress, "experiments at most");
-	status = k->command ? answer_command(k) : path ? answer_dump(k, path, line) :
-		 answer_operand(k);
+	status = k->command || k->kind == INPUT_DUMP ? answer_failures(k) :
+		 path ? answer_dump(k, path, line) : answer_operand(k);
 	show_kept(k);
 	for (size_t i = 0; i < k->ncalls; i++) {
 		why_call_free(k->calls[i]);

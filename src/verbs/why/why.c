@@ -40,15 +40,6 @@ static void set_flags(void *to, const char *arg, const struct verb_option *o)
 	k->flags_given = true;
 }
 
-static void take_event(void *to, const char *arg, const struct verb_option *o)
-{
-	struct why *k = to;
-
-	(void)o;
-	k->events = xrealloc(k->events, (k->nevents + 1) * sizeof(*k->events));
-	k->events[k->nevents++] = arg;
-}
-
 static void set_pid(void *to, const char *arg, const struct verb_option *o)
 {
 	struct why *k = to;
@@ -73,7 +64,8 @@ static void set_group_fd(void *to, const char *arg, const struct verb_option *o)
 #define AT(member) offsetof(struct why, member)
 
 static const struct verb_option call_options[] = {
-	{ .name = "event", .key = 'e', .arg = "EVENT", .set = take_event,
+	{ .name = "event", .key = 'e', .arg = "EVENT", .set = options_set_event,
+	  .at = AT(events),
 	  .help = "name events: cycles:u, sched:sched_switch, cpu-clock,sample_freq=999 (see "
 		  "pevtrace(1), EVENT SYNTAX); {a,b} is a group; repeatable" },
 	{ .name = "pid", .key = 'p', .arg = "PID", .set = set_pid,
@@ -122,12 +114,9 @@ static void why_init(void *state)
 /* Take the operands; die unless they and the options go together. */
 static void take_args(struct why *k, const struct verb_args *args)
 {
-	if (!args->before && args->n) {
-		k->command = args->words;
-		if (k->pid_given || k->all || k->cpu_given || k->flags_given || k->leader ||
-		    k->group_fd != -1 || k->cgroup)
-			die("-p, -a, -C, --cgroup, --group-fd, --leader and --flags cannot be "
-			    "combined with a command");
+	if (args->command) {
+		k->command = args->command;
+		verb_want(args, 1);
 		if (k->rules_only || k->once)
 			die("--rules-only and --once cannot be combined with a command");
 	} else if (args->n > 1) {
@@ -135,11 +124,19 @@ static void take_args(struct why *k, const struct verb_args *args)
 		    args->words[1]);
 	} else {
 		k->what = args->words[0];
+		k->kind = k->what && strcmp(k->what, "-") ? input_file_kind(k->what) : INPUT_NONE;
+		if (k->kind != INPUT_NONE)
+			input_check(args, k->what, k->kind, NULL);
 	}
-	if (!k->what && !k->command && !k->events)
-		die("nothing to %s: name an attr, DUMP:LINE or -e EVENT; see pevtrace why "
-		    "--help", k->rules_only || k->once ? "check" : "try");
-	if (k->events && (k->what || k->command))
+	if ((k->command || k->kind == INPUT_DUMP) &&
+	    (k->pid_given || k->all || k->cpu_given || k->flags_given || k->leader ||
+	     k->group_fd != -1 || k->cgroup))
+		die("-p, -a, -C, --cgroup, --group-fd, --leader and --flags cannot be "
+		    "combined with a command or a dump");
+	if (!k->what && !k->command && !k->events.n)
+		die("nothing to %s: name an event, an attr, a dump, DUMP:LINE or -- COMMAND; see "
+		    "pevtrace why --help", k->rules_only || k->once ? "check" : "try");
+	if (k->events.n && (k->what || k->command))
 		die("-e cannot be combined with an attr, DUMP:LINE or a command");
 	if (k->leader && k->group_fd != -1)
 		die("--leader and --group-fd are mutually exclusive");
@@ -171,21 +168,23 @@ static int why_run(void *state, const struct verb_args *args)
 	char *path = NULL;
 	int status = EXIT_TROUBLE;
 
+	k->args = args;
 	take_args(k, args);
-	if (k->what)
+	if (k->what && k->kind == INPUT_NONE)
 		path = why_dump_of(k->what, &line);
 	if (path && (k->leader || k->group_fd != -1))
 		die("--leader and --group-fd cannot be combined with DUMP:LINE");
 	if (args->all)	/* else learn runs this, which has warned */
 		mounts_warn_facts();
 	/* do not raise the limits of a command */
-	if (!k->command && !k->rules_only && !descriptors_want(WHY_DESCRIPTORS))
+	if (!k->command && k->kind != INPUT_DUMP && !k->rules_only &&
+	    !descriptors_want(WHY_DESCRIPTORS))
 		refusal_descriptors("why", WHY_DESCRIPTORS);
 	else
 		status = why_answer_all(k, path, line);
 	if (k->cgroup)
 		close(k->pid);
-	free(k->events);
+	free(k->events.texts);
 	free(path);
 	return status;
 }
@@ -204,9 +203,8 @@ const struct verb why_verb = {
 	.name = "why",
 	.summary = "Find out why a perf_event_open is refused",
 	.usage =
-"why [OPTION]... ATTR\n"
+"why [OPTION]... EVENT | ATTR | LOG | DUMP | DUMP:LINE\n"
 "why [OPTION]... -e EVENT\n"
-"why [OPTION]... DUMP:LINE\n"
 "why [OPTION]... -- COMMAND [ARG]...",
 	.about =
 "Find out by experiment why a perf_event_open(2) is refused: make it again with one thing "
@@ -217,7 +215,7 @@ const struct verb why_verb = {
 "ATTR is a struct perf_event_attr as for pevtrace decode --attr: bytes in hexadecimal, or "
 "text of C, pevtrace, strace, perf -vv, perf evlist -v; @FILE or - for standard input; NULL "
 "is the null pointer. DUMP:LINE is a call of a dump. A COMMAND is traced, and each call that "
-"failed in it is examined.",
+"failed in it, or in a DUMP, is examined.",
 	.notes =
 "With --rules-only and --once, -v shows the rules that the call passes, too.\n"
 "\n"
@@ -225,10 +223,10 @@ const struct verb why_verb = {
 "misuse and trouble; with --rules-only and --once 0 if the event opens, 1 if it is refused or "
 "rules and kernel disagree, 2 also if a fact that decides it cannot be read.",
 	.examples =
-"pevtrace why -e cycles,precise_ip=3\n"
+"pevtrace why cycles:ppp\n"
 "pevtrace why --rules-only -e cycles:k\n"
 "pevtrace why -- perf record true",
-	.operand = "ATTR|DUMP:LINE|COMMAND",
+	.operand = "ATTR|EVENT|DUMP|DUMP:LINE|LOG|COMMAND",
 	.groups = groups,
 	.size = sizeof(struct why),
 	.init = why_init,

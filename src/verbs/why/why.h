@@ -10,6 +10,7 @@
 #include "core/lib/map.h"
 #include "experiment/instruments.h"
 #include "experiment/trial.h"
+#include "verbs/cli/input.h"
 #include "verbs/cli/machine.h"
 #include "verbs/cli/showing.h"
 
@@ -88,9 +89,10 @@ struct why_kept {
 /* The command line, and the state for all of its calls. */
 struct why {
 	struct options options;
+	const struct verb_args *args;
 	const char *what, *leader, *cgroup;
-	const char **events;	/* of -e, owned */
-	size_t nevents;
+	enum input_kind kind;	/* of the file `what`; INPUT_NONE: it is none */
+	struct event_texts events; /* of -e */
 	char **command;		/* NULL-terminated, or NULL */
 	int32_t pid, cpu, group_fd;
 	const char *pid_given;	/* the option that named it, or NULL */
@@ -115,7 +117,7 @@ struct why {
 	} opened;
 };
 
-/* Answer for k->command, for the line of a dump (path), or every call named; return the status. */
+/* Answer for a command, a dump, the line of one (path), or every call named; return the status. */
 int why_answer_all(struct why *k, const char *path, unsigned long line);
 
 /*
