@@ -83,6 +83,15 @@ CASES = [
 	(["decode", "--record", "@"], [":file"], []),
 	(["list", "--tried", "sample_t"], ["sample_type"], []),
 	(["why", "--", "ls", "-"], [":command 2"], []),
+	(["codegen", "--", ""], [":command 2"], []),
+	(["report", "-o", "f", "--", "ls", ""], [":command 4"], []),
+	(["diff", "a.json", "--", ""], [":command 3"], []),
+	(["explain", "--", ""], [":command 2"], []),
+	(["codegen", "cpu-cl"], ["cpu-clock", ":file"], []),
+	(["codegen", ""], [":file"], ["cpu-clock"]),
+	(["decode", "page-f"], ["page-faults", ":file"], []),
+	(["why", "task-cl"], ["task-clock"], []),
+	(["--engine=e"], [], ["--engine=ebpf"]),
 	(["why", "-e", "cpu-clock", "--", ""], [":command 4"], []),
 	(["list", "page-f"], ["page-faults"], []),
 	(["list", "soft"], ["software"], ["hardware"]),
@@ -94,7 +103,9 @@ CASES = [
 	(["-qq", "-p"], ["-p"], []),
 	(["--nonsense", "--rec"], ["--records"], []),
 	(["-e"], ["-e"], []),
-	([], [":command 0"], []),
+	([], ["trace", "why"], [":command 0"]),
+	([""], ["trace", "why"], [":command 0"]),
+	(["l"], ["list", ":command 0"], []),
 ]
 
 def check_cases():
@@ -217,6 +228,12 @@ def check_shell(name):
 				shell.type_text(" clear")
 				shell.type("Enter")
 				shell.wait_for(r"\A@> ?$")
+			if name == "bash":
+				# an empty word
+				shell.type_text("pevtrace ")
+				shell.type("Tab", "Tab")
+				listed = shell.wait_for(r"\bcodegen\b") and shell.wait_for(r"\bwhy\b")
+				yield "an empty word", listed, shell.screen()
 		finally:
 			shell.end()
 

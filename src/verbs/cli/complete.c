@@ -370,7 +370,6 @@ static const struct {
 	{ "CLAIM", .complete = complete_claim },
 	{ "DIR", .complete = complete_directory },
 	{ "DUMP", .complete = complete_file },
-	{ "DUMP:LINE", .complete = complete_file },
 	{ "SET:DO", .complete = complete_injection },
 	{ "ERRNO", .offer = error_offer },
 	{ "EVENT", .complete = complete_event },
@@ -396,6 +395,9 @@ static void complete_kinds(struct completion *c, const struct verb *v,
 	char *words = xstrdup(names), *save;
 
 	for (char *w = strtok_r(words, "|", &save); w; w = strtok_r(NULL, "|", &save)) {
+		/* beside files, hundreds of events are too many */
+		if (!strcmp(w, "EVENT") && strchr(names, '|') && !*c->typed)
+			continue;
 		for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
 			if (!strcmp(kinds[i].kind, w) && kinds[i].offer)
 				kinds[i].offer(&c->offers);
@@ -570,7 +572,8 @@ void complete_words(const struct verb *const *all, char *const *words, size_t n)
 			l.operands->offer(&c.offers);
 		else if (l.v->operand)
 			complete_kinds(&c, l.v, l.all, l.v->operand);
-		if (takes_command(&l))
+		/* beside verbs, all programs of PATH are too many */
+		if (takes_command(&l) && (n > 1 || *c.typed))
 			printf(":command %zu\n", i);
 	}
 	buf_free(&c.head);
