@@ -236,12 +236,12 @@ static int explain_others(struct explaining *x)
 static int explain_command(const struct explaining *x)
 {
 	static const char *const colors[] = { "--color=auto", "--color=always", "--color=never" };
-	static const char *const levels[] = { "brief,", "", "deep," };
 	const struct options *o = &x->options;
 	struct buf how = { 0 }, width = { 0 };
 	int status;
 
-	buf_addf(&how, "--explain=%s%s", levels[o->story.level], o->story.kernel ? "kernel" : "");
+	buf_addf(&how, "--explain=%s%s", o->story.deep ? "deep," : "",
+		 o->story.kernel ? "kernel" : "");
 	buf_addf(&width, "--width=%u", o->text.width);
 	status = input_run_trace(*x->args->all, (const char *[]){
 		buf_str(&how), "-o", o->output ? o->output : "-", colors[o->color],

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/abi/siginfo.h"
 #include "core/host/host.h"
 #include "core/host/sysfile.h"
 #include "core/lib/clock.h"
