@@ -12,7 +12,7 @@ static struct when *read_condition(const char *text, size_t len)
 	const struct call_desc *calls[] = { call_by_name("perf_event_open"),
 					    call_by_name("ioctl") };
 	struct text_cursor c = { .at = text, .end = text + len };
-	struct when *w = when_read(&c, calls, 2);
+	struct when *w = when_read(&c, calls, 2, NULL);
 
 	if (!w && !c.why[0])
 		fuzz_wrong("no reason", "a condition");

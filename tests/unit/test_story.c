@@ -148,7 +148,7 @@ static void condition_is_read(const char *condition)
 {
 	const struct call_desc *desc = call_by_name("perf_event_open");
 	struct text_cursor c = { .at = condition, .end = condition + strlen(condition) };
-	struct when *w = when_read(&c, &desc, 1);
+	struct when *w = when_read(&c, &desc, 1, NULL);
 
 	if (!w)
 		fail_msg("%s: %s", condition, c.why);

@@ -54,7 +54,7 @@ static struct when *read_text(const char *text, char why[200])
 
 	memcpy(copy, text, len);
 	c = (struct text_cursor){ .at = copy, .end = copy + len };
-	w = when_read(&c, calls, 2);
+	w = when_read(&c, calls, 2, NULL);
 	memcpy(why, c.why, sizeof(c.why));
 	free(copy);
 	return w;
@@ -71,6 +71,30 @@ static bool holds(const struct opened *o, const char *text)
 	yes = when_holds(w, &o->call, o->attr, sizeof(o->attr));
 	when_free(w);
 	return yes;
+}
+
+/* Values of the caller's own are those at the time of the question; members of the attr come first. */
+static void test_own_values(void **state)
+{
+	static const char text[] = "(samples>2 || !samples) && precise_ip==2 && type==1";
+	const struct call_desc *desc = call_by_name("perf_event_open");
+	struct when_value values[] = { { "samples", 3 }, { "type", 7 }, { NULL, 0 } };
+	struct text_cursor c = { .at = text, .end = text + strlen(text) };
+	struct when *w = when_read(&c, &desc, 1, values);
+	struct opened o;
+
+	(void)state;
+	begin(&o);
+	assert_non_null(w);
+	assert_true(when_holds(w, &o.call, o.attr, sizeof(o.attr)));
+	values[0].value = 2;
+	assert_false(when_holds(w, &o.call, o.attr, sizeof(o.attr)));
+	values[0].value = 0;
+	assert_true(when_holds(w, &o.call, o.attr, sizeof(o.attr)));
+	when_free(w);
+	c = (struct text_cursor){ .at = text, .end = text + strlen(text) };
+	assert_null(when_read(&c, &desc, 1, NULL));
+	assert_non_null(strstr(c.why, "'samples' is neither"));
 }
 
 static void test_true(void **state)
@@ -400,6 +424,7 @@ static void test_order(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_own_values),
 		cmocka_unit_test(test_true),
 		cmocka_unit_test(test_false),
 		cmocka_unit_test(test_wrong),

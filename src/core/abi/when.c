@@ -21,7 +21,8 @@ enum when_op {
 struct when {
 	enum when_op op;
 	struct when *a, *b;		/* of AND and OR; NOT has a only */
-	const struct field *field;	/* NULL: an argument */
+	const struct field *field;	/* or: */
+	const struct when_value *own;	/* both NULL: an argument */
 	char name[32];			/* of it */
 	uint64_t value;
 };
@@ -30,6 +31,7 @@ struct reader {
 	struct text_cursor *c;
 	const struct call_desc *const *calls;
 	size_t ncalls;
+	const struct when_value *more;	/* or NULL */
 	unsigned int depth;
 };
 
@@ -99,7 +101,7 @@ static bool read_value(struct reader *r, struct when *w, const struct arg_desc *
 						len < 60 ? (int)len : 60, part.at,
 						nearest_hint(&n));
 	}
-	if (!value_read(&part, arg ? arg->xlat : w->field->xlat, &w->value))
+	if (!value_read(&part, arg ? arg->xlat : w->field ? w->field->xlat : NULL, &w->value))
 		return text_cursor_fail(r->c, "%s", part.why);
 	return true;
 }
@@ -159,8 +161,11 @@ static struct when *comparison(struct reader *r)
 		w->field = attr_member(start, len);
 		for (size_t i = 0; !w->field && !arg && i < r->ncalls; i++)
 			arg = call_arg(r->calls[i], start, len);
+		for (const struct when_value *v = r->more; v && v->name; v++)
+			if (!w->field && !arg && !strcmp(v->name, w->name))
+				w->own = v;
 	}
-	if (!w->field && !arg) {
+	if (!w->field && !arg && !w->own) {
 		unknown_name(r, start, len);
 	} else {
 		w->op = take_op(r->c);
@@ -227,9 +232,9 @@ static struct when *any_of(struct reader *r)
 }
 
 struct when *when_read(struct text_cursor *c, const struct call_desc *const *calls,
-		       size_t n)
+		       size_t n, const struct when_value *more)
 {
-	struct reader r = { .c = c, .calls = calls, .ncalls = n };
+	struct reader r = { .c = c, .calls = calls, .ncalls = n, .more = more };
 	struct when *w = any_of(&r);
 
 	text_skip_blanks(c);
@@ -248,14 +253,17 @@ struct when *when_read(struct text_cursor *c, const struct call_desc *const *cal
 /* Compare a member or an argument; return false if the call does not have it. */
 static bool compares(const struct when *w, const struct call *c, const uint8_t *attr, size_t len)
 {
-	const struct arg_desc *arg = w->field ? NULL : call_arg(c->desc, w->name, strlen(w->name));
+	const struct arg_desc *arg = w->field || w->own ? NULL :
+				     call_arg(c->desc, w->name, strlen(w->name));
 	unsigned int i = arg ? (unsigned int)(arg - c->desc->args) : 0;
-	bool is_signed, less;
+	bool is_signed = false, less;
 	uint64_t v;
 
-	if (w->field ? !attr : !arg)
+	if (w->field ? !attr : !arg && !w->own)
 		return false;
-	if (w->field) {
+	if (w->own) {
+		v = w->own->value;
+	} else if (w->field) {
 		/* members beyond a shorter struct are zero, as in the kernel */
 		v = field_get(w->field, attr, len);
 		is_signed = w->field->kind == FIELD_SINT;

@@ -11,15 +11,22 @@
 
 struct when;
 
+/* A value of the caller's own that conditions compare. */
+struct when_value {
+	const char *name;
+	uint64_t value;
+};
+
 /*
  * Parse all of the text.  Comparisons are = == != < <= > >=, and & for "has one of
  * these bits"; a name alone is true if it is not zero.  They are joined by && and
- * ||, negated by !, and grouped by brackets.  Return NULL with c->why on a syntax
- * error, or on a name that neither the attr nor any of the n calls has.  Free with
- * when_free().
+ * ||, negated by !, and grouped by brackets.  more: further names, up to one that is NULL, whose
+ * values are those at the time of when_holds(); or NULL.  Return NULL with c->why on a syntax
+ * error, or on a name that is not in more and neither the attr nor any of the n calls has.  Free
+ * with when_free().
  */
 struct when *when_read(struct text_cursor *c, const struct call_desc *const *calls,
-		       size_t n);
+		       size_t n, const struct when_value *more);
 void when_free(struct when *w);
 
 /*

@@ -14,7 +14,7 @@ bool open_meets(const char *condition, const struct rule_ask *ask)
 		.desc = desc,
 		.args = { 0, (uint64_t)ask->pid, (uint64_t)ask->cpu, 0, ask->flags },
 	};
-	struct when *w = when_read(&c, &desc, 1);
+	struct when *w = when_read(&c, &desc, 1, NULL);
 	bool holds = w && when_holds(w, &call, ask->attr, ask->len);
 
 	when_free(w);

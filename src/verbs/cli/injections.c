@@ -129,7 +129,7 @@ static void read_when(struct injection *in, const char *text)
 	for (size_t i = 0; i < CALL_COUNT; i++)
 		if (in->calls[i])
 			calls[n++] = &call_descs[i];
-	in->when = when_read(&c, calls, n);
+	in->when = when_read(&c, calls, n, NULL);
 	if (!in->when)
 		die("when=%s in %s=: %s", text, in->name, c.why);
 }
