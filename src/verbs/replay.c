@@ -110,10 +110,8 @@ static void label(const struct replaying *r, const struct call *c, struct buf *o
 		attr = call_bytes(c, AT_SYSCALL_ENTER, call_word(c, 0), EVENT_ATTR_MAX, &len);
 		if (attr)
 			event_name(attr, len, reader_names(r->dump), out);
-	} else if (c->desc->id == CALL_MMAP || c->desc->id == CALL_MMAP2) {
-		e = model_event(r->there.model, c->tid, call_int(c, 4));
-	} else if (c->desc->class != CLASS_MEMORY) {
-		e = model_event(r->there.model, c->tid, call_int(c, 0));
+	} else {
+		e = model_subject(r->there.model, c);
 	}
 	if (e && e->name)
 		buf_adds(out, e->name);

@@ -227,6 +227,16 @@ struct event *model_opened(const struct model *m, const struct call *c)
 	return model_event(m, c->tid, (int)c->ret);
 }
 
+struct event *model_subject(const struct model *m, const struct call *c)
+{
+	struct event *e = model_opened(m, c);
+
+	for (unsigned int i = 0; i < c->desc->nargs && !e; i++)
+		if (c->desc->args[i].kind == ARG_FD)
+			e = model_event(m, c->tid, call_int(c, i));
+	return e;
+}
+
 struct event *model_event_by_id(const struct model *m, uint64_t id)
 {
 	return map_get(&m->by_id, id);

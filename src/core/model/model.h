@@ -319,6 +319,12 @@ uint64_t event_attr(const struct event *e, unsigned int member);
 /* Return the event of a task's descriptor, or NULL. */
 struct event *model_event(const struct model *m, pid_t tid, int fd);
 
+/*
+ * Return the event at the first descriptor of one among the call's arguments, or that the open,
+ * which has returned, created; or NULL.
+ */
+struct event *model_subject(const struct model *m, const struct call *c);
+
 /* Return the event to which the link at a task's descriptor attaches a program, or NULL. */
 struct event *model_linked(const struct model *m, pid_t tid, int fd);
 

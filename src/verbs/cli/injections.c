@@ -285,13 +285,11 @@ bool injections_want(const struct injections *i, enum call_id id)
 /* Return the attr of the event that the call opens or uses; NULL if unknown. */
 static const uint8_t *injection_attr_of(const struct model *m, const struct call *c, size_t *len)
 {
-	const struct event *e = NULL;
+	const struct event *e;
 
 	if (c->desc->id == CALL_PERF_EVENT_OPEN)
 		return call_bytes(c, AT_SYSCALL_ENTER, c->args[0], 4096, len);
-	for (unsigned int i = 0; i < c->desc->nargs && !e; i++)
-		if (c->desc->args[i].kind == ARG_FD)
-			e = model_event(m, c->tid, call_int(c, i));
+	e = model_subject(m, c);
 	if (e && !event_attr_known(e))
 		e = NULL;
 	*len = e ? e->attr_len : 0;
