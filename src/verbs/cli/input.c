@@ -227,27 +227,32 @@ int input_run_trace(const struct verb *trace, const char *const *options, char *
 	return status;
 }
 
-/* Trace the command; write the dump to path. */
-static void trace_command(const struct verb_args *args, bool records, bool to_stdout,
-			  const char *path)
+FILE *input_trace(const struct verb *trace, char *const *command, bool records, bool to_stdout)
 {
+	FILE *f = fdopen(memfd_create("pevtrace-trace", MFD_CLOEXEC), "r");
 	const struct sigaction ignore = { .sa_handler = SIG_IGN };
 	struct sigaction was_int, was_quit;
-	pid_t pid = fork();
-	char killed[64];
+	struct stat written;
+	char path[64], killed[64];
 	int ended;
+	pid_t pid;
 
+	if (!f)
+		die("cannot create a memory file for the trace of '%s': %s", command[0],
+		    strerror(errno));
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fileno(f));
+	pid = fork();
 	if (!pid) {
 		if (to_stdout)
 			dup2(STDERR_FILENO, STDOUT_FILENO);
 		/* exit(3) would move the offsets of files that the caller reads */
-		_exit(input_run_trace(*args->all, (const char *[]){
-			"--json", "-o", path, records ? "--records" : NULL, "--summary", NULL,
-		}, args->command));
+		_exit(input_run_trace(trace, (const char *[]){
+			"--json", "-o", path, "--summary", records ? "--records" : NULL, NULL,
+		}, command));
 	}
 	if (pid < 0)
-		die("cannot create a process to trace '%s': %s%s", args->command[0],
-		    strerror(errno), error_advice(errno));
+		die("cannot create a process to trace '%s': %s%s", command[0], strerror(errno),
+		    error_advice(errno));
 	/* ^C ends the command, not what is done with its trace */
 	sigaction(SIGINT, &ignore, &was_int);
 	sigaction(SIGQUIT, &ignore, &was_quit);
@@ -256,8 +261,26 @@ static void trace_command(const struct verb_args *args, bool records, bool to_st
 	sigaction(SIGQUIT, &was_quit, NULL);
 	if (WIFSIGNALED(ended)) {
 		status_text(ended, killed, sizeof(killed));
-		warn("'%s' was %s", args->command[0], killed);
+		warn("'%s' was %s", command[0], killed);
 	}
+	if (!fstat(fileno(f), &written) && written.st_size)
+		return f;
+	fclose(f);
+	return NULL;
+}
+
+/* Return the dump of a program that opens the events. */
+static FILE *input_imagined(struct event_list *l, const char *word)
+{
+	FILE *f = fdopen(memfd_create("pevtrace-events", MFD_CLOEXEC), "r");
+	char path[64];
+
+	if (!f)
+		die("cannot create a memory file for '%s': %s", word, strerror(errno));
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fileno(f));
+	imagine_events(l, path);
+	event_list_free(l);
+	return f;
 }
 
 FILE *input_session(const struct verb_args *args, size_t i, bool records, bool to_stdout,
@@ -266,28 +289,20 @@ FILE *input_session(const struct verb_args *args, size_t i, bool records, bool t
 	const char *word = i < args->n ? args->words[i] : args->command[0];
 	struct event_list list = { 0 };
 	enum input_kind kind = input_operand(args, i, &list);
-	struct stat written;
-	char path[64];
 	FILE *f;
 
 	*name = word;
-	if (kind != INPUT_COMMAND && kind != INPUT_EVENT) {
-		f = input_open(word, name);
-		if (perfdata_is(f))	/* on standard input */
-			input_check(args, *name, INPUT_PERF_DATA, NULL);
+	if (kind == INPUT_EVENT)
+		return input_imagined(&list, word);
+	if (kind == INPUT_COMMAND) {
+		f = input_trace(*args->all, args->command, records, to_stdout);
+		if (!f)
+			exit(EXIT_TROUBLE); /* why was reported */
 		return f;
 	}
-	f = fdopen(memfd_create("pevtrace", MFD_CLOEXEC), "r");
-	if (!f)
-		die("cannot create a memory file for '%s': %s", word, strerror(errno));
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fileno(f));
-	if (kind == INPUT_EVENT)
-		imagine_events(&list, path);
-	else
-		trace_command(args, records, to_stdout, path);
-	event_list_free(&list);
-	if (fstat(fileno(f), &written) || !written.st_size)
-		exit(EXIT_TROUBLE);	/* why was reported */
+	f = input_open(word, name);
+	if (perfdata_is(f))	/* on standard input */
+		input_check(args, *name, INPUT_PERF_DATA, NULL);
 	return f;
 }
 

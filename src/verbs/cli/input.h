@@ -61,6 +61,12 @@ _Noreturn void input_no_file(const char *path);
 int input_run_trace(const struct verb *trace, const char *const *options, char *const *command);
 
 /*
+ * Trace the command; die where that fails.  Return the dump, or NULL after a warn() if it has
+ * nothing.  records, to_stdout: as of input_session().
+ */
+FILE *input_trace(const struct verb *trace, char *const *command, bool records, bool to_stdout);
+
+/*
  * Open the file, or return stdin for "-"; die where that fails.  *name is its name for
  * messages, valid as long as path.
  */
