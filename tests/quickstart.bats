@@ -78,6 +78,21 @@ quickstart() {
 	[ -z "$(grep -E libdw-dev "$ASKED")" ]
 }
 
+@test "it ends with an explained session, and three commands to try" {
+	stub gcc :
+	stub pkg-config :
+	stub make 'mkdir -p build; printf "#!/bin/sh\necho \"traced: \$*\"\n" >build/pevtrace; chmod +x build/pevtrace'
+	ln -s "$(command -v cat)" "$(command -v chmod)" "$(command -v head)" "$dir/bin"
+	printf '#!/bin/sh\n: >Makefile\n' >"$there/configure"
+	chmod +x "$there/configure"
+	quickstart --no-install
+	[ "$status" -eq 0 ]
+	[ "$(grep -c '^traced: ' <<<"$output")" -eq 1 ]
+	grep -qx 'traced: --explain build/tests/targets/demo' <<<"$output"
+	[ "$(tail -n 4 <<<"$output" | head -n 1)" = "Try next:" ]
+	[ "$(tail -n 3 <<<"$output" | grep -c '^  build/pevtrace [^#]*  # ')" -eq 3 ]
+}
+
 @test "sudo asks for its password before the output is hidden" {
 	[ -n "$as_ann" ] || [ "$(id -u)" -ne 0 ] || skip "an ordinary user cannot reach $there"
 	quickstart
