@@ -87,7 +87,7 @@ static void emit_child(const siginfo_t *i, struct sink *s)
 	sink_sint(s, "si_stime", i->si_stime);
 }
 
-static bool is_poll_code(const siginfo_t *i)
+bool siginfo_is_wakeup(const siginfo_t *i)
 {
 	return codes_of(i) == &xlat_si_code_poll && xlat_name(&xlat_si_code_poll, (uint64_t)i->si_code);
 }
@@ -120,7 +120,7 @@ static void emit_rest(const siginfo_t *i, struct sink *s)
 		sink_hex(s, "si_arch", i->si_arch);
 		if (arch)
 			sink_note(s, "arch", arch->name);
-	} else if (is_poll_code(i)) {
+	} else if (siginfo_is_wakeup(i)) {
 		sink_sint(s, "si_band", i->si_band);
 		sink_fd(s, "si_fd", i->si_fd, NULL);
 	}
@@ -157,7 +157,7 @@ void swap_siginfo(siginfo_t *i)
 		return;
 	}
 	swap_words(p + 16, 8, 8);	/* si_addr or si_band */
-	if (is_poll_code(i)) {
+	if (siginfo_is_wakeup(i)) {
 		swap_words(p + 24, 4, 4);	/* si_fd */
 	} else if (i->si_signo == SIGSYS) {
 		swap_words(p + 24, 8, 4);	/* si_syscall, si_arch */

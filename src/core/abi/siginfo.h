@@ -10,6 +10,9 @@
 /* Write "exited with 1" or "killed by SIGSEGV (core dumped)"; status is of wait(2). */
 void status_text(int status, char *text, size_t size);
 
+/* Return whether a signal reports the wakeup of a descriptor, si_fd. */
+bool siginfo_is_wakeup(const siginfo_t *info);
+
 /*
  * Emit a siginfo_t (sigaction(2)) as an object, with si_fd and si_band of an event's
  * wakeup, si_perf_data and si_perf_type of an event with sigtrap.

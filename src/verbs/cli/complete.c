@@ -341,6 +341,12 @@ static void complete_claim(struct completion *c)
 		complete_with(c, d->name, d->meaning);
 }
 
+static void complete_task(struct completion *c)
+{
+	for (const struct learn_task_desc *d = learn_task_descs; d->name; d++)
+		complete_with(c, d->name, d->title);
+}
+
 static void complete_file(struct completion *c)
 {
 	printf(":file\t%s\n", buf_str(&c->head));
@@ -383,6 +389,7 @@ static const struct {
 	{ "RELEASE", .complete = complete_release },
 	{ "SET", .complete = complete_set },
 	{ "SIGNAL", .complete = complete_signal },
+	{ "TASK", .complete = complete_task },
 	{ "TERM", .complete = complete_term },
 	{ "USER", .complete = complete_user },
 	{ "VAR=VALUE", .complete = complete_variable },
@@ -422,6 +429,7 @@ struct line {
 	const struct verb_option *wants; /* the option whose argument comes next, or NULL */
 	const struct verb_option *operands; /* the option that says what operands are, or NULL */
 	bool ended;		/* by --: no options follow */
+	bool command;		/* an option says that operands are a command */
 };
 
 /*
@@ -445,7 +453,7 @@ static const struct verb_option *short_option(const struct verb *v, const char *
 /* Return whether an operand is a command: of some verbs only behind --. */
 static bool takes_command(const struct line *l)
 {
-	return l->v->command ||
+	return l->v->command || l->command ||
 	       (l->ended && l->v->operand && strstr(l->v->operand, "COMMAND"));
 }
 
@@ -468,6 +476,7 @@ static bool read_word(struct line *l, const char *word)
 			l->wants = o;
 		if (o && o->operand)
 			l->operands = o;
+		l->command |= o && o->command;
 	} else {
 		l->wants = short_option(l->v, word, &arg);
 		if (l->wants && *arg)
@@ -570,7 +579,7 @@ void complete_words(const struct verb *const *all, char *const *words, size_t n)
 	} else {
 		if (l.operands)
 			l.operands->offer(&c.offers);
-		else if (l.v->operand)
+		else if (l.v->operand && !l.command)
 			complete_kinds(&c, l.v, l.all, l.v->operand);
 		/* beside verbs, all programs of PATH are too many */
 		if (takes_command(&l) && (n > 1 || *c.typed))

@@ -20,6 +20,7 @@ struct command_line {
 	enum { FORM_LETTER = 1, FORM_NAME } forms[128]; /* those given, by letter */
 	char **typed;		/* how options were given; owned */
 	size_t ntyped;
+	bool command;		/* operands are a command */
 	struct verb_args args;
 };
 
@@ -201,6 +202,7 @@ static void apply(struct command_line *l, const struct verb_at *at, const char *
 	l->typed[l->ntyped++] = typed.data;
 	if (at->group->given && o.name)
 		memcpy(l->state + at->group->given, &o.typed, sizeof(o.typed));
+	l->command |= o.command;
 	o.set(l->state + at->group->at + o.at, arg, &o);
 }
 
@@ -358,7 +360,7 @@ static void verb_parse(struct command_line *l)
 		} else if (ended || *word != '-' || !word[1] || scan_is_digit(word[1])) {
 			/* -1 is a number, and - a file */
 			a->words[a->n++] = word;
-			ended |= l->verb->command;
+			ended |= l->verb->command || l->command;
 		} else if (word[1] == '-') {
 			parse_long(l, word + 2);
 		} else {

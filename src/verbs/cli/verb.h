@@ -33,6 +33,7 @@ struct verb_option {
 	void (*offer)(struct nearest *n); /* and their words, for completion */
 	const char *typed;	/* set for setters: how it was given, "-p", "--attach" or "-e fault";
 				   valid until the verb ends */
+	bool command;		/* if it is given, operands are a command, where options end */
 	bool exprs;		/* -e: its argument is NAME=ARG of another option, or ARG of --trace */
 	const char *expr;	/* the NAMEs of this one there, separated by |, or NULL */
 };

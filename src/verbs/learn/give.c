@@ -18,35 +18,6 @@
 
 enum { TRIES = 2, LINE_BYTES = 256, READ_BYTES = 512, ANSWER_MAX = 256 };
 
-/* Texts ------------------------------------------------------------------------------- */
-
-/* Return a copy of text with each {name} replaced by its value. */
-static char *fill_in(const struct learn *l, const char *text)
-{
-	struct buf out = { 0 };
-	char name[64];
-	const char *value;
-	size_t n;
-
-	while (*text) {
-		n = *text == '{' ? strspn(text + 1, "abcdefghijklmnopqrstuvwxyz0123456789_") : 0;
-		if (!n || text[1 + n] != '}' || n >= sizeof(name)) {
-			buf_addc(&out, *text++);
-			continue;
-		}
-		memcpy(name, text + 1, n);
-		name[n] = '\0';
-		value = learn_get(l, name);
-		if (!value)
-			die("lesson %s: no value for {%s}", l->lesson->name, name);
-		buf_adds(&out, value);
-		text += n + 2;
-	}
-	if (!out.data)
-		buf_adds(&out, "");
-	return out.data;
-}
-
 /* Return whether all values are set, or not set, that the item's %when names. */
 static bool is_selected(const struct learn *l, const struct lesson_item *i)
 {
@@ -187,7 +158,7 @@ static bool read_answer(const struct learn *l, char line[LINE_BYTES])
 	size_t n = 0;
 	char c;
 
-	fputs("> ", l->text.out);
+	fputs("(q leaves) > ", l->text.out);
 	fflush(l->text.out);
 	for (;;) {
 		if (poll(from, 2, -1) < 0 && errno == EINTR)
@@ -210,8 +181,8 @@ static bool read_answer(const struct learn *l, char line[LINE_BYTES])
 
 static bool ask_question(struct learn *l, const struct lesson_item *i)
 {
-	char *question = fill_in(l, i->text), *wanted = fill_in(l, i->answer);
-	char *hint = fill_in(l, i->hint), *explain = fill_in(l, i->explain);
+	char *question = learn_fill_in(l, i->text), *wanted = learn_fill_in(l, i->answer);
+	char *hint = learn_fill_in(l, i->hint), *explain = learn_fill_in(l, i->explain);
 	char line[LINE_BYTES];
 	bool here = true, right = false;
 
@@ -255,7 +226,7 @@ static enum given give_item(struct learn *l, const struct lesson_item *i)
 
 	switch (i->kind) {
 	case LESSON_TRY:
-		lesson_text_heading(&l->text, 0, "Try this");
+		lesson_text_heading(&l->text, 0, 0, "Try this");
 		break;
 	case LESSON_LACK:
 		/* in later steps only that they need it, too */
@@ -275,7 +246,7 @@ static enum given give_item(struct learn *l, const struct lesson_item *i)
 			show_lines(l);
 		return ok ? GIVEN : GIVEN_NOT;
 	default:
-		text = fill_in(l, i->text);
+		text = learn_fill_in(l, i->text);
 		if (i->kind == LESSON_BLOCK)
 			lesson_text_block(&l->text, text);
 		else
@@ -291,19 +262,22 @@ static enum given give_items(struct learn *l)
 	const struct timespec now = { 0, 0 };
 	const struct lesson_item *heading = NULL;
 	enum given how = GIVEN;
-	unsigned int step = 0;
+	unsigned int step = 0, steps = 0;
 
+	for (size_t n = 0; n < l->lesson->n; n++)
+		steps += l->lesson->items[n].kind == LESSON_STEP;
 	for (size_t n = 0; how == GIVEN && n < l->lesson->n; n++) {
 		const struct lesson_item *i = &l->lesson->items[n];
 
 		if (sigtimedwait(&l->interrupt, NULL, &now) == SIGINT)
 			return GIVEN_UP;
+		step += i->kind == LESSON_STEP;
 		if (i->kind == LESSON_STEP || i->kind == LESSON_TRY)
 			heading = i->kind == LESSON_STEP ? i : NULL;
 		if (i->kind == LESSON_STEP || !is_selected(l, i))
 			continue;
 		if (heading)
-			lesson_text_heading(&l->text, ++step, heading->text);
+			lesson_text_heading(&l->text, step, steps, heading->text);
 		heading = NULL;
 		how = give_item(l, i);
 	}
@@ -383,6 +357,9 @@ enum given give_lesson(struct learn *l)
 	sigaddset(&l->interrupt, SIGINT);
 	sigprocmask(SIG_BLOCK, &l->interrupt, &before);
 	lesson_text_title(&l->text, l->lesson->name, l->lesson->title);
+	if (l->ask)
+		lesson_text_paragraph(&l->text, "Questions wait for an answer at '>'. To leave: q, "
+				      "^D or ^C.");
 	how = give_items(l);
 	if (how == GIVEN_NOT) {
 		fflush(l->text.out);
@@ -396,11 +373,7 @@ enum given give_lesson(struct learn *l)
 		how = GIVEN_NOT;
 	options_free(&l->own_session.options);
 	close(l->trace);
-	for (size_t i = 0; i < l->nvalues; i++) {
-		free(l->values[i].name);
-		free(l->values[i].text);
-	}
-	free(l->values);
+	learn_values_free(l);
 	buf_free(&l->lines);
 	buf_free(&l->why);
 	buf_free(&l->kept);

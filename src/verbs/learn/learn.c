@@ -9,10 +9,11 @@
 #include "core/lib/die.h"
 #include "core/lib/nearest.h"
 #include "verbs/learn/learn.h"
+#include "xlat/tables.h"
 
 struct command {
 	bool all, no_input, markdown;
-	const char *output;
+	const char *output, *check;
 	enum choice color;
 	char **names;		/* NULL-terminated */
 };
@@ -23,6 +24,14 @@ static void offer_lessons(struct nearest *n)
 		nearest_try(n, lessons[i].name);
 }
 
+static void offer_all(struct nearest *n)
+{
+	offer_lessons(n);
+	for (const struct learn_task_desc *d = learn_task_descs; d->name; d++)
+		nearest_try(n, d->name);
+}
+
+/* Return the lesson of that name, or NULL if it is a task's; else die. */
 static const struct lesson *find_lesson(const char *name)
 {
 	struct nearest n;
@@ -30,9 +39,11 @@ static const struct lesson *find_lesson(const char *name)
 	for (size_t i = 0; i < nlessons; i++)
 		if (!strcmp(lessons[i].name, name))
 			return &lessons[i];
+	if (task_find(name))
+		return NULL;
 	nearest_start(&n, name, strlen(name));
-	offer_lessons(&n);
-	die("no such lesson: '%s'; %s%s%s", name,
+	offer_all(&n);
+	die("no such lesson or task: '%s'; %s%s%s", name,
 	    *n.best ? "did you mean " : "'pevtrace learn' lists them", n.best,
 	    *n.best ? "?" : "");
 }
@@ -42,6 +53,8 @@ static const struct lesson *find_lesson(const char *name)
 static const struct verb_option options[] = {
 	{ .name = "all", .set = verb_set_true, .at = AT(all),
 	  .help = "give all lessons" },
+	{ .name = "check", .arg = "TASK", .set = verb_set_text, .at = AT(check), .command = true,
+	  .help = "trace a program, and say whether it does the task, or what is missing" },
 	{ .name = "no-input", .set = verb_set_true, .at = AT(no_input),
 	  .help = "show answers without asking; the default if input or output is no terminal" },
 	{ .name = "markdown", .set = verb_set_true, .at = AT(markdown),
@@ -55,7 +68,7 @@ static const struct verb_option options[] = {
 
 /* The list ----------------------------------------------------------------------------- */
 
-static void list_lessons(FILE *out, const struct command *c, struct instruments *is)
+static void list_all(FILE *out, const struct command *c, struct instruments *is)
 {
 	if (c->markdown)
 		fputs("# Lessons\n\n```\n", out);
@@ -75,39 +88,38 @@ static void list_lessons(FILE *out, const struct command *c, struct instruments 
 			buf_free(&why);
 		}
 	}
-	fputs(c->markdown ? "```\n" : "\n'pevtrace learn NAME' starts a lesson.\n", out);
+	fputs(c->markdown ? "```\n\n# Tasks\n\n```\n" : "\nTasks, programs to write:\n\n", out);
+	for (const struct learn_task_desc *d = learn_task_descs; d->name; d++)
+		fprintf(out, "%-15s %s\n", d->name, d->title);
+	fputs(c->markdown ? "```\n" :
+	      "\n'pevtrace learn NAME' starts a lesson, or says what to write; 'pevtrace learn\n"
+	      "--check NAME ./program' checks it.\n", out);
 }
 
 /* Lessons ------------------------------------------------------------------------------ */
 
-/* Give the named lessons, or all.  Return the exit status. */
-static int give_lessons(const struct command *c, FILE *out, struct instruments *is)
+/* Give the named lessons and tasks, or all lessons.  Return the exit status. */
+static int give_lessons(const struct command *c, const struct lesson_text *text,
+			struct instruments *is)
 {
-	const char *missing = mounts_proc_missing();
 	bool missed = false, trouble = false;
 
-	if (missing) {
-		warn("a lesson cannot be given: %s", missing);
-		return EXIT_TROUBLE;
-	}
-	mounts_warn_facts();
 	for (size_t i = 0; c->all ? i < nlessons : !!c->names[i]; i++) {
+		const struct lesson *lesson = c->all ? &lessons[i] : find_lesson(c->names[i]);
 		struct learn *l = xmalloc(sizeof(*l));
-		enum given how;
+		enum given how = GIVEN;
 
 		*l = (struct learn){
-			.lesson = c->all ? &lessons[i] : find_lesson(c->names[i]),
-			.instruments = is,
-			.text = {
-				.out = out, .markdown = c->markdown, .color = !c->markdown &&
-					color_wanted(c->color, isatty(fileno(out))),
-			},
+			.lesson = lesson, .instruments = is, .text = *text,
 			.ask = !c->no_input && !c->markdown && !c->output &&
 			       isatty(STDIN_FILENO) && isatty(STDOUT_FILENO),
 		};
 		if (i)
-			putc('\n', out);
-		how = give_lesson(l);
+			putc('\n', text->out);
+		if (lesson)
+			how = give_lesson(l);
+		else
+			task_show(task_find(c->names[i]), text, is);
 		missed |= l->missed;
 		free(l);
 		if (how == GIVEN_UP)
@@ -117,29 +129,60 @@ static int give_lessons(const struct command *c, FILE *out, struct instruments *
 	return trouble ? EXIT_TROUBLE : missed ? EXIT_NO : EXIT_YES;
 }
 
+/* Do what the command line says.  Return the exit status. */
+static int learn_do(const struct command *c, FILE *out, struct instruments *is)
+{
+	const struct lesson_text text = {
+		.out = out, .markdown = c->markdown, .color = !c->markdown &&
+			color_wanted(c->color, isatty(fileno(out))),
+	};
+	const char *missing = mounts_proc_missing();
+
+	if (!c->all && !c->check && !*c->names) {
+		list_all(out, c, is);
+		return EXIT_YES;
+	}
+	if (missing) {
+		warn("a %s: %s", c->check ? "program cannot be checked" : "lesson cannot be given",
+		     missing);
+		return EXIT_TROUBLE;
+	}
+	mounts_warn_facts();
+	return c->check ? task_check(task_find(c->check), c->names, &text, is) :
+	       give_lessons(c, &text, is);
+}
+
+static void check_words(const struct command *c)
+{
+	if (c->all && (c->check || *c->names))
+		die("--all cannot be combined with %s: '%s'", c->check ? "--check" : "a lesson",
+		    c->check ? c->check : *c->names);
+	if (c->check && find_lesson(c->check))
+		die("'%s' is a lesson; 'pevtrace learn' lists the tasks", c->check);
+	if (c->check && !*c->names)
+		die("--check requires a program: pevtrace learn --check %s ./program [ARG]...",
+		    c->check);
+	for (char **n = c->names; !c->check && *n; n++)
+		find_lesson(*n);
+}
+
 static int learn_run(void *state, const struct verb_args *args)
 {
 	struct command *c = state;
 	struct instruments instruments = { .host = NULL };
 	FILE *out = stdout;
-	int status = EXIT_YES;
 	bool failed;
+	int status;
 
 	c->names = args->words;
-	if (c->all && *c->names)
-		die("--all cannot be combined with a lesson: '%s'", *c->names);
-	for (char **n = c->names; *n; n++)
-		find_lesson(*n);
+	check_words(c);
 	if (c->output)
 		out = fopen(c->output, "we");
 	if (!out)
 		die("cannot write '%s': %s; name another file with -o", c->output,
 		    strerror(errno));
 	instruments.host = host_new("/sys", NULL);
-	if (c->all || *c->names)
-		status = give_lessons(c, out, &instruments);
-	else
-		list_lessons(out, c, &instruments);
+	status = learn_do(c, out, &instruments);
 	host_free(instruments.host);
 	failed = ferror(out);
 	/* cppcheck-suppress useClosedFile ; closed on the other branch only */
@@ -153,24 +196,27 @@ static int learn_run(void *state, const struct verb_args *args)
 
 const struct verb learn_verb = {
 	.name = "learn",
-	.summary = "Learn perf_event_open by lessons that run on this kernel",
+	.summary = "Learn perf_event_open by lessons and tasks on this kernel",
 	.usage =
 "learn\n"
-"learn [OPTION]... LESSON...\n"
-"learn [OPTION]... --all",
+"learn [OPTION]... LESSON|TASK...\n"
+"learn [OPTION]... --all\n"
+"learn [OPTION]... --check TASK PROGRAM [ARG]...",
 	.about =
 "Learn perf_event_open(2) by doing: each lesson makes real calls on this kernel, shows "
-"them as a trace does, and asks questions about them. Without LESSON, list all lessons.",
+"them as a trace does, and asks questions about them. A task is a program to write; --check "
+"traces it, and judges by its calls and records. Without LESSON, list all lessons and tasks.",
 	.notes =
 "Answers may be spelled in any usual way: 24, 0x18, \"24 bytes\"; a name with or without "
 "its PERF_ prefix. A wrong answer gets a hint, a second one the solution. \"quit\", ^D and "
 "^C end the lesson.\n"
 "\n"
-"The exit status is 0 if all questions were answered; 1 if one was not, or the lesson was "
-"ended early; 2 on misuse, or if a lesson cannot run on this machine.",
+"The exit status is 0 if all questions were answered, or the program does the task; 1 if not, or "
+"the lesson was ended early; 2 on misuse, or if this machine cannot run the lesson or task.",
 	.examples =
-"pevtrace learn counting",
-	.operand = "LESSON",
+"pevtrace learn counting\n"
+"pevtrace learn --check count-loop ./program",
+	.operand = "LESSON|TASK",
 	.own = "LESSON",
 	.offer = offer_lessons,
 	.groups = (const struct verb_group[]){ { "Options", options, 0, 0 }, { 0 } },

@@ -64,8 +64,9 @@ struct lesson_text {
 
 void lesson_text_title(const struct lesson_text *t, const char *name, const char *title);
 
-/* number 0: no number. */
-void lesson_text_heading(const struct lesson_text *t, unsigned int number, const char *text);
+/* The heading of a step, one of so many; number 0: of no step. */
+void lesson_text_heading(const struct lesson_text *t, unsigned int number, unsigned int of,
+			 const char *text);
 
 /* A paragraph, broken into lines. */
 void lesson_text_paragraph(const struct lesson_text *t, const char *text);
@@ -126,10 +127,15 @@ struct learn {
 
 void learn_set(struct learn *l, const char *name, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+/* Return a copy of text with each {name} replaced by its value. */
+char *learn_fill_in(const struct learn *l, const char *text);
+
 void learn_set_number(struct learn *l, const char *name, uint64_t v);
 /* Set name to the errno of a failed result, else to "none". */
 void learn_set_error(struct learn *l, const char *name, int64_t result);
 const char *learn_get(const struct learn *l, const char *name); /* NULL: not set */
+
+void learn_values_free(struct learn *l);
 
 /* What a lesson may require of the machine. */
 struct learn_need {
@@ -180,6 +186,19 @@ const char *learn_error(int64_t result);
 
 /* Read new records of the event's ring.  Show those that each accepts, or all if it is NULL. */
 void learn_look(struct learn *l, struct step_event *e, learn_record_fn *each, void *ctx);
+
+/* Tasks (task.c) ---------------------------------------------------------------------- */
+
+/* Return the task of that name, or NULL. */
+const struct learn_task_desc *task_find(const char *name);
+
+/* Show what to write. */
+void task_show(const struct learn_task_desc *d, const struct lesson_text *t,
+	       struct instruments *is);
+
+/* Trace the command, and say whether it does the task.  Return the exit status. */
+int task_check(const struct learn_task_desc *d, char *const *command, const struct lesson_text *t,
+	       struct instruments *is);
 
 /* Giving a lesson (give.c) ------------------------------------------------------------ */
 

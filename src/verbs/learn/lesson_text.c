@@ -27,11 +27,14 @@ void lesson_text_title(const struct lesson_text *t, const char *name, const char
 			color_code(t, PLAIN), name);
 }
 
-void lesson_text_heading(const struct lesson_text *t, unsigned int number, const char *text)
+void lesson_text_heading(const struct lesson_text *t, unsigned int number, unsigned int of,
+			 const char *text)
 {
 	fprintf(t->out, "\n%s", t->markdown ? "## " : color_code(t, BOLD));
-	if (number)
+	if (number && t->markdown)
 		fprintf(t->out, "%u. ", number);
+	else if (number)
+		fprintf(t->out, "Step %u of %u: ", number, of);
 	fprintf(t->out, "%s%s\n", text, t->markdown ? "" : color_code(t, PLAIN));
 }
 

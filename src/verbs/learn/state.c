@@ -11,6 +11,7 @@
 #include "core/host/pmu.h"
 #include "core/lib/clock.h"
 #include "core/lib/die.h"
+#include "engine/rings/borrow.h"
 #include "engine/rings/writer.h"
 #include "formats/text/text.h"
 #include "verbs/learn/learn.h"
@@ -68,6 +69,41 @@ void learn_set_error(struct learn *l, const char *name, int64_t result)
 	learn_set(l, name, "%s", result < 0 ? learn_error(result) : "none");
 }
 
+void learn_values_free(struct learn *l)
+{
+	for (size_t i = 0; i < l->nvalues; i++) {
+		free(l->values[i].name);
+		free(l->values[i].text);
+	}
+	free(l->values);
+}
+
+char *learn_fill_in(const struct learn *l, const char *text)
+{
+	struct buf out = { 0 };
+	char name[64];
+	const char *value;
+	size_t n;
+
+	while (*text) {
+		n = *text == '{' ? strspn(text + 1, "abcdefghijklmnopqrstuvwxyz0123456789_") : 0;
+		if (!n || text[1 + n] != '}' || n >= sizeof(name)) {
+			buf_addc(&out, *text++);
+			continue;
+		}
+		memcpy(name, text + 1, n);
+		name[n] = '\0';
+		value = learn_get(l, name);
+		if (!value)
+			die("lessons: no value for {%s}", name);
+		buf_adds(&out, value);
+		text += n + 2;
+	}
+	if (!out.data)
+		buf_adds(&out, "");
+	return out.data;
+}
+
 /* The machine -------------------------------------------------------------------------- */
 
 #define NO_PMU "No PMU of that name is in /sys/bus/event_source/devices."
@@ -88,6 +124,12 @@ static bool has_task_rename(struct host *h)
 	return !host_tracepoint_id(h, "task:task_rename", &id);
 }
 
+static bool has_rings(struct host *h)
+{
+	(void)h;
+	return !borrow_refusal();
+}
+
 static const struct learn_need needs[] = {
 	{ "bpf", "BPF programs", .instrument = INSTRUMENT_BPF },
 	{ "breakpoint", "hardware breakpoints", .instrument = INSTRUMENT_BREAKPOINT_DATA },
@@ -98,7 +140,12 @@ static const struct learn_need needs[] = {
 	  "No PMU in /sys/bus/event_source/devices counts such events, as in many virtual "
 	  "machines." },
 	{ "msr", "the msr PMU", .instrument = INSTRUMENTS, .pmu = "msr", .unless_here = NO_PMU },
+	{ "rings", "ring buffers that pevtrace may read", .instrument = INSTRUMENTS,
+	  .here = has_rings, .unless_here =
+	  "It cannot borrow descriptors here: that requires pidfd_getfd(2) of Linux 5.6, which a "
+	  "container may hide." },
 	{ "sigtrap", "signals of breakpoints", .instrument = INSTRUMENT_BREAKPOINT_SIGNAL },
+	{ "task-clock", "task-clock events", .instrument = INSTRUMENT_CLOCK },
 	{ "tracepoint", "tracepoints", .instrument = INSTRUMENT_TRACEPOINT,
 	  .here = has_task_rename, .unless_here =
 	  "Their numbers cannot be read here: that requires root, a mounted tracefs, and a "
