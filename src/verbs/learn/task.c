@@ -383,9 +383,8 @@ void task_show(const struct learn_task_desc *d, const struct lesson_text *t,
 int task_check(const struct learn_task_desc *d, char *const *command, const struct lesson_text *t,
 	       struct instruments *is)
 {
-	static const char *const options[] = { "--records", NULL };
 	FILE *f = task_works(d, t, is) ?
-		  input_trace(&trace_verb, command, options, false) : NULL;
+		  input_trace(&trace_verb, command, true, false) : NULL;
 	int status = f ? check_dump(d, f, t) : EXIT_TROUBLE;
 
 	if (f)
