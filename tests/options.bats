@@ -301,7 +301,6 @@ page_options() {
 	for verb in trace open why decode; do
 		"$PEVTRACE" help $verb | grep -q "string (default 32)"
 	done
-	"$PEVTRACE" help open | tr -s "\n " " " | grep -q "strings up to 4096 bytes"
 }
 
 @test "a program that is called like a misspelt verb is traced" {

@@ -400,7 +400,7 @@ def test_open(tap, tmp):
 			       [r.stderr, len(out)] + out[:3])
 	r = run(rp.PEVTRACE, "open", "--side-band", "-q", "-o", lines, "--perf-data=" + ours, *WORK)
 	with open(lines) as f:
-		said = f.read().count("{type=PERF_RECORD_COMM,")
+		said = f.read().count("] exec /")
 	out = text(rp.PERF, "script", "--show-task-events", "-i", ours)
 	n = len([line for line in out if "PERF_RECORD_COMM exec" in line])
 	tap.ok(said and n == said and not r.stderr, "watch: %d names" % said, [r.stderr] + out[:5])

@@ -23,10 +23,8 @@ void text_add_time(struct buf *out, uint64_t ns, int width, unsigned int digits)
 	add_fraction(out, ns % NS, digits);
 }
 
-/* Begin v->line. */
-static void add_prefix(struct text_view *v, pid_t tid, uint64_t ns)
+void text_add_clock(struct text_view *v, uint64_t ns)
 {
-	const char *comm = map_get(&v->comms, (uint64_t)tid);
 	uint64_t real = ns + (uint64_t)v->real_offset;
 	uint64_t delta = v->last_ns && ns > v->last_ns ? ns - v->last_ns : 0;
 	time_t seconds = (time_t)(real / NS);
@@ -34,16 +32,6 @@ static void add_prefix(struct text_view *v, pid_t tid, uint64_t ns)
 	struct tm tm;
 	char text[32];
 
-	buf_reset(&v->line);
-	if (comm) {
-		text_escaped(&v->line, comm);
-		buf_addf(&v->line, "[%d] ", (int)tid);
-	} else if (v->many && v->o->pid_always && !v->o->pid_never) {
-		buf_addu(&v->line, (unsigned long long)tid);
-		buf_pad(&v->line, v->line.len < 5 ? 6 - v->line.len : 1);
-	} else if (v->many && !v->o->pid_never) {
-		buf_addf(&v->line, "[pid %5d] ", (int)tid);
-	}
 	if (v->o->clock == CLOCK_UNIX) {
 		buf_addf(&v->line, "%lld", (long long)seconds);
 	} else if (clock) {
@@ -61,6 +49,24 @@ static void add_prefix(struct text_view *v, pid_t tid, uint64_t ns)
 		text_add_time(&v->line, delta, 6, v->o->relative.digits);
 		buf_adds(&v->line, clock ? ") " : " ");
 	}
+}
+
+/* Begin v->line. */
+static void add_prefix(struct text_view *v, pid_t tid, uint64_t ns)
+{
+	const char *comm = map_get(&v->comms, (uint64_t)tid);
+
+	buf_reset(&v->line);
+	if (comm) {
+		text_escaped(&v->line, comm);
+		buf_addf(&v->line, "[%d] ", (int)tid);
+	} else if (v->many && v->o->pid_always && !v->o->pid_never) {
+		buf_addu(&v->line, (unsigned long long)tid);
+		buf_pad(&v->line, v->line.len < 5 ? 6 - v->line.len : 1);
+	} else if (v->many && !v->o->pid_never) {
+		buf_addf(&v->line, "[pid %5d] ", (int)tid);
+	}
+	text_add_clock(v, ns);
 }
 
 void text_start_line(struct text_view *v, pid_t tid, uint64_t ns)
@@ -153,13 +159,18 @@ void text_close_partial(struct text_view *v)
 	output_write(v->out, p->in.tid, buf_str(&v->extra), v->extra.len);
 }
 
+void text_put_line(struct text_view *v, pid_t tid)
+{
+	buf_addc(&v->line, '\n');
+	output_write(v->out, tid, buf_str(&v->line), v->line.len);
+	v->written = 0;
+}
+
 void text_end_line(struct text_view *v, pid_t tid, const struct pending *p)
 {
 	text_close_partial(v);
 	fit_line(v, p, false);
-	buf_addc(&v->line, '\n');
-	output_write(v->out, tid, buf_str(&v->line), v->line.len);
-	v->written = 0;
+	text_put_line(v, tid);
 }
 
 static void text_write_split(void *ctx, struct inflight *in)

@@ -117,6 +117,7 @@ static void text_free(struct view *view)
 	size_t at = 0;
 
 	text_tell_run(v, UINT64_MAX);
+	text_words_end(v);
 	while ((slot = map_next(&v->pending.by_tid, &at)))
 		pending_free(slot->value);
 	while (v->spare) {
@@ -499,7 +500,9 @@ static void text_on_record(struct view *view, const struct activity *a)
 	struct text_view *v = text_self(view);
 	struct text_sink t;
 
-	if (!v->o->records)
+	if (v->o->words)
+		text_words_record(v, r);
+	if (!v->o->records || v->o->words)
 		return;
 	start_ring_line(v, r->tid, r->ns, r->ring->number);
 	buf_addc(&v->line, '<');
@@ -526,7 +529,7 @@ static void text_on_looked(struct view *view, const struct activity *a)
 		buf_addf(&v->line, "could not be looked into: %s", strerror(l->error));
 		text_end_line(v, l->tid, NULL);
 	}
-	if (v->o->full && l->page_len) {
+	if (v->o->full && l->page_len && !v->o->words) {
 		start_ring_line(v, l->tid, l->ns, l->ring->number);
 		add_struct(v, &page);
 		text_end_line(v, l->tid, NULL);
@@ -642,6 +645,7 @@ static const struct view_ops ops = {
 	.on[ACTIVITY_ABANDONED] = text_on_abandon,
 	.stack = text_on_stack,
 	.on[ACTIVITY_RECORD] = text_on_record,
+	.on[ACTIVITY_MEASURED] = text_words_measured,
 	.on[ACTIVITY_LOOK] = text_on_looked,
 	.on[ACTIVITY_DESCRIBED] = text_on_described,
 	.on[ACTIVITY_SIGNAL] = text_on_signal,

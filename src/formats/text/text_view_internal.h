@@ -46,12 +46,16 @@ struct text_view {
 		struct buf next;	/* the key of the call that has returned */
 	} run;
 	struct map comms;		/* tid -> char *, if they are shown */
+	struct map known;		/* tid -> struct words_task, if records are shown in words */
 };
 
 static inline struct text_view *text_self(struct view *v)
 {
 	return (struct text_view *)v; /* view is its first member */
 }
+
+/* Append the time that the options ask for to v->line. */
+void text_add_clock(struct text_view *v, uint64_t ns);
 
 /* Begin v->line with the pid and the time that the options ask for. */
 void text_start_line(struct text_view *v, pid_t tid, uint64_t ns);
@@ -74,8 +78,16 @@ void text_add_time(struct buf *out, uint64_t ns, int width, unsigned int digits)
 /* Write the line, of p or no call; before it, end a line that waits for its call's return. */
 void text_end_line(struct text_view *v, pid_t tid, const struct pending *p);
 
+/* Write the line as it is. */
+void text_put_line(struct text_view *v, pid_t tid);
+
 /* Show calls that began before ns as unfinished, tid's own left out. */
 void text_split_older(struct text_view *v, uint64_t ns, pid_t tid);
+
+/* Show a record in words; learn what tasks are called; show what still waits, and free that. */
+void text_words_record(struct text_view *v, const struct activity_record *r);
+void text_words_measured(struct view *view, const struct activity *a);
+void text_words_end(struct text_view *v);
 
 /* Set up a sink that writes values as the options say. */
 void text_init_sink(const struct text_view *v, struct text_sink *t, struct buf *out);

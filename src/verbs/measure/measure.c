@@ -157,8 +157,8 @@ static bool measure_map(struct measure *m)
 
 		m->rings[i] = model_ring_at(m->own_session.session.model, gettid(), at, at + 1);
 	}
-	/* report the processes that are measured, for outputs that contain records */
-	if (o->json || o->perf_data) {
+	/* report the processes that are measured, for outputs that contain records, or name tasks */
+	if (o->json || o->perf_data || o->text.words) {
 		measured = measured_new(&m->own_session.session, false);
 		measured_task(measured, gettid());
 		measured_free(measured);

@@ -2,7 +2,6 @@
 /* pevtrace open: open events, and count or sample them, or show side-band records. */
 #include <ctype.h>
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -23,22 +22,27 @@
 
 /* Side-band records ----------------------------------------------------------------- */
 
+/* The first kinds of records; all kernels have the first three. */
+enum { KIND_TASK, KIND_COMM, KIND_MMAP, KIND_MMAP_DATA };
+
 /* The kinds of records, by their bit in the attr; newest last. */
+#define TYPE(name) (1U << PERF_RECORD_##name)
 static const struct kind {
 	unsigned int member;
 	unsigned int with;	/* another bit to set with it, or the same */
 	bool by_default;
+	uint32_t types;		/* of its records */
 } kinds[] = {
-	{ ATTR_TASK, ATTR_TASK, true },
-	{ ATTR_COMM, ATTR_COMM_EXEC, true },
-	{ ATTR_MMAP, ATTR_MMAP2, true },
-	{ ATTR_MMAP_DATA, ATTR_MMAP2, false },
-	{ ATTR_CONTEXT_SWITCH, ATTR_CONTEXT_SWITCH, false },
-	{ ATTR_NAMESPACES, ATTR_NAMESPACES, true },
-	{ ATTR_KSYMBOL, ATTR_KSYMBOL, true },
-	{ ATTR_BPF_EVENT, ATTR_BPF_EVENT, true },
-	{ ATTR_CGROUP, ATTR_CGROUP, true },
-	{ ATTR_TEXT_POKE, ATTR_TEXT_POKE, true },
+	[KIND_TASK] = { ATTR_TASK, ATTR_TASK, true, TYPE(FORK) | TYPE(EXIT) },
+	[KIND_COMM] = { ATTR_COMM, ATTR_COMM_EXEC, true, TYPE(COMM) },
+	[KIND_MMAP] = { ATTR_MMAP, ATTR_MMAP2, true, TYPE(MMAP) | TYPE(MMAP2) },
+	[KIND_MMAP_DATA] = { ATTR_MMAP_DATA, ATTR_MMAP2, false, TYPE(MMAP) | TYPE(MMAP2) },
+	{ ATTR_CONTEXT_SWITCH, ATTR_CONTEXT_SWITCH, false, TYPE(SWITCH) | TYPE(SWITCH_CPU_WIDE) },
+	{ ATTR_NAMESPACES, ATTR_NAMESPACES, true, TYPE(NAMESPACES) },
+	{ ATTR_KSYMBOL, ATTR_KSYMBOL, true, TYPE(KSYMBOL) },
+	{ ATTR_BPF_EVENT, ATTR_BPF_EVENT, true, TYPE(BPF_EVENT) },
+	{ ATTR_CGROUP, ATTR_CGROUP, true, TYPE(CGROUP) },
+	{ ATTR_TEXT_POKE, ATTR_TEXT_POKE, true, TYPE(TEXT_POKE) },
 };
 
 enum { KINDS = sizeof(kinds) / sizeof(*kinds) };
@@ -144,6 +148,28 @@ static void set_kinds(const struct side_band *s, struct event_spec *e)
 	}
 }
 
+/* Show records in words, at their time of day unless another is asked for; mappings with -v. */
+static void side_band_text(struct side_band *s, struct options *shared)
+{
+	struct text_options *t = &shared->text;
+
+	if (t->clock == CLOCK_OFF && !t->relative.shown) {
+		t->clock = CLOCK_TIME;
+		t->clock_digits = 1;
+	}
+	t->words = UINT32_MAX;
+	for (size_t i = 0; i < KINDS; i++)
+		t->words &= ~kinds[i].types;
+	for (size_t i = 0; i < KINDS; i++)
+		if (s->wanted[i] && (i != KIND_MMAP || t->full || s->named[i]))
+			t->words |= kinds[i].types;
+	if (shared->json || shared->perf_data)
+		return;
+	/* what names tasks, and the files of programs: an exec's first mapping tells that */
+	s->wanted[KIND_MMAP] |= s->wanted[KIND_COMM];
+	s->wanted[KIND_TASK] = s->wanted[KIND_COMM] = true;
+}
+
 /* Add a dummy event, which writes side-band records only. */
 static void side_band_add_event(struct opening *o, struct host *h)
 {
@@ -178,7 +204,7 @@ static bool side_band_retry(void *ctx, struct event_spec *e, int error)
 	if ((!denied && error != EINVAL) || (denied && trial_gate()))
 		return false;
 	for (size_t i = KINDS; i--;) {
-		if (!s->wanted[i] || s->named[i] || i < 3 ||
+		if (!s->wanted[i] || s->named[i] || i <= KIND_MMAP ||
 		    (denied && kinds[i].member != ATTR_NAMESPACES))
 			continue;
 		warn("omitting %s records: %s", kind_name(i), denied ?
@@ -200,9 +226,6 @@ static bool side_band_wanted(const struct measure *m, uint32_t type)
 enum { RATE = 4000 };	/* samples a second, as perf record has it */
 enum { USER_LEVEL = 2 };	/* least perf_event_paranoid with which no user may count the kernel */
 enum { SIDE_BAND_PAGES = 64 };	/* of a ring, without --mmap */
-
-/* -s was not given. */
-#define STRINGS_NOT_LIMITED SIZE_MAX
 
 /* Attrs ------------------------------------------------------------------------- */
 
@@ -475,10 +498,8 @@ static const struct verb_option options[] = {
 static void open_init(void *state)
 {
 	struct opening *o = state;
-	struct options *shared = &o->m.own_session.options;
 
-	options_init(shared);
-	shared->text.max_string = STRINGS_NOT_LIMITED;
+	options_init(&o->m.own_session.options);
 	for (size_t i = 0; i < KINDS; i++)
 		o->side_band.wanted[i] = kinds[i].by_default;
 }
@@ -489,8 +510,6 @@ static void open_check(struct opening *o, const struct verb_args *args)
 	struct options *shared = &m->own_session.options;
 
 	measure_options_end(m, args);
-	if (shared->text.max_string == STRINGS_NOT_LIMITED)
-		shared->text.max_string = o->is_side_band ? PATH_MAX : OPTIONS_MAX_STRING;
 	m->once = !args->n && !shared->npids && !m->cgroup && !measure_is_system(m);
 	if (o->is_side_band && o->texts.n)
 		die("-e and --side-band are mutually exclusive: --side-band opens its own event");
@@ -503,6 +522,8 @@ static void open_check(struct opening *o, const struct verb_args *args)
 		selection_no_calls(&shared->select);
 	if (o->is_side_band && !m->pages)
 		m->pages = SIDE_BAND_PAGES;
+	if (o->is_side_band)
+		side_band_text(&o->side_band, shared);
 	if (!o->is_side_band && !o->texts.n)
 		die("nothing to open: name events with -e, such as -e cpu-clock; see pevtrace open "
 		    "--help");
@@ -588,9 +609,9 @@ const struct verb open_verb = {
 "Open events, show the calls for that, and what they count. Without a COMMAND or another "
 "target, open them on pevtrace itself and close them at once.\n"
 "\n"
-"With --side-band, show the side-band records of perf events as they are written, one line each: "
-"forks, execs, exits, names, mappings, and changes of the kernel's code. Calls are shown only with "
-"--trace, and strings up to 4096 bytes.",
+"With --side-band, show the side-band records of perf events as they are written, one line each, "
+"in words: forks, execs, exits, names, and changes of the kernel's code; mappings with -v, calls "
+"with --trace.",
 	.notes =
 "The exit status is COMMAND's own; 2 on misuse, or if nothing could be opened.",
 	.examples =
