@@ -235,7 +235,7 @@ page_options() {
 	EINVAL -e inject=ioctl:error=EINVLA true
 	retval= -e inject=ioctl:retvla=3 true
 	sample_freq open -e cpu-clock,sample_frq=99
-	context_switch open --side-band --only=context_swich true
+	context-switch open --side-band --only=context_swich true
 	precise_ip explain precise_pi
 	sample_type_bits explain sample_type_btis
 	sample_type list --tried sampel_type

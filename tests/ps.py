@@ -11,11 +11,13 @@ import mmap
 import os
 import pty
 import re
+import resource
 import struct
 import subprocess
 import sys
 import tempfile
 import termios
+import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
@@ -52,9 +54,9 @@ def id_of(fd):
 def run(*args, **more):
 	return programs.run(rp.PEVTRACE, "ps", *args, **more)
 
-def at_80(*args):
+def at_80(*args, columns=80):
 	"""Return the lines on a terminal of 80 columns."""
-	return sp.on_terminal([rp.PEVTRACE, "ps", "--no-pager", "--color=never", *args], 80).splitlines()
+	return sp.on_terminal([rp.PEVTRACE, "ps", "--no-pager", "--color=never", *args], columns).splitlines()
 
 def listed(*args, **more):
 	r = run("-j", *args, **more)
@@ -112,11 +114,13 @@ def test_own(tap):
 		why.append("count %d, later %d" % (at("leader")["count"], count))
 	tap.ok(not why, "events of this process", why)
 	text = run("-v", "-p", str(me)).stdout
-	tap.ok("leads 1" in text and "its leader is %d" % ids["leader"] in text and
-	       "ring: 1+4 pages" in text and "attr: {type=PERF_TYPE_SOFTWARE, size=" in text,
-	       "-v", [text])
+	# two in the group
+	tap.ok(text.count("\n  leader: %d\n" % ids["leader"]) == 2 and text.count("\n  leader: ") == 2 and
+	       "\n  ring_pages: 4\n" in text and "\n  attr: {type=PERF_TYPE_SOFTWARE, size=" in text and
+	       all("\n  id: %d\n" % i in text for i in ids.values()) and
+	       "{by=descriptor, pid=%d, tid=%d, comm=\"" % (me, me) in text, "-v", [text])
 	rows = [l for l in at_80() if not l.startswith("pevtrace: ")] # others' events may have old counts
-	tap.ok(len(rows) > len(fds) and all(len(l) <= 80 for l in rows) and rows[0].split()[0] == "ID",
+	tap.ok(len(rows) > len(fds) and all(len(l) <= 80 for l in rows) and rows[0].startswith("HELD BY"),
 	       "a list of 80 columns", rows)
 	for what in (["switches"], ["context-sw*"], ["-e", "cs"], ["-e", "cs", "no-such"]):
 		only, _ = listed("-p", str(me), *what)
@@ -212,9 +216,10 @@ def test_cgroups(tap):
 			os.close(fd)
 		os.rmdir(made)
 	return tap.ok(targets == [{"cpu": 0, "cgroup_id": n, "cgroup": name} for name, n in want.items()] and
-		      all("\n  target: cgroup %d: %s cpu0\n" % (n, name) in text for name, n in want.items()) and
+		      all("\n  target: {cpu=0, cgroup_id=%d, cgroup=\"%s\"}\n" % (n, name) in text
+			  for name, n in want.items()) and
 		      ("/" not in want or re.search(r" / cpu0 +\w", text)) and
-		      re.search(r" pevt[^~\s]+ cpu0 +\w", text), "cgroups by name", [targets, text])
+		      re.search(r" pevt\S+ cpu0 +\w", text), "cgroups by name", [targets, text])
 
 def test_program(tap):
 	"""The BPF program of an event that is held."""
@@ -249,14 +254,14 @@ def test_names(tap):
 		f.flush()
 		fd = opened()
 		other = os.dup(fd)
-		line = at_80("-p", str(os.getpid()))[-1]
-		whole = run("-p", str(os.getpid())).stdout.splitlines()[-1]
+		line = at_80("-p", str(os.getpid()), columns=60)[1]
+		whole = run("-p", str(os.getpid())).stdout.splitlines()[-2]
 		os.close(other)
 		os.close(fd)
 		f.seek(0)
 		f.write(before)
 	me = "~[%d]" % os.getpid()
-	tap.ok(len(line) <= 80 and line.count(me) == 2 and line.endswith("%s %d +1" % (me, fd)),
+	tap.ok(len(line) <= 60 and line.count(me) == 2 and re.search(r"%s +%d-%d " % (re.escape(me), fd, other), line),
 	       "processes with long names have their number", [line])
 	full = "fifteen letters[%d]" % os.getpid()
 	tap.ok(whole.count(full) == 2 and "~" not in whole, "a pipe has the names in full", [whole])
@@ -303,7 +308,7 @@ def test_ptrace(tap):
 	       [("0x%x" % (0x600000 + 8 * i), 3 if i % 2 else 2, int(pid)) for i in range(4)],
 	       "breakpoints of ptrace: four of the child", [text])
 	tap.ok(all([(h["by"], h["pid"]) for h in e["holders"]] == [("ptrace", r.pid)] for e in found) and
-	       text.count("[%d] ptrace" % r.pid) == 4, "they are held by its tracer", [text])
+	       len(re.findall(r"\[%d\] +ptrace " % r.pid, text)) == 4, "they are held by its tracer", [text])
 	# Programs beside this one may hold breakpoints of a CPU, and are named, too.
 	return tap.ok(re.search(r"held by (\S.*, )?\S+\[%d\] \(mem:\S+ and 3 more\)" % r.pid, why),
 		      "why names the tracer", [why])
@@ -331,13 +336,13 @@ def test_watch(tap):
 	fd = opened(config=0, pid=-1, cpu=0)
 	r = subprocess.Popen([rp.PEVTRACE, "ps", "--watch=1", "-p", str(os.getpid())], text=True,
 			     stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-	lines = [r.stdout.readline() for _ in range(4)]
+	lines = [r.stdout.readline() for _ in range(6)] # head, row, total
 	r.kill()
 	r.communicate()
 	os.close(fd)
-	rate = re.search(r" ([\d.]+)([MG])/s ", lines[3])
+	rate = re.search(r" ([\d.]+)([MG])/s ", lines[4])
 	rate = rate and float(rate[1]) * {"M": 1e6, "G": 1e9}[rate[2]]
-	tap.ok(lines[0] == lines[2] and rate and 0.9e9 <= rate <= 1.1e9,
+	tap.ok(lines[0] == lines[3] and rate and 0.9e9 <= rate <= 1.1e9,
 	       "--watch: a clock counts a second in a second", lines)
 
 def test_terminal(tap, rows, columns):
@@ -345,7 +350,7 @@ def test_terminal(tap, rows, columns):
 	fds = [opened() for _ in range(20)]
 	main, end = pty.openpty()
 	fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-	r = subprocess.Popen([rp.PEVTRACE, "ps", "--watch=1", "-p", str(os.getpid())], stdout=end, stderr=end,
+	r = subprocess.Popen([rp.PEVTRACE, "ps", "--watch=1", "--unfold", str(os.getpid())], stdout=end, stderr=end,
 			     env={**os.environ, "TERM": "xterm"})
 	text = b""
 	while text.count(b"\x1b[H\x1b[J") < 2:
@@ -356,10 +361,81 @@ def test_terminal(tap, rows, columns):
 		os.close(fd)
 	screen = re.sub(r"\x1b\[[\d;]*m", "", text.decode().split("\x1b[H\x1b[J")[1]).splitlines()
 	shown = rows - 3
-	tap.ok(len(screen) == rows - 1 and screen[0].split()[0] == "ID" and
+	tap.ok(len(screen) == rows - 1 and screen[0].startswith("HELD BY") and
 	       all(len(line) <= columns for line in screen) and
-	       screen[-1] == ("%d more; select with -e or -p" % (20 - shown))[:columns],
+	       ("%d more; select with -e or -p; total: events 20, " % (20 - shown)).startswith(screen[-1][:40]),
 	       "--watch: what fits on a terminal of %d columns" % columns, screen)
+
+def test_rows(tap):
+	"""By holder; dummy events and those that differ by their CPU only in one row; the total."""
+	cpus = sorted(os.sched_getaffinity(0))
+	fds = [opened(config=2, pid=-1, cpu=c, bits=1) for c in cpus]
+	fds += [opened(bits=1), opened(bits=1 | 1 << 1), opened(config=3, bits=1)]
+	fds += [opened(config=0, pid=-1, cpu=c) for c in cpus]
+	fds.append(opened(config=0, pid=-1, cpu=cpus[0], period=1000000, bits=1))
+	holder = subprocess.Popen(["sleep", "1000"], pass_fds=fds[-1:])
+	ring = mmap.mmap(fds[-1], 5 * mmap.PAGESIZE)
+	me = str(os.getpid())
+	names = ["page-faults", "dummy", "context-switches", "cpu-clock", "cpu-clock"]
+	counts = [len(cpus), 2, 1, len(cpus), 1]
+	folded, each = run(me), run("--unfold", "-p", me)
+	on_cpus = re.compile(r" page-faults(?: x\d+)? +cpu%d%s +off +\d" %
+			     (cpus[0], r"[-,\d]*%d" % cpus[-1] if cpus[1:] else ""))
+	rows = [l.split() for l in folded.stdout.splitlines()]
+	shown = [(r[[i for i, w in enumerate(r) if w in names][0]:]) for r in rows[1:-1]]
+	total = "total: events %d, processes 2, descriptors %d, rings 1, pinned %d KiB" % (
+		len(fds), len(fds) + 2, 5 * mmap.PAGESIZE // 1024) # mmap.mmap() has a descriptor
+	tap.ok([s[0] for s in shown] == names and
+	       [int(s[1][1:]) if s[1][:1] == "x" else 1 for s in shown] == counts and
+	       all("[%s]" % me in l for l in folded.stdout.splitlines()[1:-1]) and
+	       on_cpus.search(folded.stdout) and folded.stdout.splitlines()[-1] == total,
+	       "rows: the CPUs of an event, and all dummies", [folded.stdout, total])
+	tap.ok("[%s] +1 " % me in folded.stdout.splitlines()[-2], "another process that holds the event",
+	       [folded.stdout])
+	tap.ok(len(each.stdout.splitlines()) == len(fds) + 2 and " x2 " not in each.stdout and
+	       [l.split()[1] for l in each.stdout.splitlines()[1:-2]] == [str(f) for f in fds[:-1]] and
+	       each.stdout.splitlines()[-1] == total, "--unfold: a row for each", [each.stdout])
+	other = run(str(holder.pid)).stdout.splitlines()
+	tap.ok(len(other) == 3 and "sleep[%d] +1 " % holder.pid in other[1],
+	       "with -p, below that process", other)
+	tap.ok(len(listed(me)[0]) == len(fds), "--json has them all", [folded.stdout])
+	ring.close()
+	for fd in fds:
+		os.close(fd)
+	holder.kill()
+	holder.wait()
+
+def test_ended(tap):
+	"""An event of a task that has ended shares no row with others, and is red."""
+	child = subprocess.Popen(["sleep", "1000"])
+	fds = [opened(pid=child.pid), opened(bits=1), opened(bits=1)]
+	child.kill()
+	child.wait()
+	text = run("--color=always", str(os.getpid())).stdout.splitlines()
+	red = [l for l in text if "\x1b[31m" in l]
+	tap.ok(len(text) == 4 and len(red) == 1 and re.search(r" dummy .*\x1b\[31m(exited|dead)\x1b\[0m", red[0]) and
+	       "dummy x2" in text[1] + text[2], "an event of a task that ended", text)
+	for fd in fds:
+		os.close(fd)
+
+def test_many(tap):
+	"""Thousands of events in a moment, as a row and as many."""
+	soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+	n = 10000 if sp.LONG else 2000
+	if hard < n + 100:
+		return tap.skip("thousands of events", "no more than %d descriptors" % hard)
+	resource.setrlimit(resource.RLIMIT_NOFILE, (n + 100, hard))
+	fds = [opened(bits=1, period=i % 2 * i) for i in range(n)]
+	start = time.monotonic()
+	r = [run(*args, str(os.getpid())) for args in ((), ("--unfold",))]
+	took = time.monotonic() - start
+	for fd in fds:
+		os.close(fd)
+	resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+	return tap.ok([len(x.stdout.splitlines()) for x in r] == [3, n + 2] and took < 60 and
+		      " dummy x%d " % n in r[0].stdout and
+		      r[0].stdout.splitlines()[-1].startswith("total: events %d, " % n),
+		      "%d events in %.1f seconds" % (n, took), [r[0].stdout[:500], r[1].stdout[:500]])
 
 def test_unlisted(tap):
 	"""What the list lacks is said."""
@@ -472,6 +548,9 @@ def main():
 	test_watch(tap)
 	for size in (12, 80), (8, 60), (8, 20):
 		test_terminal(tap, *size)
+	test_rows(tap)
+	test_ended(tap)
+	test_many(tap)
 	test_unlisted(tap)
 	test_named(tap)
 	schema(tap)

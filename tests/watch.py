@@ -255,14 +255,16 @@ def test_words(tap):
 
 def test_lost(tap):
 	"""A ring of a page is full while the reader is stopped."""
-	p = subprocess.Popen([PEVTRACE, "open", "--side-band", "-v", "--mmap=1", "--color=always",
-			      "sh", "-c", "kill -STOP $PPID; i=0; while [ $i -lt 300 ]; do i=$((i+1)); (:); "
-			      "done; kill -CONT $PPID"], stderr=subprocess.PIPE, text=True)
-	err = p.communicate(timeout=300)[1]
-	lost = [int(n) for n in re.findall(r"\x1b\[31mLOST (\d+) records: the ring of cpu\d+ was full", err)]
-	n = re.search(r"pevtrace: (\d+) records were lost: the rings were full; try --mmap=2", err)
-	tap.ok(lost and n and int(n.group(1)) == sum(lost), "lost records are in red, and in the last line",
-	       [lost, err[-300:]])
+	for _ in range(5): # a LOST record requires that another one follows
+		r = watch(["--mmap=1", "--color=always", "sh", "-c", "kill -STOP $PPID; i=0; while [ $i -lt 300 ]; "
+			   "do i=$((i+1)); (:); done; kill -CONT $PPID; (:)"])
+		lost = [int(n) for n in re.findall(
+			r"\x1b\[31mLOST\x1b\[0m (\d+) records?: the ring was full\n", r.stderr)]
+		n = re.search(r"pevtrace: (\d+) records were lost: a ring was full; try --mmap=2\n", r.stderr)
+		if lost:
+			break
+	tap.ok(lost and n and int(n.group(1)) >= sum(lost), "lost records are in red, and in the last line",
+	       [lost, r.stderr[-300:]])
 
 # ---- the system ----------------------------------------------------------------------
 
@@ -335,7 +337,7 @@ raise SystemExit(0 if fd >= 0 else 1)
 			return tap.skip("its symbol", "bpf_jit_enable is 0")
 	names = [r.text("name") for r in got if r.type == "KSYMBOL"]
 	tap.ok(any("pevtrace_test" in (n or "") for n in names) and
-	       all(re.search(r"\] kernel symbol %s: \S*pevtrace_test, \d+ bytes at 0x" % what, err)
+	       all(re.search(r"\] kernel symbol %s: \S*pevtrace_test at 0x" % what, err)
 		   for what in ("added", "removed")), "and has a symbol", names + [err[-500:]])
 
 # ---- json ------------------------------------------------------------------------------
@@ -378,7 +380,7 @@ def test_kinds(tap):
 		re.findall(r"\[(\d+)\] (off|on) cpu(\d+)(.*)$", "\n".join(r.said), re.M)] == switches and
 	       any(" mmap /" in w and " rw- " in w for w in r.said), "in words", [switches[:5], r.said[:9]])
 	r = watch(["--only=sdfghjk", "true"])
-	tap.ok(r.returncode == 2 and "valid are: task comm mmap" in r.stderr, "a word like none",
+	tap.ok(r.returncode == 2 and "--only requires task, comm, mmap, " in r.stderr, "a word like none",
 	       [r.stderr])
 	r = watch(["--only=taks", "true"])
 	tap.ok(r.returncode == 2 and "did you mean task" in r.stderr, "a word that is none",

@@ -11,7 +11,6 @@
 #include "core/host/rights.h"
 #include "core/lib/buf.h"
 #include "core/lib/die.h"
-#include "core/lib/nearest.h"
 #include "experiment/instruments.h"
 #include "experiment/trial.h"
 #include "formats/text/counts.h"
@@ -22,8 +21,15 @@
 
 /* Side-band records ----------------------------------------------------------------- */
 
-/* The first kinds of records; all kernels have the first three. */
-enum { KIND_TASK, KIND_COMM, KIND_MMAP, KIND_MMAP_DATA };
+enum { KIND_TASK, KIND_COMM, KIND_MMAP, KIND_MMAP_DATA, KIND_SWITCH, KIND_NAMESPACES, KIND_KSYMBOL, KIND_BPF };
+
+/* The words for kinds of records: the members of the attr, then others. */
+#define KIND_WORDS \
+	"task comm mmap mmap-data context-switch namespaces ksymbol bpf-event cgroup text-poke " \
+	"fork exit exec mmap2 switch namespace bpf"
+static const uint8_t other_kinds[] = {
+	KIND_TASK, KIND_TASK, KIND_COMM, KIND_MMAP, KIND_SWITCH, KIND_NAMESPACES, KIND_BPF,
+};
 
 /* The kinds of records, by their bit in the attr; newest last. */
 #define TYPE(name) (1U << PERF_RECORD_##name)
@@ -37,7 +43,7 @@ static const struct kind {
 	[KIND_COMM] = { ATTR_COMM, ATTR_COMM_EXEC, true, TYPE(COMM) },
 	[KIND_MMAP] = { ATTR_MMAP, ATTR_MMAP2, true, TYPE(MMAP) | TYPE(MMAP2) },
 	[KIND_MMAP_DATA] = { ATTR_MMAP_DATA, ATTR_MMAP2, false, TYPE(MMAP) | TYPE(MMAP2) },
-	{ ATTR_CONTEXT_SWITCH, ATTR_CONTEXT_SWITCH, false, TYPE(SWITCH) | TYPE(SWITCH_CPU_WIDE) },
+	[KIND_SWITCH] = { ATTR_CONTEXT_SWITCH, ATTR_CONTEXT_SWITCH, false, TYPE(SWITCH) | TYPE(SWITCH_CPU_WIDE) },
 	{ ATTR_NAMESPACES, ATTR_NAMESPACES, true, TYPE(NAMESPACES) },
 	{ ATTR_KSYMBOL, ATTR_KSYMBOL, true, TYPE(KSYMBOL) },
 	{ ATTR_BPF_EVENT, ATTR_BPF_EVENT, true, TYPE(BPF_EVENT) },
@@ -63,50 +69,6 @@ struct opening {
 	const char *chosen;	/* the option that chose kinds of records, or NULL */
 };
 
-static const char *kind_name(size_t i)
-{
-	return layout_perf_event_attr.fields[kinds[i].member].name;
-}
-
-/* Other names, after the records. */
-static const struct { const char *word; unsigned int member; } others[] = {
-	{ "fork", ATTR_TASK }, { "exit", ATTR_TASK }, { "exec", ATTR_COMM },
-	{ "mmap2", ATTR_MMAP }, { "namespace", ATTR_NAMESPACES }, { "bpf", ATTR_BPF_EVENT },
-	{ "switch", ATTR_CONTEXT_SWITCH },
-};
-
-/* Offer the names of the kinds. */
-static void side_band_offer(struct nearest *n)
-{
-	for (size_t i = 0; i < KINDS; i++)
-		nearest_try(n, kind_name(i));
-	for (size_t k = 0; k < sizeof(others) / sizeof(*others); k++)
-		nearest_try(n, others[k].word);
-}
-
-static size_t find_kind(char *word, const struct verb_option *o)
-{
-	struct buf words = { 0 };
-	struct nearest n;
-
-	for (char *p = word; *p; p++)
-		*p = *p == '-' ? '_' : (char)tolower((unsigned char)*p);
-	for (size_t i = 0; i < KINDS; i++) {
-		if (!strcmp(kind_name(i), word))
-			return i;
-		for (size_t k = 0; k < sizeof(others) / sizeof(*others); k++)
-			if (others[k].member == kinds[i].member && !strcmp(others[k].word, word))
-				return i;
-	}
-	nearest_start(&n, word, strlen(word));
-	side_band_offer(&n);
-	if (*n.best)
-		die("%s: unknown kind of records '%s'; did you mean %s?", o->typed, word, n.best);
-	nearest_start_words(&n, &words);
-	side_band_offer(&n);
-	die("%s: unknown kind of records '%s'; valid are:%s", o->typed, word, buf_str(&words));
-}
-
 /* Choose the kinds of --only or --also. */
 static void set_kinds_wanted(void *to, const char *list, const struct verb_option *o)
 {
@@ -117,22 +79,23 @@ static void set_kinds_wanted(void *to, const char *list, const struct verb_optio
 		memset(s->wanted, 0, sizeof(s->wanted));
 	if (!list[strspn(list, ", ")])
 		die("%s requires kinds of records; see pevtrace open --help", o->typed);
+	for (char *p = copy; *p; p++)
+		*p = (char)tolower((unsigned char)*p);
 	for (word = strtok_r(copy, ", ", &save); word; word = strtok_r(NULL, ", ", &save)) {
-		size_t i = find_kind(word, o);
+		size_t i = verb_word(word, o);
 
+		i = i < KINDS ? i : other_kinds[i - KINDS];
 		s->wanted[i] = s->named[i] = true;
 	}
 	free(copy);
 }
 
 static const struct verb_option side_band_options[] = {
-	{ .name = "only", .arg = "RECORD", .set = set_kinds_wanted,
-	  .help = "show these kinds of records: task comm mmap mmap_data namespaces cgroup "
-		  "ksymbol bpf_event text_poke context_switch; or fork exit (task), exec "
-		  "(comm), bpf, switch" },
-	{ .name = "also", .arg = "RECORD", .set = set_kinds_wanted,
-	  .help = "show these, too; the default is all that the user may see except mmap_data "
-		  "and context_switch" },
+	{ .name = "only", .arg = "RECORD", .words = KIND_WORDS, .set = set_kinds_wanted,
+	  .help = "show these kinds of records; fork and exit are task, exec is comm" },
+	{ .name = "also", .arg = "RECORD", .words = KIND_WORDS, .set = set_kinds_wanted,
+	  .help = "show these, too; the default is all that the user may see except mmap-data "
+		  "and context-switch, and mmap only with -v" },
 	{ 0 },
 };
 
@@ -180,6 +143,7 @@ static void side_band_add_event(struct opening *o, struct host *h)
 		die("dummy: %s", m->events.why);
 	e = m->events.events;
 	event_set(e, ATTR_SAMPLE_TYPE, PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU);
+	event_set(e, ATTR_READ_FORMAT, PERF_FORMAT_LOST);
 	event_set(e, ATTR_SAMPLE_ID_ALL, 1);
 	event_set(e, ATTR_USE_CLOCKID, 1);
 	event_set(e, ATTR_CLOCKID, CLOCK_MONOTONIC);
@@ -203,11 +167,15 @@ static bool side_band_retry(void *ctx, struct event_spec *e, int error)
 
 	if ((!denied && error != EINVAL) || (denied && trial_gate()))
 		return false;
+	if (!denied && event_get(e, ATTR_READ_FORMAT)) { /* before Linux 6.0 */
+		event_set(e, ATTR_READ_FORMAT, 0);
+		return true;
+	}
 	for (size_t i = KINDS; i--;) {
 		if (!s->wanted[i] || s->named[i] || i <= KIND_MMAP ||
 		    (denied && kinds[i].member != ATTR_NAMESPACES))
 			continue;
-		warn("omitting %s records: %s", kind_name(i), denied ?
+		warn("omitting %s records: %s", layout_perf_event_attr.fields[kinds[i].member].name, denied ?
 		     "they require CAP_PERFMON or root" : "unknown to this kernel");
 		s->wanted[i] = false;
 		set_kinds(s, e);
@@ -480,7 +448,7 @@ static const struct verb_option options[] = {
 	  .help = "open events: perf's names such as cycles:u, sched:sched_switch, msr/tsc/, "
 		  "mem:0x1000:rw, r1a8, {a,b}, and members of the attr as in "
 		  "cpu-clock,sample_freq=99; repeatable" },
-	{ .name = "mmap", .arg = "PAGES", .set = set_pages,
+	{ .name = "mmap", .key = 'm', .arg = "PAGES", .set = set_pages,
 	  .at = offsetof(struct opening, m.pages),
 	  .help = "sample, with rings of PAGES pages (a power of two), and show their records "
 		  "as they come" },
@@ -559,6 +527,8 @@ static int open_run(void *state, const struct verb_args *args)
 	if (ran && !o->is_side_band) {
 		print_totals(o);
 		warn_doubts(o);
+	} else if (ran) { /* how much was lost: a LOST record requires that another one follows */
+		read_totals(o, false);
 	}
 	command = m->work.pid;
 	if (!measure_end(m))
@@ -596,8 +566,6 @@ static const struct verb_group groups[] = {
 
 const struct verb open_verb = {
 	.name = "open",
-	.own = "RECORD",
-	.offer = side_band_offer,
 	.summary = "Open events; show their calls, counts, samples, side-band records",
 	.usage =
 "open -e EVENT [OPTION]... [--] COMMAND [ARG]...\n"

@@ -132,10 +132,19 @@ static bool tell_missing(const struct options *o)
 
 static int ps_run(void *state, const struct verb_args *args)
 {
+	static const struct verb_option by_number = { .typed = "PID" };
+	char **patterns = xcalloc(args->n + 1, sizeof(*patterns));
 	struct ps *p = state;
 	bool any, unread;
+	size_t n = 0;
 
-	p->patterns = args->words;
+	p->patterns = patterns;
+	for (size_t i = 0; i < args->n; i++) {
+		if (!*args->words[i] || args->words[i][strspn(args->words[i], "0123456789,")])
+			patterns[n++] = args->words[i];
+		else
+			options_set_pids(&p->options, args->words[i], &by_number);
+	}
 	machine_open(&p->machine);
 	options_read_events(&p->texts, p->machine.host, &p->chosen);
 	p->instruments.host = p->machine.host;
@@ -156,6 +165,7 @@ static int ps_run(void *state, const struct verb_args *args)
 		     p->events.unread ? "the holders of perf events cannot be listed" :
 		     p->events.hidden ? "the other processes hold no perf event" :
 					"nobody holds a perf event");
+	free(patterns);
 	events_close(&p->events);
 	event_list_free(&p->chosen);
 	map_free(&p->counts);
@@ -180,8 +190,11 @@ static const struct verb_option options[] = {
 };
 
 static const struct verb_option details[] = {
+	{ .name = "unfold", .set = verb_set_true, .at = AT(unfold),
+	  .help = "show each event in a row of its own, also dummies and those that differ by their "
+		  "CPU only" },
 	{ .name = "no-abbrev", .key = 'v', .set = verb_set_true, .at = AT(options.text.full),
-	  .help = "show all that is known of each event, below its line" },
+	  .help = "the same, with all that is known of each event below its row" },
 	{ 0 },
 };
 
@@ -196,18 +209,20 @@ static const struct verb_group groups[] = {
 const struct verb ps_verb = {
 	.name = "ps",
 	.summary = "List every perf event of this machine, and who holds it",
-	.usage = "ps [OPTION]... [PATTERN]...",
-	.operand = "PATTERN",
+	.usage = "ps [OPTION]... [PID|PATTERN]...",
+	.operand = "PID|PATTERN",
 	.about =
-"List every perf event of this machine: what it counts, of whom, its state and count, the share "
-"of time that it had a counter, its ring, and the processes that hold it.\n"
+"List every perf event of this machine by the processes that hold it: what it counts, of whom, its "
+"state and count, and the share of time that it had a counter. A row has all dummy events of a "
+"process, or events that differ by their CPU only; the last line is the total.\n"
 "\n"
 "The list comes from the kernel, through BPF iterators. Without the rights for them, only the "
 "descriptors of processes that /proc shows are listed. The kernel's own for a "
 "task, such as watchpoints of a debugger, are listed, those for a CPU are not: a message tells "
 "of the watchdog for hard lockups.",
 	.notes =
-"A PATTERN with *, ? or [] matches whole names of events, another one any part of them.\n"
+"A PATTERN with *, ? or [] matches whole names of events, another one any part of them; a number is "
+"the PID of -p.\n"
 "\n"
 "Columns: COUNT has ? if it is old, as no descriptor can be read; RAN is the share of the enabled "
 "time in which the event counted; MORE has !: such "
@@ -216,7 +231,7 @@ const struct verb ps_verb = {
 "if there are none, 2 on misuse and trouble.",
 	.examples =
 "pevtrace ps\n"
-"pevtrace ps -v -p 1234\n"
+"pevtrace ps -v 1234\n"
 "pevtrace ps --watch=1 -e cycles",
 	.groups = groups,
 	.size = sizeof(struct ps),

@@ -15,6 +15,7 @@ struct ps {
 	struct event_texts texts; /* of -e */
 	struct event_list chosen; /* the events that these name */
 	char *const *patterns;	/* of names, NULL-terminated */
+	bool unfold;		/* no row has several events */
 	size_t watch;		/* seconds between two lists; 0: one list */
 	struct events events;
 	struct machine machine;
@@ -25,6 +26,36 @@ struct ps {
 	struct map counts;
 	uint64_t before_ns, now_ns;
 };
+
+/* enum perf_event_state of include/linux/perf_event.h; lower numbers are later ends. */
+enum { STATE_EXIT = -3, STATE_ERROR, STATE_OFF, STATE_INACTIVE, STATE_ACTIVE };
+
+/* An event, and the one of its holders below which it is listed. */
+struct ps_item {
+	const struct events_event *v;
+	const struct events_holder *by;
+};
+
+/* A row of the list: an event, or several of one holder. */
+struct ps_row {
+	struct ps *p;
+	const struct ps_item *items; /* of JSON NULL */
+	size_t n;
+	struct events_event sum; /* the first, with the sums of all */
+	unsigned int has;	/* what is known of it, see ps_show.c */
+};
+
+/*
+ * Return the rows, to be freed: by holder, with dummy events and those that differ by their CPU only
+ * in one row unless the options unfold them.  items: room for n.
+ */
+struct ps_row *ps_rows(struct ps *p, struct events_event *const *list, size_t n,
+		       struct ps_item *items, size_t *nrows);
+
+bool ps_same_holder(const struct ps_row *x, const struct ps_row *y);
+
+/* Append how much it is in all. */
+void ps_add_totals(const struct ps *p, const struct ps_item *items, size_t n, struct buf *out);
 
 /* Append the event's name; "?" without its attr. */
 void ps_name(struct ps *p, const struct events_event *v, struct buf *out);

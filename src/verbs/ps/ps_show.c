@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What pevtrace ps shows of an event, as one table: columns of the list, lines of -v, JSON. */
+/* What pevtrace ps shows of events, as one table: columns of the list, lines of -v, JSON. */
 #include "verbs/ps/ps.h"
 
 #include <stdio.h>
@@ -10,27 +10,16 @@
 #include "core/abi/layout.h"
 #include "core/lib/die.h"
 #include "core/model/event_name.h"
+#include "formats/text/text_fit.h"
+#include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
-enum { ID_WIDTH = 7 };	/* of its column, if it is no longer */
-
-/* enum perf_event_state of include/linux/perf_event.h; lower numbers are later ends. */
-enum { STATE_EXIT = -3, STATE_ERROR, STATE_OFF, STATE_INACTIVE, STATE_ACTIVE };
-
 enum {
 	HAS_ID = 1, HAS_COUNT = 2, HAS_TIMES = 4, HAS_SHARE = 8, HAS_LOST = 0x10, HAS_RING = 0x20,
-	HAS_HOLDERS = 0x40, HAS_DOUBT = 0x80, HAS_GROUP = 0x100, HAS_PROGRAM = 0x200,
+	HAS_DOUBT = 0x80, HAS_GROUP = 0x100, HAS_PROGRAM = 0x200,
 	HAS_OTHER_TYPE = 0x400, HAS_OLD_COUNT = 0x1000,
 	HAS_ATTR = 0x800,	/* the kernel's own structure was read */
-};
-
-/* An event of the list. */
-struct ps_row {
-	struct ps *p;
-	const struct events_event *v;
-	const struct events_facts *f; /* of v */
-	unsigned int has;	/* HAS_ bits: what is known of it */
 };
 
 typedef void words_fn(const struct ps_row *r, struct buf *out);
@@ -51,13 +40,10 @@ struct ps_field {
 	/* the column of the list */
 	const char *heading;	/* NULL: none */
 	const char *missing;	/* what is there if the event has it not */
-	size_t width;		/* 80 in all, with a blank between them */
+	size_t width;		/* at least */
 	bool right;		/* aligned there */
-	bool grows;		/* if the terminal has room; else a longer text is shortened */
-	/* the line of -v; lines are in the order of their ranks */
-	enum { NO_LINE, TARGET, ATTR, TYPE, GROUP, TIMES, RING, PROGRAM, LOST, DOUBT, LINES } rank;
-	const char *line;	/* its name */
-	unsigned int shown;	/* what the event must have for it */
+	bool shrinks;		/* a longer text is shortened if the terminal has no room */
+	unsigned int shown;	/* what the event must have for a line of -v, or 0 */
 };
 
 /* What is known --------------------------------------------------------------------------- */
@@ -98,7 +84,6 @@ static unsigned int what_it_has(struct ps *p, const struct events_event *v)
 			   (f->lost ? HAS_LOST : 0) |
 			   (v->timed && f->enabled_ns ? HAS_SHARE : 0) |
 			   (f->pages || f->aux_pages ? HAS_RING : 0) |
-			   (v->nholders ? HAS_HOLDERS : 0) |
 			   (add_doubt(p, v, &why) ? HAS_DOUBT : 0);
 
 	buf_free(&why);
@@ -111,11 +96,6 @@ static unsigned int what_it_has(struct ps *p, const struct events_event *v)
 
 /* Words ----------------------------------------------------------------------------------- */
 
-static void id_words(const struct ps_row *r, struct buf *out)
-{
-	buf_addf(out, "%llu", (unsigned long long)r->f->id);
-}
-
 void ps_name(struct ps *p, const struct events_event *v, struct buf *out)
 {
 	uint8_t attr[EVENTS_ATTR_MAX];
@@ -127,9 +107,12 @@ void ps_name(struct ps *p, const struct events_event *v, struct buf *out)
 		buf_adds(out, "?");
 }
 
+/* Append the name, and how many such events the row has. */
 static void name_words(const struct ps_row *r, struct buf *out)
 {
-	ps_name(r->p, r->v, out);
+	ps_name(r->p, &r->sum, out);
+	if (r->n > 1)
+		buf_addf(out, " x%zu", r->n);
 }
 
 /* The name of the cgroup that it measures; the kernel's of the root is empty. */
@@ -140,22 +123,73 @@ static const char *cgroup_name(const struct events_facts *f, char name[EVENTS_CG
 	return name;
 }
 
+static int ps_compare_numbers(const void *a, const void *b)
+{
+	const uint32_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* Append the numbers in order, as in 0-3,8. */
+static void add_ranges(uint32_t *list, size_t n, struct buf *out)
+{
+	qsort(list, n, sizeof(*list), ps_compare_numbers);
+	for (size_t i = 0, k; i < n; i = k + 1) {
+		for (k = i; k + 1 < n && list[k + 1] <= list[k] + 1; k++)
+			;
+		buf_addf(out, list[k] > list[i] ? "%s%u-%u" : "%s%u", i ? "," : "", list[i], list[k]);
+	}
+}
+
+/* Append the task or cgroup and the CPUs that the events of the row measure. */
 static void target_words(const struct ps_row *r, struct buf *out)
 {
-	const struct events_facts *f = r->f;
+	const struct events_facts *f = &r->sum.facts;
+	uint32_t *cpus = xcalloc(r->n, sizeof(*cpus));
 	char cgroup[EVENTS_CGROUP + 1];
+	size_t n = 0;
 
+	for (size_t i = 0; i < r->n; i++) {
+		const struct events_facts *g = &r->items[i].v->facts;
+
+		if (g->cpu >= 0)
+			cpus[n++] = (uint32_t)g->cpu;
+		if (g->target != f->target || g->cgroup != f->cgroup || (g->cpu < 0 && n)) {
+			buf_adds(out, "several");
+			free(cpus);
+			return;
+		}
+	}
 	if (f->target)
 		buf_addf(out, "%.*s[%u]", EVENTS_COMM, f->target_comm, f->target);
 	else if (f->cgroup)
 		buf_adds(out, cgroup_name(f, cgroup));
-	if (f->cpu >= 0)
-		buf_addf(out, "%scpu%d", f->target || f->cgroup ? " " : "", f->cpu);
+	if (n) {
+		buf_adds(out, f->target || f->cgroup ? " cpu" : "cpu");
+		add_ranges(cpus, n, out);
+	}
+	free(cpus);
+}
+
+/* Return whether counters are shared: a task's event for one CPU does not run on others. */
+static bool is_multiplexed(const struct ps_row *r)
+{
+	const struct events_facts *f = &r->sum.facts;
+
+	return (r->has & (HAS_SHARE | HAS_ATTR)) == (HAS_SHARE | HAS_ATTR) &&
+	       f->state >= STATE_INACTIVE && !(f->target && f->cpu >= 0) &&
+	       f->type != PERF_TYPE_SOFTWARE && f->type != PERF_TYPE_TRACEPOINT &&
+	       f->type != PERF_TYPE_BREAKPOINT &&
+	       (double)f->running_ns < 0.995 * (double)f->enabled_ns;
 }
 
 static void state_words(const struct ps_row *r, struct buf *out)
 {
-	switch (r->f->state) {
+	if (is_multiplexed(r)) {
+		buf_adds(out, "multiplexed");
+		return;
+	}
+	switch (r->sum.facts.state) {
 	case STATE_ACTIVE:
 		buf_adds(out, "active");
 		break;
@@ -169,7 +203,7 @@ static void state_words(const struct ps_row *r, struct buf *out)
 		buf_adds(out, "error");
 		break;
 	default:
-		buf_adds(out, r->f->state == STATE_EXIT ? "exited" : "dead");
+		buf_adds(out, r->sum.facts.state == STATE_EXIT ? "exited" : "dead");
 	}
 }
 
@@ -189,110 +223,85 @@ static void add_short(uint64_t n, struct buf *out)
 	buf_addf(out, "%.*f%c", v < 10 ? 2 : v < 100 ? 1 : 0, v, units[unit]);
 }
 
-/* The count, with a ? if it is old; in a later list, by how much it grew in a second. */
+/* Append the count, with a ? if it is old; in a later list, by how much it grew in a second. */
 static void count_words(const struct ps_row *r, struct buf *out)
 {
-	uint64_t before = (uintptr_t)map_get(&r->p->counts, r->f->id);
-	uint64_t count = r->f->count;
+	uint64_t before = 0, count = r->sum.facts.count, one;
 
-	if (!before || r->v->stale) {
+	for (size_t i = 0; i < r->n; i++, before += one - 1) {
+		one = (uintptr_t)map_get(&r->p->counts, r->items[i].v->facts.id);
+		if (one && !r->sum.stale)
+			continue;
 		add_short(count, out);
-		buf_adds(out, r->v->stale ? "?" : "");
+		buf_adds(out, r->sum.stale ? "?" : "");
 		return;
 	}
-	count = count > before - 1 ? count - (before - 1) : 0;
+	count = count > before ? count - before : 0;
 	add_short((uint64_t)((double)count * 1e9 / (double)(r->p->now_ns - r->p->before_ns)), out);
 	buf_adds(out, "/s");
 }
 
 static void share_words(const struct ps_row *r, struct buf *out)
 {
-	buf_addf(out, "%.0f%%", 100 * (double)r->f->running_ns / (double)r->f->enabled_ns);
+	buf_addf(out, "%.0f%%", 100 * (double)r->sum.facts.running_ns / (double)r->sum.facts.enabled_ns);
 }
 
 static void more_words(const struct ps_row *r, struct buf *out)
 {
-	const struct events_facts *f = r->f;
+	const struct events_facts *f = &r->sum.facts;
 
 	buf_addf(out, "%s%s%s%s%s%s", r->has & HAS_DOUBT ? "!" : "", r->has & HAS_GROUP ? "g" : "",
 		 f->pages ? "r" : "", f->aux_pages ? "a" : "", f->program ? "b" : "",
 		 f->lost ? "l" : "");
 }
 
-static void add_holder(const struct events_holder *h, struct buf *out)
+/* Append the holder, and how many processes, links or others hold the event besides. */
+static void holder_words(const struct ps_row *r, struct buf *out)
 {
-	switch (h->reference) {
-	case EVENTS_DESCRIPTOR:
-		buf_addf(out, "%s[%u] %u", h->comm, h->tid, h->number);
-		break;
-	case EVENTS_MAPPING:
-		buf_addf(out, "%s[%u] mmap", h->comm, h->tid);
-		break;
-	case EVENTS_LINK:
-		buf_addf(out, "BPF link %u", h->number);
-		break;
-	case EVENTS_PTRACE:
-		buf_addf(out, "%s[%u] ptrace", h->comm, h->tid);
-		break;
-	case EVENTS_KERNEL:
-		buf_adds(out, "the kernel");
-		break;
+	const struct events_holder *by = r->items->by, *h = r->sum.holders;
+	size_t others = 0;
+
+	if (by->pid)
+		buf_addf(out, "%s[%u]", by->comm, by->tid);
+	else
+		buf_adds(out, by->reference == EVENTS_LINK ? "BPF link" : "the kernel");
+	for (size_t i = 0, k; i < r->sum.nholders; i++) {
+		for (k = 0; k < i && h[k].pid != h[i].pid; k++)
+			;
+		others += k == i && h[i].pid != by->pid;
 	}
+	if (others)
+		buf_addf(out, " +%zu", others);
 }
 
-static void holders_words(const struct ps_row *r, struct buf *out)
+/* Append how it holds them: its descriptors, the id of a link, or else what. */
+static void fd_words(const struct ps_row *r, struct buf *out)
 {
-	add_holder(&r->v->holders[0], out);
-	if (r->v->nholders > 1)
-		buf_addf(out, " +%zu", r->v->nholders - 1);
+	const struct events_holder *by = r->items->by;
+	uint32_t *list = NULL;
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->n; i++) {
+		const struct events_event *v = r->items[i].v;
+
+		list = xrealloc(list, (n + v->nholders) * sizeof(*list));
+		for (size_t k = 0; k < v->nholders; k++)
+			if (v->holders[k].pid == by->pid && v->holders[k].tid == by->tid &&
+			    (v->holders[k].reference == EVENTS_DESCRIPTOR ||
+			     v->holders[k].reference == EVENTS_LINK))
+				list[n++] = v->holders[k].number;
+	}
+	if (n)
+		add_ranges(list, n, out);
+	else
+		buf_adds(out, by->reference == EVENTS_MAPPING ? "mmap" :
+			      by->reference == EVENTS_PTRACE ? "ptrace" : "");
+	free(list);
 }
 
 static void program_words(const struct ps_row *r, struct buf *out)
 {
-	buf_addf(out, "%.*s", EVENTS_COMM, r->f->program_name);
-}
-
-/* Append what a line of -v says. */
-static void ps_add_detail(const struct ps_row *r, int rank, struct buf *out)
-{
-	const struct events_facts *f = r->f;
-	const char *pmu;
-
-	switch (rank) {
-	case TARGET:
-		if (f->cgroup)
-			buf_addf(out, "cgroup %llu: ", (unsigned long long)f->cgroup);
-		target_words(r, out);
-		break;
-	case TYPE:
-		pmu = r->p->machine.names.pmu(&r->p->machine.names, kernel_type(r->v));
-		buf_addf(out, "the kernel passed it on with type=%u%s%s", kernel_type(r->v),
-			 pmu ? ", " : "", pmu ? pmu : "");
-		break;
-	case GROUP:
-		if (f->leader == f->id)
-			buf_addf(out, "leads %u", f->siblings);
-		else
-			buf_addf(out, "its leader is %llu", (unsigned long long)f->leader);
-		break;
-	case TIMES:
-		buf_addf(out, "enabled %llu ns, ran %llu ns", (unsigned long long)f->enabled_ns,
-			 (unsigned long long)f->running_ns);
-		break;
-	case RING:
-		buf_addf(out, "1+%u pages", f->pages);
-		if (f->aux_pages)
-			buf_addf(out, ", AUX area of %u pages", f->aux_pages);
-		break;
-	case PROGRAM:
-		buf_addf(out, "%u %.*s", f->program, EVENTS_COMM, f->program_name);
-		break;
-	case LOST:
-		buf_addf(out, "%llu", (unsigned long long)f->lost);
-		break;
-	case DOUBT:
-		add_doubt(r->p, r->v, out);
-	}
+	buf_addf(out, "%.*s", EVENTS_COMM, r->sum.facts.program_name);
 }
 
 /* Values ---------------------------------------------------------------------------------- */
@@ -307,7 +316,7 @@ static void ps_emit_attr(const struct ps_row *r, struct sink *s)
 {
 	uint8_t attr[EVENTS_ATTR_MAX];
 	const struct walk w = {
-		.layout = &layout_perf_event_attr, .bytes = attr, .len = events_attr(r->v, attr),
+		.layout = &layout_perf_event_attr, .bytes = attr, .len = events_attr(&r->sum, attr),
 		.names = &r->p->machine.names,
 	};
 
@@ -318,32 +327,34 @@ static void ps_emit_attr(const struct ps_row *r, struct sink *s)
 
 static void emit_type(const struct ps_row *r, struct sink *s)
 {
-	sink_uint(s, "kernel_type", kernel_type(r->v));
+	sink_uint(s, "kernel_type", kernel_type(&r->sum));
 }
 
-static void ps_emit_comm(struct sink *s, const char *comm)
+/* Write a name that may have any bytes, which text escapes. */
+static void emit_name(const struct ps_row *r, struct sink *s, const char *key, const char *name)
 {
-	char text[EVENTS_COMM + 1] = "";
-
-	memcpy(text, comm, EVENTS_COMM);
-	sink_symbol(s, "comm", text);
+	if (r->p->out.json)
+		sink_symbol(s, key, name);
+	else
+		sink_string(s, key, name, strlen(name), false);
 }
 
 static void emit_target(const struct ps_row *r, struct sink *s)
 {
-	const struct events_facts *f = r->f;
-	char cgroup[EVENTS_CGROUP + 1];
+	const struct events_facts *f = &r->sum.facts;
+	char cgroup[EVENTS_CGROUP + 1], comm[EVENTS_COMM + 1];
 
+	snprintf(comm, sizeof(comm), "%.*s", EVENTS_COMM, f->target_comm);
 	sink_begin(s, "target", SINK_OBJECT);
 	sink_sint(s, "cpu", f->cpu);
 	if (f->target) {
 		sink_uint(s, "pid", f->target_process);
 		sink_uint(s, "tid", f->target);
-		ps_emit_comm(s, f->target_comm);
+		emit_name(r, s, "comm", comm);
 	}
 	if (f->cgroup) {
 		sink_uint(s, "cgroup_id", f->cgroup);
-		sink_symbol(s, "cgroup", cgroup_name(f, cgroup));
+		emit_name(r, s, "cgroup", cgroup_name(f, cgroup));
 	}
 	sink_end(s);
 }
@@ -357,9 +368,9 @@ static void emit_stale(const struct ps_row *r, struct sink *s)
 static void emit_doubt(const struct ps_row *r, struct sink *s)
 {
 	uint8_t attr[EVENTS_ATTR_MAX];
-	size_t len = hardware_attr(r->p, r->v, attr);
+	size_t len = hardware_attr(r->p, &r->sum, attr);
 
-	instrument_emit_doubt(&r->p->instruments, attr, len, r->f->count, s);
+	instrument_emit_doubt(&r->p->instruments, attr, len, r->sum.facts.count, s);
 }
 
 static void emit_holders(const struct ps_row *r, struct sink *s)
@@ -370,15 +381,15 @@ static void emit_holders(const struct ps_row *r, struct sink *s)
 	};
 
 	sink_begin(s, "holders", SINK_ARRAY);
-	for (size_t i = 0; i < r->v->nholders; i++) {
-		const struct events_holder *h = &r->v->holders[i];
+	for (size_t i = 0; i < r->sum.nholders; i++) {
+		const struct events_holder *h = &r->sum.holders[i];
 
 		sink_begin(s, NULL, SINK_OBJECT);
 		sink_symbol(s, "by", by[h->reference]);
 		if (h->pid) {
 			sink_uint(s, "pid", h->pid);
 			sink_uint(s, "tid", h->tid);
-			ps_emit_comm(s, h->comm);
+			emit_name(r, s, "comm", h->comm);
 		}
 		if (h->reference == EVENTS_DESCRIPTOR || h->reference == EVENTS_LINK)
 			sink_uint(s, h->reference == EVENTS_LINK ? "id" : "fd", h->number);
@@ -394,40 +405,46 @@ static void emit_holders(const struct ps_row *r, struct sink *s)
 #define SIGNED(member) NUMBER(member), .is_signed = true
 #define COLUMN(name, columns, otherwise) \
 	.heading = name, .width = columns, .missing = otherwise
-#define LINE(of, name, if_it_has) \
-	.rank = of, .line = name, .shown = if_it_has
 
 static const struct ps_field fields[] = {
 	{ "at_ns", .emit = emit_now },
-	{ "id", HAS_ID, NUMBER(id), .words = id_words, COLUMN("ID", ID_WIDTH, "?"), .right = true },
-	{ "event", HAS_ATTR, .words = name_words, COLUMN("EVENT", 15, "?"), .grows = true },
-	{ "attr", HAS_ATTR, .emit = ps_emit_attr, LINE(ATTR, "attr", HAS_ATTR) },
-	{ "kernel_type", HAS_ATTR, .emit = emit_type, LINE(TYPE, "changed", HAS_OTHER_TYPE) },
+	{ NULL, 0, .words = holder_words, COLUMN("HELD BY", 7, ""), .shrinks = true },
+	{ NULL, 0, .words = fd_words, COLUMN("FD", 2, ""), .shrinks = true },
+	{ "id", HAS_ID, NUMBER(id) },
+	{ "event", HAS_ATTR, .words = name_words, COLUMN("EVENT", 8, "?"), .shrinks = true },
+	{ "attr", HAS_ATTR, .emit = ps_emit_attr },
+	{ "kernel_type", HAS_ATTR, .emit = emit_type, .shown = HAS_OTHER_TYPE },
 	{ "target", HAS_ATTR, .emit = emit_target, .words = target_words,
-	  COLUMN("TARGET", 13, "?"), .grows = true, LINE(TARGET, "target", HAS_ATTR) },
+	  COLUMN("TARGET", 6, "?"), .shrinks = true },
 	{ "state", HAS_ATTR, .words = state_words, COLUMN("STATE", 7, "?") },
 	{ "on_cpu", HAS_ATTR, SIGNED(oncpu) },
-	{ "leader", HAS_ATTR, NUMBER(leader), LINE(GROUP, "group", HAS_GROUP) },
-	{ "lost", HAS_ATTR, NUMBER(lost), LINE(LOST, "lost samples", HAS_LOST) },
-	{ "ring_pages", HAS_ATTR, NUMBER(pages), LINE(RING, "ring", HAS_RING) },
+	{ "leader", HAS_ATTR, NUMBER(leader), .shown = HAS_GROUP },
+	{ "lost", HAS_ATTR, NUMBER(lost) },
+	{ "ring_pages", HAS_ATTR, NUMBER(pages) },
 	{ "aux_pages", HAS_ATTR, NUMBER(aux_pages) },
-	{ "program_id", HAS_PROGRAM, NUMBER(program), LINE(PROGRAM, "BPF program", HAS_PROGRAM) },
+	{ "program_id", HAS_PROGRAM, NUMBER(program) },
 	{ "program", HAS_PROGRAM, .words = program_words },
 	{ "count", HAS_COUNT, NUMBER(count), .words = count_words, COLUMN("COUNT", 8, "?"),
 	  .right = true },
 	{ "stale", HAS_OLD_COUNT, .emit = emit_stale },
-	{ "enabled_ns", HAS_TIMES, NUMBER(enabled_ns), LINE(TIMES, "times", HAS_TIMES) },
+	{ "enabled_ns", HAS_TIMES, NUMBER(enabled_ns) },
 	{ "running_ns", HAS_TIMES, NUMBER(running_ns) },
 	{ NULL, HAS_SHARE, .words = share_words, COLUMN("RAN", 4, "-"), .right = true },
 	{ NULL, 0, .words = more_words, COLUMN("MORE", 4, "") },
-	{ "instrument", HAS_DOUBT, .emit = emit_doubt, LINE(DOUBT, "here", HAS_DOUBT) },
+	{ "instrument", HAS_DOUBT, .emit = emit_doubt },
 	{ "holders", 0, .emit = emit_holders },
-	{ NULL, HAS_HOLDERS, .words = holders_words, COLUMN("HELD BY", 15, ""), .grows = true },
 };
 
 enum { FIELDS = sizeof(fields) / sizeof(*fields) };
 
 /* The list -------------------------------------------------------------------------------- */
+
+static uint64_t number_of(const struct ps_field *f, const struct ps_row *r)
+{
+	const void *at = (const char *)&r->sum.facts + f->at;
+
+	return f->size == sizeof(__u32) ? *(const __u32 *)at : *(const __u64 *)at;
+}
 
 static void ps_add_cell(const struct ps_field *f, const struct ps_row *r, struct buf *out)
 {
@@ -437,57 +454,50 @@ static void ps_add_cell(const struct ps_field *f, const struct ps_row *r, struct
 		buf_adds(out, f->missing);
 }
 
-/* Return the columns by which an id is wider than its column: it takes them from the name. */
-static size_t id_excess(const struct ps_row *r)
-{
-	char id[24];
-	int len = snprintf(id, sizeof(id), "%llu", (unsigned long long)r->f->id);
-
-	return r->has & HAS_ID && len > ID_WIDTH ? (size_t)len - ID_WIDTH : 0;
-}
-
-/* Set the widths of columns: what they contain, on a terminal as far as it has room. */
+/* Set the widths of columns: what they contain, less if a terminal has no room for that. */
 static void measure_columns(const struct ps *p, const struct ps_row *rows, size_t n, size_t *widths)
 {
-	size_t room = p->out.width > 80 ? p->out.width - 80 : p->out.width ? 0 : SIZE_MAX;
 	struct buf word = { 0 };
+	size_t total = 0, widest;
 
-	for (size_t i = 0; i < FIELDS; i++) {
-		size_t wanted = widths[i] = fields[i].width, more;
-
-		for (size_t k = 0; fields[i].grows && k < n && room; k++) {
-			size_t len;
-
+	for (size_t i = 0; i < FIELDS; total += fields[i].heading ? 1 + widths[i] : 0, i++) {
+		widths[i] = fields[i].width;
+		for (size_t k = 0; fields[i].heading && k < n; k++) {
 			buf_reset(&word);
 			ps_add_cell(&fields[i], &rows[k], &word);
-			len = word.len + (fields[i].words == name_words ? id_excess(&rows[k]) : 0);
-			wanted = len > wanted ? len : wanted;
+			widths[i] = word.len > widths[i] ? word.len : widths[i];
 		}
-		more = wanted - widths[i] < room ? wanted - widths[i] : room;
-		widths[i] += more;
-		room -= more;
+	}
+	for (; p->out.width && total > p->out.width + 1; total--, widths[widest]--) {
+		widest = FIELDS;
+		for (size_t i = 0; i < FIELDS; i++)
+			if (fields[i].shrinks && widths[i] > fields[i].width &&
+			    (widest == FIELDS || widths[i] > widths[widest]))
+				widest = i;
+		if (widest == FIELDS)
+			break;
 	}
 	buf_free(&word);
 }
 
 /*
- * Append text, without a part of it if it has more than width columns: without the end of a
- * process's name if its number fits, else with the first third kept.
+ * Shorten text that has more than width columns: by the end of a process's name if its number
+ * fits, else keep the first third.
  */
-static void add_within(struct buf *text, size_t width, struct buf *out)
+static void cut_within(struct buf *text, size_t width)
 {
 	const char *number = strrchr(buf_str(text), '[');
 	size_t right = number ? strlen(number) : width, left;
 
+	if (text->len <= width)
+		return;
 	if (right >= width)
 		right = width - width / 3 - 1;
 	left = width - right - 1;
-	if (text->len > width) {
-		memmove(text->data + left + 1, text->data + text->len - right, right);
-		text->data[left] = '~';
-		text->data[width] = '\0';
-	}
-	text_escaped(out, buf_str(text));
+	memmove(text->data + left + 1, text->data + text->len - right, right);
+	text->data[left] = '~';
+	text->data[width] = '\0';
+	text->len = width;
 }
 
 /* Return whether the list is repeated in place, on a terminal of that size. */
@@ -503,117 +513,125 @@ static void end_row(struct ps *p)
 	struct buf *line = &p->out.line;
 	struct winsize w;
 
-	if (in_place(p, &w) && w.ws_col && line->len > w.ws_col)
+	if (in_place(p, &w) && w.ws_col && text_columns(buf_str(line)) > w.ws_col)
 		line->len = w.ws_col;
 	showing_end(&p->out);
 }
 
-/* Show the row of an event, or the headings if it is NULL. */
-static void ps_show_row(struct ps *p, const struct ps_row *r, const size_t *widths)
+/* Return the colour of a cell: what is wrong with its event, and a holder that was named before. */
+static enum text_color color_of(const struct ps_field *f, const struct ps_row *r, bool again)
 {
-	struct buf *out = &p->out.line, word = { 0 };
+	if (f->words == holder_words)
+		return again ? COLOR_NOTE : COLOR_CALL;
+	return (f->words == state_words && (r->sum.facts.state < STATE_OFF || is_multiplexed(r))) ||
+	       (f->words == more_words && r->has & (HAS_DOUBT | HAS_LOST)) ? COLOR_ERROR : COLOR_NONE;
+}
+
+/* Show a row, or the headings if it is NULL; again: behind another row of the same holder. */
+static void ps_show_row(struct ps *p, const struct ps_row *r, bool again, const size_t *widths)
+{
+	struct buf *out = &p->out.line, word = { 0 }, text = { 0 };
 
 	showing_begin(&p->out, true);
 	for (size_t i = 0; i < FIELDS; i++) {
 		const struct ps_field *f = &fields[i];
-		size_t from = out->len, width = widths[i];
+		size_t fill;
 
 		if (!f->heading)
 			continue;
-		if (r && f->words == name_words)
-			width -= id_excess(r);
 		buf_reset(&word);
+		buf_reset(&text);
 		if (r)
 			ps_add_cell(f, r, &word);
 		else
 			buf_adds(&word, f->heading);
-		if (f->grows)
-			add_within(&word, width, out);
-		else
-			buf_adds(out, buf_str(&word));
-		/* at least one blank behind it */
-		if (i < FIELDS - 1) {
-			size_t len = out->len - from;
-			size_t fill = len < width ? width - len : 0;
-
-			buf_pad(out, fill);
-			if (f->right && fill) {
-				memmove(out->data + from + fill, out->data + from, len);
-				memset(out->data + from, ' ', fill);
-			}
-			buf_addc(out, ' ');
-		}
+		if (f->shrinks)
+			cut_within(&word, widths[i]);
+		text_escaped(&text, buf_str(&word));
+		fill = text.len < widths[i] ? widths[i] - text.len : 0;
+		buf_pad(out, f->right ? fill : 0);
+		text_colored(out, p->out.text.color && r, r ? color_of(f, r, again) : COLOR_NONE, buf_str(&text));
+		buf_pad(out, 1 + (f->right ? 0 : fill));
 	}
+	for (; out->len && out->data[out->len - 1] == ' '; out->len--)
+		;
 	end_row(p);
 	buf_free(&word);
+	buf_free(&text);
 }
 
-/* Show the line "  NAME: TEXT". */
-static void ps_show_line(struct ps *p, const char *name, const char *text)
+/* Write the member of a field to the sink, if the event has it. */
+static void emit_field(const struct ps_field *f, const struct ps_row *r, struct sink *s)
 {
-	showing_begin(&p->out, true);
-	buf_addf(&p->out.line, "  %s: ", name);
-	text_escaped(&p->out.line, text);
-	showing_end(&p->out);
-}
-
-static void show_details(const struct ps_row *r)
-{
-	struct showing *out = &r->p->out;
 	struct buf words = { 0 };
 
-	for (int rank = NO_LINE + 1; rank < LINES; rank++) {
-		const struct ps_field *f = fields;
-
-		while ((int)f->rank != rank)
-			f++;
-		if (!(r->has & f->shown))
-			continue;
-		buf_reset(&words);
-		ps_add_detail(r, rank, &words);
-		if (rank == ATTR) {
-			showing_begin(out, true);
-			buf_adds(&out->line, "  attr: ");
-			out->text.sink.full = false;
-			ps_emit_attr(r, out->sink);
-			out->text.sink.full = true;
-			showing_end(out);
-		} else {
-			ps_show_line(r->p, f->line, buf_str(&words));
-		}
-	}
-	for (size_t i = 0; i < r->v->nholders; i++) {
-		buf_reset(&words);
-		add_holder(&r->v->holders[i], &words);
-		ps_show_line(r->p, "held by", buf_str(&words));
-	}
+	if (!f->key || (r->has & f->needs) != f->needs)
+		return;
+	if (f->is_signed)
+		sink_sint(s, f->key, (int32_t)number_of(f, r));
+	else if (f->size)
+		sink_uint(s, f->key, number_of(f, r));
+	else if (f->emit)
+		f->emit(r, s);
+	else
+		f->words(r, &words);
+	if (words.len)
+		emit_name(r, s, f->key, buf_str(&words));
 	buf_free(&words);
 }
 
-static void show_text(struct ps *p, const struct ps_row *rows, size_t n)
+/* Show below the row what it has no columns for: the members of JSON that are not 0. */
+static void show_details(const struct ps_row *r)
 {
-	enum { BESIDE = 3 }; /* the head, what is left out, and the line of the cursor */
+	struct showing *out = &r->p->out;
+	struct buf doubt = { 0 };
+
+	add_doubt(r->p, &r->sum, &doubt);
+	out->text.sink.full = false;
+	for (size_t i = 0; i < FIELDS; i++) {
+		const struct ps_field *f = &fields[i];
+		size_t before;
+
+		showing_begin(out, true);
+		buf_addf(&out->line, "  %s: ", f->key ?: "");
+		before = out->line.len;
+		if (f->emit == emit_doubt)
+			buf_adds(&out->line, buf_str(&doubt));
+		else if ((!f->heading || f->emit) && f->emit != emit_now && (r->has & f->shown) == f->shown &&
+			 (!f->size || number_of(f, r)))
+			emit_field(f, r, out->sink);
+		if (out->line.len > before)
+			showing_end(out);
+	}
+	out->text.sink.full = true;
+	buf_free(&doubt);
+}
+
+static void show_text(struct ps *p, const struct ps_item *items, size_t nitems,
+		      const struct ps_row *rows, size_t n)
+{
+	enum { BESIDE = 3 }; /* the head, the total, and the line of the cursor */
 	size_t widths[FIELDS], shown = n;
 	struct winsize w;
 
 	/* of a repeated list, as many as fit on the terminal */
-	if (in_place(p, &w) && w.ws_row > BESIDE && n + BESIDE - 1 > w.ws_row)
+	if (in_place(p, &w) && w.ws_row > BESIDE && n + BESIDE > w.ws_row)
 		shown = w.ws_row - BESIDE;
 	if (p->watch && p->counts.slots && p->out.text.color)
 		fputs("\033[H\033[J", p->out.out);
 	if (!n)
 		return;
 	measure_columns(p, rows, shown, widths);
-	ps_show_row(p, NULL, widths);
+	ps_show_row(p, NULL, false, widths);
 	for (size_t i = 0; i < shown; i++) {
-		ps_show_row(p, &rows[i], widths);
+		ps_show_row(p, &rows[i], i && ps_same_holder(&rows[i], &rows[i - 1]), widths);
 		if (p->options.text.full)
 			show_details(&rows[i]);
 	}
-	if (shown == n)
-		return;
 	showing_begin(&p->out, true);
-	buf_addf(&p->out.line, "%zu more; select with -e or -p", n - shown);
+	if (shown < n)
+		buf_addf(&p->out.line, "%zu more; select with -e or -p; ", n - shown);
+	ps_add_totals(p, items, nitems, &p->out.line);
 	end_row(p);
 }
 
@@ -621,43 +639,27 @@ static void show_text(struct ps *p, const struct ps_row *rows, size_t n)
 
 static void show_json(const struct ps_row *r)
 {
-	struct showing *out = &r->p->out;
-	struct buf words = { 0 };
-	const void *at;
-
-	showing_begin(out, true);
-	for (size_t i = 0; i < FIELDS; i++) {
-		const struct ps_field *f = &fields[i];
-
-		if (!f->key || (r->has & f->needs) != f->needs)
-			continue;
-		buf_reset(&words);
-		at = (const char *)r->f + f->at;
-		if (f->is_signed)
-			sink_sint(out->sink, f->key, *(const __s32 *)at);
-		else if (f->size)
-			sink_uint(out->sink, f->key, f->size == sizeof(__u32) ?
-				  *(const __u32 *)at : *(const __u64 *)at);
-		else if (f->emit)
-			f->emit(r, out->sink);
-		else
-			f->words(r, &words);
-		if (words.len)
-			sink_symbol(out->sink, f->key, buf_str(&words));
-	}
-	buf_free(&words);
-	showing_end(out);
+	showing_begin(&r->p->out, true);
+	for (size_t i = 0; i < FIELDS; i++)
+		emit_field(&fields[i], r, r->p->out.sink);
+	showing_end(&r->p->out);
 }
 
 void ps_show(struct ps *p, struct events_event *const *list, size_t n)
 {
-	struct ps_row *rows = xcalloc(n, sizeof(*rows));
+	struct ps_item *items = xcalloc(n + 1, sizeof(*items));
+	size_t nrows;
+	struct ps_row *rows = ps_rows(p, list, n, items, &nrows);
 
-	for (size_t i = 0; i < n; i++)
-		rows[i] = (struct ps_row){ p, list[i], &list[i]->facts, what_it_has(p, list[i]) };
+	for (size_t i = 0; i < n && p->out.json; i++) {
+		struct ps_row row = { .p = p, .n = 1, .sum = *list[i], .has = what_it_has(p, list[i]) };
+
+		show_json(&row);
+	}
+	for (size_t i = 0; i < nrows && !p->out.json; i++)
+		rows[i].has = what_it_has(p, &rows[i].sum);
 	if (!p->out.json)
-		show_text(p, rows, n);
-	for (size_t i = 0; p->out.json && i < n; i++)
-		show_json(&rows[i]);
+		show_text(p, items, n, rows, nrows);
+	free(items);
 	free(rows);
 }
