@@ -260,7 +260,7 @@ def test_lost(tap):
 			   "do i=$((i+1)); (:); done; kill -CONT $PPID; (:)"])
 		lost = [int(n) for n in re.findall(
 			r"\x1b\[31mLOST\x1b\[0m (\d+) records?: the ring was full\n", r.stderr)]
-		n = re.search(r"pevtrace: (\d+) records were lost: a ring was full; try --mmap=2\n", r.stderr)
+		n = re.search(r"\+\+\+ dummy:u cpu\d+(?: and \d more)?: lost (\d+) of \d+ records \(", r.stderr)
 		if lost:
 			break
 	tap.ok(lost and n and int(n.group(1)) >= sum(lost), "lost records are in red, and in the last line",

@@ -53,7 +53,7 @@ struct text_time {
 struct text_options {
 	bool full;		/* -v: members that are zero, too */
 	bool records;		/* --records */
-	uint32_t words;		/* show records of these types in words, by their bits; 0: in full */
+	uint32_t words;		/* bits of the types of records to show, in words; 0: in full */
 	size_t max_string;	/* -s */
 	bool labels;		/* -y */
 	enum clock_style clock;	/* -t */

@@ -46,7 +46,7 @@ struct text_view {
 		struct buf next;	/* the key of the call that has returned */
 	} run;
 	struct map comms;		/* tid -> char *, if they are shown */
-	struct map known;		/* tid -> struct words_task, if records are shown in words */
+	struct map known;		/* tid -> struct words_task, for records in words */
 };
 
 static inline struct text_view *text_self(struct view *v)

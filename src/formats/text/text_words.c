@@ -18,7 +18,7 @@
 /* What records told of a task. */
 struct words_task {
 	char comm[16];
-	uint64_t exec_ns;	/* it ran another program, whose file its next mapping tells; or 0 */
+	uint64_t exec_ns;	/* it ran a program whose file its next mapping tells; or 0 */
 	bool placed;		/* its namespaces are known */
 	uint64_t spaces[NR_NAMESPACES]; /* their inodes, by perf_ns_index */
 };
@@ -57,7 +57,7 @@ static struct words_task *words_task_of(struct text_view *v, uint64_t tid)
 	return t;
 }
 
-/* Append NAME[TID], the name only where records tell when it changes; the kernel writes -1 at times. */
+/* Append NAME[TID], the name only where records tell when it changes; the kernel may write -1. */
 static void words_add_task(const struct words *w, uint64_t tid)
 {
 	bool named = !w->r || event_attr(w->r->event, ATTR_COMM);
@@ -68,7 +68,8 @@ static void words_add_task(const struct words *w, uint64_t tid)
 }
 
 /* Begin a line: TIME NAME[TID] WHAT, and more, which is escaped; of what is lost without a task. */
-static void words_begin(const struct words *w, uint64_t tid, const char *what, const char *more, ...)
+static void words_begin(const struct words *w, uint64_t tid, const char *what,
+			const char *more, ...)
 {
 	struct buf *line = &w->v->line, text = { 0 };
 	va_list ap;
@@ -193,7 +194,8 @@ static void words_namespaces(struct text_view *v, const uint8_t *bytes, size_t l
 	struct words_task *t = words_task_of(v, tid);
 	struct buf text = { 0 };
 
-	for (size_t i = 0; i < NR_NAMESPACES && i < n && len >= l->size + (i + 1) * link->size; i++) {
+	n = n < NR_NAMESPACES ? n : NR_NAMESPACES;
+	for (size_t i = 0; i < n && len >= l->size + (i + 1) * link->size; i++) {
 		uint64_t inode = layout_get(link, PERF_NS_LINK_INFO_INO,
 					    bytes + l->size + i * link->size, link->size);
 		const char *name = xlat_name(&xlat_perf_ns_index, i);
@@ -232,12 +234,12 @@ static void words_switch(const struct words *w, uint64_t task)
 static void words_kernel(const struct words *w, uint64_t task)
 {
 	const struct xlat_entry *e = xlat_find(&xlat_perf_event_type, w->id.type);
-	uint64_t change = MEMBER(w, bpf_event, BPF_EVENT_BPF_TYPE);
+	uint64_t change = MEMBER(w, bpf_event, BPF_EVENT_BPF_TYPE), lost = MEMBER(w, lost, LOST_LOST);
 
 	switch (w->id.type) {
 	case PERF_RECORD_LOST:
 		words_begin(w, NO_TASK, "LOST", "%llu record%s: the ring was full",
-			    MEMBER_ULL(w, lost, LOST_LOST), MEMBER(w, lost, LOST_LOST) == 1 ? "" : "s");
+			    (unsigned long long)lost, lost == 1 ? "" : "s");
 		break;
 	case PERF_RECORD_KSYMBOL:
 		words_begin(w, task, "kernel symbol", MEMBER(w, ksymbol, KSYMBOL_FLAGS) &
@@ -246,7 +248,8 @@ static void words_kernel(const struct words *w, uint64_t task)
 		words_detail(w, "at ", MEMBER(w, ksymbol, KSYMBOL_ADDR), "");
 		break;
 	case PERF_RECORD_BPF_EVENT:
-		words_begin(w, task, "BPF program", "%u %s", (uint32_t)MEMBER(w, bpf_event, BPF_EVENT_ID),
+		words_begin(w, task, "BPF program", "%u %s",
+			    (uint32_t)MEMBER(w, bpf_event, BPF_EVENT_ID),
 			    change == PERF_BPF_EVENT_PROG_LOAD ? "loaded" :
 			    change == PERF_BPF_EVENT_PROG_UNLOAD ? "unloaded" : "changed");
 		break;

@@ -21,7 +21,10 @@
 
 /* Side-band records ----------------------------------------------------------------- */
 
-enum { KIND_TASK, KIND_COMM, KIND_MMAP, KIND_MMAP_DATA, KIND_SWITCH, KIND_NAMESPACES, KIND_KSYMBOL, KIND_BPF };
+enum {
+	KIND_TASK, KIND_COMM, KIND_MMAP, KIND_MMAP_DATA, KIND_SWITCH, KIND_NAMESPACES, KIND_KSYMBOL,
+	KIND_BPF,
+};
 
 /* The words for kinds of records: the members of the attr, then others. */
 #define KIND_WORDS \
@@ -43,7 +46,8 @@ static const struct kind {
 	[KIND_COMM] = { ATTR_COMM, ATTR_COMM_EXEC, true, TYPE(COMM) },
 	[KIND_MMAP] = { ATTR_MMAP, ATTR_MMAP2, true, TYPE(MMAP) | TYPE(MMAP2) },
 	[KIND_MMAP_DATA] = { ATTR_MMAP_DATA, ATTR_MMAP2, false, TYPE(MMAP) | TYPE(MMAP2) },
-	[KIND_SWITCH] = { ATTR_CONTEXT_SWITCH, ATTR_CONTEXT_SWITCH, false, TYPE(SWITCH) | TYPE(SWITCH_CPU_WIDE) },
+	[KIND_SWITCH] = { ATTR_CONTEXT_SWITCH, ATTR_CONTEXT_SWITCH, false,
+			  TYPE(SWITCH) | TYPE(SWITCH_CPU_WIDE) },
 	{ ATTR_NAMESPACES, ATTR_NAMESPACES, true, TYPE(NAMESPACES) },
 	{ ATTR_KSYMBOL, ATTR_KSYMBOL, true, TYPE(KSYMBOL) },
 	{ ATTR_BPF_EVENT, ATTR_BPF_EVENT, true, TYPE(BPF_EVENT) },
@@ -175,8 +179,9 @@ static bool side_band_retry(void *ctx, struct event_spec *e, int error)
 		if (!s->wanted[i] || s->named[i] || i <= KIND_MMAP ||
 		    (denied && kinds[i].member != ATTR_NAMESPACES))
 			continue;
-		warn("omitting %s records: %s", layout_perf_event_attr.fields[kinds[i].member].name, denied ?
-		     "they require CAP_PERFMON or root" : "unknown to this kernel");
+		warn("omitting %s records: %s",
+		     layout_perf_event_attr.fields[kinds[i].member].name,
+		     denied ? "they require CAP_PERFMON or root" : "unknown to this kernel");
 		s->wanted[i] = false;
 		set_kinds(s, e);
 		return true;

@@ -191,8 +191,8 @@ static const struct verb_option options[] = {
 
 static const struct verb_option details[] = {
 	{ .name = "unfold", .set = verb_set_true, .at = AT(unfold),
-	  .help = "show each event in a row of its own, also dummies and those that differ by their "
-		  "CPU only" },
+	  .help = "show each event in a row of its own, also dummies and those that differ by "
+		  "their CPU only" },
 	{ .name = "no-abbrev", .key = 'v', .set = verb_set_true, .at = AT(options.text.full),
 	  .help = "the same, with all that is known of each event below its row" },
 	{ 0 },
@@ -221,8 +221,8 @@ const struct verb ps_verb = {
 "task, such as watchpoints of a debugger, are listed, those for a CPU are not: a message tells "
 "of the watchdog for hard lockups.",
 	.notes =
-"A PATTERN with *, ? or [] matches whole names of events, another one any part of them; a number is "
-"the PID of -p.\n"
+"A PATTERN with *, ? or [] matches whole names of events, another one any part of them; a number "
+"is the PID of -p.\n"
 "\n"
 "Columns: COUNT has ? if it is old, as no descriptor can be read; RAN is the share of the enabled "
 "time in which the event counted; MORE has !: such "

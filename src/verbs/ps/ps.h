@@ -16,6 +16,7 @@ struct ps {
 	struct event_list chosen; /* the events that these name */
 	char *const *patterns;	/* of names, NULL-terminated */
 	bool unfold;		/* no row has several events */
+	bool color;		/* rows have colours */
 	size_t watch;		/* seconds between two lists; 0: one list */
 	struct events events;
 	struct machine machine;
@@ -46,8 +47,8 @@ struct ps_row {
 };
 
 /*
- * Return the rows, to be freed: by holder, with dummy events and those that differ by their CPU only
- * in one row unless the options unfold them.  items: room for n.
+ * Return the rows, to be freed: by holder, with dummy events and those that differ by their CPU
+ * only in one row unless the options unfold them.  items: room for n.
  */
 struct ps_row *ps_rows(struct ps *p, struct events_event *const *list, size_t n,
 		       struct ps_item *items, size_t *nrows);

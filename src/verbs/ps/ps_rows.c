@@ -10,7 +10,7 @@
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 
-/* Return the holder below which an event is listed: the first, but with -p one of those processes. */
+/* Return the holder below which an event is listed: the first, or one that -p names. */
 static const struct events_holder *holder_of(const struct ps *p, const struct events_event *v)
 {
 	for (size_t i = 0; i < v->nholders; i++)
@@ -54,7 +54,8 @@ static int compare_twins(const struct ps_item *x, const struct ps_item *y)
 	if (c || is_dummy(f))
 		return c;
 	c = compare_words(f->cpu < 0 ? f->id : 0, g->cpu < 0 ? g->id : 0);
-	c = c ? c : compare_words((uint64_t)f->target << 32 | f->type, (uint64_t)g->target << 32 | g->type);
+	c = c ? c : compare_words(f->target, g->target);
+	c = c ? c : compare_words(f->type, g->type);
 	c = c ? c : compare_words(f->cgroup, g->cgroup);
 	c = c ? c : compare_words(f->attr_len, g->attr_len);
 	return c ? c : memcmp(f->attr, g->attr, f->attr_len);
@@ -73,7 +74,7 @@ bool ps_same_holder(const struct ps_row *x, const struct ps_row *y)
 	return !compare_holders(x->items->by, y->items->by);
 }
 
-static int compare_rows(const void *a, const void *b)
+static int ps_compare_rows(const void *a, const void *b)
 {
 	const struct ps_row *x = a, *y = b;
 	int c = compare_holders(x->items->by, y->items->by);
@@ -81,7 +82,7 @@ static int compare_rows(const void *a, const void *b)
 	return c ? c : compare_words(x->sum.facts.id, y->sum.facts.id);
 }
 
-static void row_add(struct ps_row *r, const struct events_event *v)
+static void ps_row_add(struct ps_row *r, const struct events_event *v)
 {
 	struct events_facts *f = &r->sum.facts;
 	const struct events_facts *g = &v->facts;
@@ -110,14 +111,16 @@ struct ps_row *ps_rows(struct ps *p, struct events_event *const *list, size_t n,
 		items[i] = (struct ps_item){ list[i], holder_of(p, list[i]) };
 	qsort(items, n, sizeof(*items), compare_items);
 	for (size_t i = 0; i < n; i++) {
-		if (last >= rows && !p->unfold && !p->options.text.full && list[i]->facts.attr_len &&
+		const struct events_event *v = items[i].v;
+
+		if (last >= rows && !p->unfold && !p->options.text.full && v->facts.attr_len &&
 		    !compare_twins(last->items, &items[i]))
-			row_add(last, items[i].v);
+			ps_row_add(last, v);
 		else
-			*++last = (struct ps_row){ .p = p, .items = &items[i], .n = 1, .sum = *items[i].v };
+			*++last = (struct ps_row){ .p = p, .items = &items[i], .n = 1, .sum = *v };
 	}
 	*nrows = (size_t)(last + 1 - rows);
-	qsort(rows, *nrows, sizeof(*rows), compare_rows);
+	qsort(rows, *nrows, sizeof(*rows), ps_compare_rows);
 	return rows;
 }
 

@@ -10,7 +10,6 @@
 #include "core/abi/layout.h"
 #include "core/lib/die.h"
 #include "core/model/event_name.h"
-#include "formats/text/text_fit.h"
 #include "xlat/constants.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
@@ -137,7 +136,8 @@ static void add_ranges(uint32_t *list, size_t n, struct buf *out)
 	for (size_t i = 0, k; i < n; i = k + 1) {
 		for (k = i; k + 1 < n && list[k + 1] <= list[k] + 1; k++)
 			;
-		buf_addf(out, list[k] > list[i] ? "%s%u-%u" : "%s%u", i ? "," : "", list[i], list[k]);
+		buf_adds(out, i ? "," : "");
+		buf_addf(out, list[k] > list[i] ? "%u-%u" : "%u", list[i], list[k]);
 	}
 }
 
@@ -154,7 +154,8 @@ static void target_words(const struct ps_row *r, struct buf *out)
 
 		if (g->cpu >= 0)
 			cpus[n++] = (uint32_t)g->cpu;
-		if (g->target != f->target || g->cgroup != f->cgroup || (g->cpu < 0 && n)) {
+		if (g->target != f->target || g->cgroup != f->cgroup ||
+		    (g->cpu < 0) != (f->cpu < 0)) {
 			buf_adds(out, "several");
 			free(cpus);
 			return;
@@ -183,28 +184,17 @@ static bool is_multiplexed(const struct ps_row *r)
 	       (double)f->running_ns < 0.995 * (double)f->enabled_ns;
 }
 
+/* An event is enabled, not active, while its task does not run, or others have the counters. */
 static void state_words(const struct ps_row *r, struct buf *out)
 {
-	if (is_multiplexed(r)) {
+	static const char *const states[] = { "exited", "error", "off", "enabled", "active" };
+	int state = r->sum.facts.state;
+
+	if (r->items && is_multiplexed(r))
 		buf_adds(out, "multiplexed");
-		return;
-	}
-	switch (r->sum.facts.state) {
-	case STATE_ACTIVE:
-		buf_adds(out, "active");
-		break;
-	case STATE_INACTIVE: /* but its task does not run, or others have the counters */
-		buf_adds(out, "enabled");
-		break;
-	case STATE_OFF:
-		buf_adds(out, "off");
-		break;
-	case STATE_ERROR:
-		buf_adds(out, "error");
-		break;
-	default:
-		buf_adds(out, r->sum.facts.state == STATE_EXIT ? "exited" : "dead");
-	}
+	else
+		buf_adds(out, state < STATE_EXIT || state > STATE_ACTIVE ? "dead" :
+			      states[state - STATE_EXIT]);
 }
 
 /* Append a number in at most 6 columns. */
@@ -243,7 +233,9 @@ static void count_words(const struct ps_row *r, struct buf *out)
 
 static void share_words(const struct ps_row *r, struct buf *out)
 {
-	buf_addf(out, "%.0f%%", 100 * (double)r->sum.facts.running_ns / (double)r->sum.facts.enabled_ns);
+	const struct events_facts *f = &r->sum.facts;
+
+	buf_addf(out, "%.0f%%", 100 * (double)f->running_ns / (double)f->enabled_ns);
 }
 
 static void more_words(const struct ps_row *r, struct buf *out)
@@ -439,7 +431,7 @@ enum { FIELDS = sizeof(fields) / sizeof(*fields) };
 
 /* The list -------------------------------------------------------------------------------- */
 
-static uint64_t number_of(const struct ps_field *f, const struct ps_row *r)
+static uint64_t ps_number(const struct ps_field *f, const struct ps_row *r)
 {
 	const void *at = (const char *)&r->sum.facts + f->at;
 
@@ -454,8 +446,11 @@ static void ps_add_cell(const struct ps_field *f, const struct ps_row *r, struct
 		buf_adds(out, f->missing);
 }
 
-/* Set the widths of columns: what they contain, less if a terminal has no room for that. */
-static void measure_columns(const struct ps *p, const struct ps_row *rows, size_t n, size_t *widths)
+/*
+ * Set the widths of columns: what they contain, less if a terminal has no room for that.  Return
+ * false if rows are wider than it even so.
+ */
+static bool measure_columns(const struct ps *p, const struct ps_row *rows, size_t n, size_t *widths)
 {
 	struct buf word = { 0 };
 	size_t total = 0, widest;
@@ -468,6 +463,7 @@ static void measure_columns(const struct ps *p, const struct ps_row *rows, size_
 			widths[i] = word.len > widths[i] ? word.len : widths[i];
 		}
 	}
+	buf_free(&word);
 	for (; p->out.width && total > p->out.width + 1; total--, widths[widest]--) {
 		widest = FIELDS;
 		for (size_t i = 0; i < FIELDS; i++)
@@ -475,9 +471,9 @@ static void measure_columns(const struct ps *p, const struct ps_row *rows, size_
 			    (widest == FIELDS || widths[i] > widths[widest]))
 				widest = i;
 		if (widest == FIELDS)
-			break;
+			return false;
 	}
-	buf_free(&word);
+	return true;
 }
 
 /*
@@ -513,7 +509,8 @@ static void end_row(struct ps *p)
 	struct buf *line = &p->out.line;
 	struct winsize w;
 
-	if (in_place(p, &w) && w.ws_col && text_columns(buf_str(line)) > w.ws_col)
+	if (in_place(p, &w) && w.ws_col && line->len > w.ws_col &&
+	    !memchr(line->data, '\033', line->len))
 		line->len = w.ws_col;
 	showing_end(&p->out);
 }
@@ -523,8 +520,11 @@ static enum text_color color_of(const struct ps_field *f, const struct ps_row *r
 {
 	if (f->words == holder_words)
 		return again ? COLOR_NOTE : COLOR_CALL;
-	return (f->words == state_words && (r->sum.facts.state < STATE_OFF || is_multiplexed(r))) ||
-	       (f->words == more_words && r->has & (HAS_DOUBT | HAS_LOST)) ? COLOR_ERROR : COLOR_NONE;
+	if (f->words == state_words && is_multiplexed(r))
+		return COLOR_WARNING;
+	if (f->words == state_words)
+		return r->sum.facts.state < STATE_OFF ? COLOR_ERROR : COLOR_NONE;
+	return f->words == more_words && r->has & (HAS_DOUBT | HAS_LOST) ? COLOR_ERROR : COLOR_NONE;
 }
 
 /* Show a row, or the headings if it is NULL; again: behind another row of the same holder. */
@@ -550,7 +550,7 @@ static void ps_show_row(struct ps *p, const struct ps_row *r, bool again, const 
 		text_escaped(&text, buf_str(&word));
 		fill = text.len < widths[i] ? widths[i] - text.len : 0;
 		buf_pad(out, f->right ? fill : 0);
-		text_colored(out, p->out.text.color && r, r ? color_of(f, r, again) : COLOR_NONE, buf_str(&text));
+		text_colored(out, p->color, r ? color_of(f, r, again) : COLOR_NONE, buf_str(&text));
 		buf_pad(out, 1 + (f->right ? 0 : fill));
 	}
 	for (; out->len && out->data[out->len - 1] == ' '; out->len--)
@@ -568,9 +568,9 @@ static void emit_field(const struct ps_field *f, const struct ps_row *r, struct 
 	if (!f->key || (r->has & f->needs) != f->needs)
 		return;
 	if (f->is_signed)
-		sink_sint(s, f->key, (int32_t)number_of(f, r));
+		sink_sint(s, f->key, (int32_t)ps_number(f, r));
 	else if (f->size)
-		sink_uint(s, f->key, number_of(f, r));
+		sink_uint(s, f->key, ps_number(f, r));
 	else if (f->emit)
 		f->emit(r, s);
 	else
@@ -597,8 +597,8 @@ static void show_details(const struct ps_row *r)
 		before = out->line.len;
 		if (f->emit == emit_doubt)
 			buf_adds(&out->line, buf_str(&doubt));
-		else if ((!f->heading || f->emit) && f->emit != emit_now && (r->has & f->shown) == f->shown &&
-			 (!f->size || number_of(f, r)))
+		else if ((!f->heading || f->emit) && f->emit != emit_now && !f->is_signed &&
+			 (r->has & f->shown) == f->shown && (!f->size || ps_number(f, r)))
 			emit_field(f, r, out->sink);
 		if (out->line.len > before)
 			showing_end(out);
@@ -621,7 +621,7 @@ static void show_text(struct ps *p, const struct ps_item *items, size_t nitems,
 		fputs("\033[H\033[J", p->out.out);
 	if (!n)
 		return;
-	measure_columns(p, rows, shown, widths);
+	p->color = measure_columns(p, rows, shown, widths) && p->out.text.color;
 	ps_show_row(p, NULL, false, widths);
 	for (size_t i = 0; i < shown; i++) {
 		ps_show_row(p, &rows[i], i && ps_same_holder(&rows[i], &rows[i - 1]), widths);
@@ -652,8 +652,9 @@ void ps_show(struct ps *p, struct events_event *const *list, size_t n)
 	struct ps_row *rows = ps_rows(p, list, n, items, &nrows);
 
 	for (size_t i = 0; i < n && p->out.json; i++) {
-		struct ps_row row = { .p = p, .n = 1, .sum = *list[i], .has = what_it_has(p, list[i]) };
+		struct ps_row row = { .p = p, .n = 1, .sum = *list[i] };
 
+		row.has = what_it_has(p, list[i]);
 		show_json(&row);
 	}
 	for (size_t i = 0; i < nrows && !p->out.json; i++)
