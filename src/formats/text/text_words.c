@@ -57,10 +57,16 @@ static struct words_task *words_task_of(struct text_view *v, uint64_t tid)
 	return t;
 }
 
-/* Append NAME[TID], the name only where records tell when it changes; the kernel may write -1. */
+/* Return whether it is the id of one task: 0 is any of other PID namespaces, -1 any that ended. */
+static bool words_one_task(uint64_t tid)
+{
+	return (int32_t)tid > 0;
+}
+
+/* Append NAME[TID], the name only where records tell when it changes. */
 static void words_add_task(const struct words *w, uint64_t tid)
 {
-	bool named = !w->r || event_attr(w->r->event, ATTR_COMM);
+	bool named = words_one_task(tid) && (!w->r || event_attr(w->r->event, ATTR_COMM));
 	const struct words_task *t = named ? map_get(&w->v->known, (uint32_t)tid) : NULL;
 
 	text_escaped(&w->v->line, t ? t->comm : "");
@@ -142,7 +148,7 @@ static void words_comm(const struct words *w)
 		t->exec_ns = w->ns;
 	else
 		words_end(w, w->id.type);
-	if (!event_attr(e, ATTR_MMAP) && !event_attr(e, ATTR_MMAP2))
+	if (!words_one_task(tid) || (!event_attr(e, ATTR_MMAP) && !event_attr(e, ATTR_MMAP2)))
 		words_exec(w, tid, "");
 }
 
@@ -169,7 +175,8 @@ static void words_fork(const struct words *w)
 	bool thread = MEMBER(w, task, TASK_PID) == MEMBER(w, task, TASK_PPID);
 
 	words_exec(w, parent, "");
-	*words_task_of(w->v, tid) = *words_task_of(w->v, parent);
+	if (words_one_task(parent))
+		*words_task_of(w->v, tid) = *words_task_of(w->v, parent);
 	words_begin(w, parent, thread ? "new thread" : "fork", "%u", (uint32_t)tid);
 	words_end(w, w->id.type);
 }
@@ -200,7 +207,7 @@ static void words_namespaces(struct text_view *v, const uint8_t *bytes, size_t l
 					    bytes + l->size + i * link->size, link->size);
 		const char *name = xlat_name(&xlat_perf_ns_index, i);
 
-		if (t->placed && t->spaces[i] != inode) {
+		if (words_one_task(tid) && t->placed && t->spaces[i] != inode) {
 			buf_adds(&text, text.len ? " " : "");
 			for (; *name && *name != '_'; name++)
 				buf_addc(&text, (char)tolower((unsigned char)*name));
@@ -234,7 +241,8 @@ static void words_switch(const struct words *w, uint64_t task)
 static void words_kernel(const struct words *w, uint64_t task)
 {
 	const struct xlat_entry *e = xlat_find(&xlat_perf_event_type, w->id.type);
-	uint64_t change = MEMBER(w, bpf_event, BPF_EVENT_BPF_TYPE), lost = MEMBER(w, lost, LOST_LOST);
+	uint64_t change = MEMBER(w, bpf_event, BPF_EVENT_BPF_TYPE);
+	uint64_t lost = MEMBER(w, lost, LOST_LOST);
 
 	switch (w->id.type) {
 	case PERF_RECORD_LOST:

@@ -105,21 +105,23 @@ static void ps_row_add(struct ps_row *r, const struct events_event *v)
 struct ps_row *ps_rows(struct ps *p, struct events_event *const *list, size_t n,
 		       struct ps_item *items, size_t *nrows)
 {
-	struct ps_row *rows = xcalloc(n + 1, sizeof(*rows)), *last = rows - 1;
+	struct ps_row *rows = xcalloc(n + 1, sizeof(*rows)), *last = NULL;
 
+	*nrows = 0;
 	for (size_t i = 0; i < n; i++)
 		items[i] = (struct ps_item){ list[i], holder_of(p, list[i]) };
 	qsort(items, n, sizeof(*items), compare_items);
 	for (size_t i = 0; i < n; i++) {
 		const struct events_event *v = items[i].v;
 
-		if (last >= rows && !p->unfold && !p->options.text.full && v->facts.attr_len &&
+		if (last && !p->unfold && !p->options.text.full && v->facts.attr_len &&
 		    !compare_twins(last->items, &items[i]))
 			ps_row_add(last, v);
 		else
-			*++last = (struct ps_row){ .p = p, .items = &items[i], .n = 1, .sum = *v };
+			*(last = &rows[(*nrows)++]) = (struct ps_row){
+				.p = p, .items = &items[i], .n = 1, .sum = *v,
+			};
 	}
-	*nrows = (size_t)(last + 1 - rows);
 	qsort(rows, *nrows, sizeof(*rows), ps_compare_rows);
 	return rows;
 }
