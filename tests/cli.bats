@@ -628,46 +628,6 @@ compile() {
 	[ ! -e "$dir/t" ]
 }
 
-@test "what others have put under the name of an output file is not written to" {
-	needs events
-	[ "$(id -u)" -eq 0 ] || skip "needs another user to be attacked by"
-	mkdir -m 1777 "$dir/shared"
-	chmod 755 "$dir"
-	other="setpriv --reuid=65534 --regid=65534 --clear-groups"
-	$other true || skip "cannot become another user"
-	echo precious >"$dir/victim"
-	ln -s "$dir/victim" "$dir/shared/link"
-	ln "$dir/victim" "$dir/shared/hard"
-	chown -h 65534 "$dir/shared/link"
-	: >"$dir/shared/theirs"
-	chown 65534 "$dir/shared/theirs"
-	mkfifo "$dir/shared/fifo"
-	chown 65534 "$dir/shared/fifo"
-	for name in link hard theirs fifo; do
-		for option in "-o$dir/shared/$name" "--json=$dir/shared/$name"; do
-			run timeout 300 "$PEVTRACE" "$option" touch "$dir/ran"
-			[ "$status" -eq 2 ]
-			one_line_with "belongs to another user"
-			[ ! -e "$dir/ran" ]
-		done
-	done
-	run timeout 300 "$PEVTRACE" list --tried -o "$dir/shared/link" ioctl
-	[ "$status" -eq 2 ]
-	run "$PEVTRACE" --json="$dir/dump" "$demo"
-	run "$PEVTRACE" codegen -o "$dir/shared/link" "$dir/dump"
-	[ "$status" -eq 2 ]
-	[ "$(cat "$dir/victim")" = precious ]
-	[ ! -s "$dir/shared/theirs" ]
-	# one's own are as ever, and anything in one's own directory
-	ln -s "$dir/mine" "$dir/shared/own"
-	ln -s "$dir/too" "$dir/link"
-	for name in shared/new shared/new shared/own link; do
-		run "$PEVTRACE" -o "$dir/$name" "$demo"
-		[ "$status" -eq 0 ]
-		[ -s "$dir/$name" ]
-	done
-}
-
 @test "in the directory of another user no link of theirs is followed" {
 	needs events
 	[ "$(id -u)" -eq 0 ] || skip "needs another user to be attacked by"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* pevtrace codegen DUMP: a C program that makes the calls of a dump. */
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,8 +35,7 @@ static const struct verb_option options[] = {
 
 static bool write_program(const struct generating *g, const struct buf *text)
 {
-	int fd = g->output ? create_file(g->output, O_TRUNC, CREATE_PUBLIC) : -1;
-	FILE *f = !g->output ? stdout : fd < 0 ? NULL : fdopen(fd, "w");
+	FILE *f = create_stream(g->output);
 	bool ok = f && fwrite(text->data, 1, text->len, f) == text->len && !fflush(f);
 
 	if (!ok)

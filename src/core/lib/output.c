@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -21,26 +22,21 @@
 
 const char *create_error(int error)
 {
-	return error == EPERM ? "the file exists, belongs to another user, and is "
-				"in a directory that others may write to" : strerror(error);
-}
-
-static bool create_same_file(const struct stat *a, const struct stat *b)
-{
-	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+	return error == EMLINK ? "the file exists, is a link or belongs to another user, and is "
+				 "in a directory that others may write to" : strerror(error);
 }
 
 /*
  * Return whether the file belongs to the caller or, if regular, to the directory's owner.
- * A regular file with several links may be another name for somebody else's file.
+ * A file with several links may be another name for somebody else's file.
  * Only root can create a device such as /dev/null, whatever its owner in this user namespace.
  */
 static bool is_own(const struct stat *s, const struct stat *in)
 {
-	if (S_ISCHR(s->st_mode))
+	if (S_ISCHR(s->st_mode) || S_ISDIR(s->st_mode)) /* no directory is opened for writing */
 		return true;
-	return (s->st_uid == geteuid() || (S_ISREG(s->st_mode) && s->st_uid == in->st_uid)) &&
-	       (!S_ISREG(s->st_mode) || s->st_nlink == 1);
+	return s->st_nlink == 1 && !S_ISLNK(s->st_mode) &&
+	       (s->st_uid == geteuid() || (S_ISREG(s->st_mode) && s->st_uid == in->st_uid));
 }
 
 /*
@@ -54,57 +50,81 @@ static bool create_is_shared(const struct stat *dir)
 	if (dir->st_mode & (S_IWOTH | S_IWGRP))
 		return true;
 	return dir->st_uid && dir->st_uid != geteuid() &&
-	       (stat("/dev", &dev) || !create_same_file(dir, &dev));
+	       (stat("/dev", &dev) || dev.st_dev != dir->st_dev || dev.st_ino != dir->st_ino);
 }
 
-/* Check the opened file again, as the directory may have changed meanwhile. */
-static int open_own(int dir, const struct stat *in, const char *name, int flags, mode_t mode)
+/*
+ * Return whether the file that is open under that link of /proc still has that name.  Its link
+ * count was read before: without the name, a count of 1 would be of another one.
+ */
+static bool has_name(const char *link, const char *name)
 {
-	struct stat seen, got;
-	int fd;
+	char now[PATH_MAX];
+	ssize_t n = readlink(link, now, sizeof(now) - 1);
+	const char *last;
 
-	if (fstatat(dir, name, &seen, AT_SYMLINK_NOFOLLOW))
+	now[n > 0 ? n : 0] = '\0';
+	last = strrchr(now, '/');
+	return last && !strcmp(last + 1, name);
+}
+
+/*
+ * Open a file of a directory that others may write to.  What is checked is what is opened,
+ * even if others exchange it at any moment: it is held by a descriptor, and opened through that.
+ */
+static int open_own(int dir, const struct stat *in, const char *name, int flags)
+{
+	int fd = -1, held = openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC), error;
+	char link[32];
+	struct stat s;
+
+	if (held < 0)
 		return -1;
-	if (!is_own(&seen, in)) {
-		errno = EPERM;
-		return -1;
-	}
-	/* follow the caller's own symbolic links */
-	if (S_ISLNK(seen.st_mode))
-		return openat(dir, name, O_WRONLY | O_CREAT | O_CLOEXEC | flags, mode);
-	fd = openat(dir, name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC | (flags & (O_APPEND | O_NONBLOCK)));
-	if (fd < 0)
-		return -1;
-	if (fstat(fd, &got) || !create_same_file(&seen, &got)) {
-		close(fd);
-		errno = EPERM;
-		return -1;
-	}
-	if (flags & O_TRUNC && S_ISREG(got.st_mode) && ftruncate(fd, 0)) {
-		close(fd);
-		return -1;
-	}
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", held);
+	if (fstat(held, &s) || !is_own(&s, in) || !has_name(link, name))
+		errno = EMLINK;
+	else
+		fd = open(link, O_WRONLY | O_CLOEXEC | flags);
+	error = errno;
+	close(held);
+	errno = error;
 	return fd;
+}
+
+/* Open the directory of a path, and set what it is and the file's name; return -1 on failure. */
+static int open_directory(const char *path, struct stat *s, char name[NAME_MAX + 2])
+{
+	char *copy = xstrdup(path);
+	int dir, error;
+
+	snprintf(name, NAME_MAX + 2, "%s", basename(copy));
+	strcpy(copy, path);
+	dir = open(dirname(copy), O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (dir >= 0 && fstat(dir, s)) {
+		close(dir);
+		dir = -1;
+	}
+	error = errno;
+	free(copy);
+	errno = error;
+	return dir;
 }
 
 static int create_at(const char *path, int flags, mode_t mode)
 {
-	char *copy = xstrdup(path), *base = xstrdup(path), *name = basename(base);
-	int fd = -1, dir = open(dirname(copy), O_PATH | O_DIRECTORY | O_CLOEXEC), error;
-	int create = O_WRONLY | O_CREAT | O_CLOEXEC | flags;
+	int create = O_WRONLY | O_CREAT | O_CLOEXEC | flags, fd, error, dir;
+	char name[NAME_MAX + 2];
 	struct stat s;
 
-	if (dir >= 0 && !fstat(dir, &s)) {
-		if (!create_is_shared(&s))
-			fd = open(path, create, mode);
-		else if ((fd = openat(dir, name, create | O_EXCL, mode)) < 0 && errno == EEXIST)
-			fd = open_own(dir, &s, name, flags, mode);
-	}
+	dir = open_directory(path, &s, name);
+	if (dir < 0)
+		return -1;
+	if (!create_is_shared(&s))
+		fd = open(path, create, mode);
+	else if ((fd = openat(dir, name, create | O_EXCL, mode)) < 0 && errno == EEXIST)
+		fd = open_own(dir, &s, name, flags);
 	error = errno;
-	if (dir >= 0)
-		close(dir);
-	free(copy);
-	free(base);
+	close(dir);
 	errno = error;
 	return fd;
 }
@@ -122,6 +142,38 @@ int create_file(const char *path, int flags, mode_t mode)
 		return -1;
 	warn("waiting for a reader of the pipe '%s'", path);
 	return create_at(path, flags, mode);
+}
+
+FILE *create_stream(const char *path)
+{
+	int fd = path ? create_file(path, O_TRUNC, CREATE_PUBLIC) : -1;
+
+	return !path ? stdout : fd < 0 ? NULL : fdopen(fd, "w");
+}
+
+/*
+ * Who may exchange a file between check and rename may also delete it, and nobody can put
+ * a third user's file there.
+ */
+bool create_backup(const char *path)
+{
+	char name[NAME_MAX + 2], old[NAME_MAX + 8];
+	struct stat in, now, there;
+	int dir = open_directory(path, &in, name);
+	bool shared = dir >= 0 && create_is_shared(&in), ok = true;
+
+	snprintf(old, sizeof(old), "%s.old", name);
+	if (dir >= 0 && !fstatat(dir, name, &now, AT_SYMLINK_NOFOLLOW) && S_ISREG(now.st_mode) &&
+	    now.st_size && (!shared || is_own(&now, &in))) {
+		ok = !shared || fstatat(dir, old, &there, AT_SYMLINK_NOFOLLOW) ||
+		     is_own(&there, &in);
+		if (ok)
+			renameat(dir, name, dir, old);
+	}
+	if (dir >= 0)
+		close(dir);
+	errno = EMLINK;
+	return ok;
 }
 
 enum {
@@ -235,9 +287,9 @@ struct output *output_open(const char *path, int standard, enum output_kind kind
 static void fail(struct output *o)
 {
 	if (!o->failed)
-		warn("cannot write the trace to %s: %s; the rest of it is lost",
+		warn("cannot write the trace to %s%s: %s; the rest of it is lost",
 		     o->path ? o->path : o->one.fd == STDOUT_FILENO ? "standard output" :
-		     "standard error", strerror(errno));
+		     "standard error", o->separate ? ".PID" : "", create_error(errno));
 	o->failed = true;
 }
 

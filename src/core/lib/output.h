@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 /* The modes of files: CREATE_PRIVATE where they may have what tasks have in memory. */
@@ -11,13 +12,22 @@ enum { CREATE_PUBLIC = 0666, CREATE_PRIVATE = 0600 };
 
 /*
  * Open a file for writing with O_TRUNC or O_APPEND; create it with that mode if it does not exist.
- * In a directory that other users may write to, such as /tmp or another user's, do not
- * follow their symbolic links or write to their files, except to a regular file of
- * the directory's owner, whatever fs.protected_symlinks and fs.protected_regular are.
+ * In a directory that other users may write to, such as /tmp or another user's, open no
+ * symbolic link, no file of others but a regular one of the directory's owner, and none with
+ * several names, whatever fs.protected_symlinks and its like are.
  * Print a line before waiting for the reader of a pipe.
- * Return a descriptor, or -1 with errno; EPERM: the file belongs to another user.
+ * Return a descriptor, or -1 with errno; EMLINK: it is such a file.
  */
 int create_file(const char *path, int flags, mode_t mode);
+
+/* Create a file for a stream, or return stdout where path is NULL.  Return NULL with errno. */
+FILE *create_stream(const char *path);
+
+/*
+ * Rename a regular file that is not empty to PATH.old, if create_file() would open it.  Return
+ * false with errno if another file has that name which create_file() would not open.
+ */
+bool create_backup(const char *path);
 
 /* Return the reason of a failure with a remedy; for most errors strerror(). */
 const char *create_error(int error);

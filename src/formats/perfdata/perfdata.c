@@ -395,7 +395,7 @@ struct perfdata *perfdata_open(FILE *f, const char *path, const struct names *ho
 		return NULL;
 	}
 	if (read_header(p) && !p->nevents)
-		perfdata_broken(p, "it contains no event");
+		warn("%s: the file contains no event", path);
 	if (!p->nevents) {
 		perfdata_close(p);
 		return NULL;

@@ -111,47 +111,6 @@ static void perfout_write_header(struct perfout *o, const struct perfout_table *
 	buf_free(&b);
 }
 
-struct perfout *perfout_open(const char *path)
-{
-	static const struct perfout_table none = { .entry = 0 };
-	bool standard = !strcmp(path, "-");
-	struct buf old = { 0 };
-	struct perfout *o;
-	struct stat st;
-	int fd;
-
-	/* rename a file that is there, as perf record does */
-	if (!standard && !lstat(path, &st) && S_ISREG(st.st_mode) && st.st_size) {
-		buf_addf(&old, "%s.old", path);
-		rename(path, buf_str(&old));
-		buf_free(&old);
-	}
-	fd = standard ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
-		      : create_file(path, O_TRUNC | O_NOCTTY, CREATE_PRIVATE);
-	if (fd < 0) {
-		warn("cannot create '%s': %s", path, create_error(errno));
-		return NULL;
-	}
-	if (isatty(fd)) {
-		warn("a perf.data file is not for a terminal: redirect standard output, or name a "
-		     "file");
-		close(fd);
-		return NULL;
-	}
-	o = xcalloc(1, sizeof(*o));
-	o->path = standard ? "standard output" : path;
-	o->fd = fd;
-	o->pipe = standard || fstat(fd, &st) || !S_ISREG(st.st_mode);
-	o->data = o->data_end = o->pipe ? PIPE_HEADER : layout_perf_file_header.size;
-	if (o->pipe) {
-		buf_add_u64(&o->pending, magic);
-		buf_add_u64(&o->pending, PIPE_HEADER);
-	} else { /* a traced perf record moves a file that is not empty out of its way */
-		perfout_write_header(o, &none, NULL);
-	}
-	return o;
-}
-
 /* Return how many of len bytes are whole records, with the AUX data that follow them. */
 static size_t whole_records(const uint8_t *bytes, size_t len)
 {
@@ -260,12 +219,60 @@ void perfout_write(struct perfout *o, const struct perfout_table *t,
 	/* not where the tables are that the header still points to */
 	o->tables = end + tables <= o->tables || end >= o->tables_end ? end : o->tables_end;
 	perfout_write_tables(o, t);
-	perfout_write_header(o, t, NULL);
+	/* the next records may replace the tables of those before */
+	if (o->data_end > o->data)
+		perfout_write_header(o, t, NULL);
 	perfout_write_records(o, t, records, features);
 	if ((stage == PERFOUT_LAST || o->has_draft) && ftruncate(o->fd, (off_t)o->tables_end))
 		warn("cannot truncate '%s': %s", o->path, strerror(errno));
 	o->has_draft = stage == PERFOUT_DRAFT;
 	buf_reset(&o->pending);
+}
+
+struct perfout *perfout_open(const char *path)
+{
+	/* perf refuses a file whose attrs are 0 bytes each, even if it has none */
+	static const struct perfout_table none = { .entry = PERF_ATTR_SIZE_VER0 + SECTION };
+	static const struct buf no_features[FEATURES];
+	bool standard = !strcmp(path, "-");
+	struct perfout *o;
+	struct stat st;
+	int fd;
+
+	/* rename a file that is there, as perf record does */
+	if (!standard && !create_backup(path)) {
+		warn("cannot rename '%s' to '%s.old': %s", path, path, create_error(errno));
+		return NULL;
+	}
+	fd = standard ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
+		      : create_file(path, O_TRUNC | O_NOCTTY, CREATE_PRIVATE);
+	if (fd < 0) {
+		warn("cannot create '%s': %s", path, create_error(errno));
+		return NULL;
+	}
+	if (isatty(fd)) {
+		warn("a perf.data file is not for a terminal: redirect standard output, or name a "
+		     "file");
+		close(fd);
+		return NULL;
+	}
+	o = xcalloc(1, sizeof(*o));
+	o->path = standard ? "standard output" : path;
+	o->fd = fd;
+	o->pipe = standard || fstat(fd, &st) || !S_ISREG(st.st_mode);
+	o->data = o->data_end = o->pipe ? PIPE_HEADER : layout_perf_file_header.size;
+	if (o->pipe) {
+		buf_add_u64(&o->pending, magic);
+		buf_add_u64(&o->pending, PIPE_HEADER);
+	} else {
+		/*
+		 * Write what a kill leaves until there are records: perf refuses a file without any.
+		 * A traced perf record moves a file that is not empty out of its way.
+		 */
+		buf_add(&o->pending, &finished_round, RECORD_HEAD);
+		perfout_write(o, &none, no_features, PERFOUT_PART);
+	}
+	return o;
 }
 
 FILE *perfout_restart(struct perfout *o, uint64_t *from, uint64_t *to)

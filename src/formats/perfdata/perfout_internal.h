@@ -19,6 +19,12 @@ enum {
 	RECORD_MOST = 0xfff8, /* bytes of a record, whose size is 16 bits */
 };
 
+/* A record of perf: a header (struct perf_event_header) alone. */
+static const struct {
+	uint32_t type;
+	uint16_t misc, size;
+} finished_round = { PERF_RECORD_FINISHED_ROUND, 0, RECORD_HEAD };
+
 /* The file. */
 struct perfout {
 	const char *path;

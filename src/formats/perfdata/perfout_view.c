@@ -41,12 +41,6 @@ static bool perfout_all_read(struct perfout_view *v)
 	return all;
 }
 
-/* A record of perf: a header (struct perf_event_header) alone. */
-static const struct {
-	uint32_t type;
-	uint16_t misc, size;
-} finished_round = { PERF_RECORD_FINISHED_ROUND, 0, RECORD_HEAD };
-
 /* Note that calls until ns are known, and that the rings may be read for one of them. */
 static void perfout_note_calls(struct perfout_view *v, uint64_t ns)
 {

@@ -306,6 +306,20 @@ FILE *input_session(const struct verb_args *args, size_t i, bool records, bool t
 	return f;
 }
 
+void input_limit_outputs(const char *path)
+{
+	mode_t mask = umask(S_IRWXG | S_IRWXO);
+	struct stat st;
+
+	if (!stat(path, &st) && S_ISREG(st.st_mode)) {
+		/* the group of the files that are created has the rights that others have on this */
+		if (st.st_gid != getegid())
+			st.st_mode &= (st.st_mode & S_IRWXO) << 3 | S_IRWXO;
+		mask |= ~st.st_mode & (S_IRWXG | S_IRWXO);
+	}
+	umask(mask);
+}
+
 FILE *input_open(const char *path, const char **name)
 {
 	FILE *f = strcmp(path, "-") ? fopen(path, "re") : stdin;
@@ -314,6 +328,7 @@ FILE *input_open(const char *path, const char **name)
 		input_no_file(path);
 	if (!f)
 		die("cannot read '%s': %s", path, strerror(errno));
+	input_limit_outputs(f == stdin ? "/dev/stdin" : path);
 	*name = f == stdin ? "standard input" : path;
 	return f;
 }

@@ -71,6 +71,12 @@ FILE *input_trace(const struct verb *trace, char *const *command, bool records, 
  * messages, valid as long as path.
  */
 FILE *input_open(const char *path, const char **name);
+
+/*
+ * Create files from now on without rights that group and others do not have on this one, which
+ * has what a tracee had in memory.  input_open() does so.
+ */
+void input_limit_outputs(const char *path);
 void input_close(FILE *f);
 
 /* Return whether a path means standard input and that is a terminal, which a pager reads, too. */

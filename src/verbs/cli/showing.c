@@ -2,7 +2,6 @@
 #include "verbs/cli/showing.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 
 #include "core/lib/die.h"
@@ -12,14 +11,10 @@
 
 void showing_open(struct showing *s, const struct options *o)
 {
-	*s = (struct showing){ .out = stdout, .path = o->output, .json = o->json };
+	*s = (struct showing){ .path = o->output, .json = o->json };
 	if (s->path && !strcmp(s->path, "-"))
 		s->path = NULL;
-	if (s->path) {
-		int fd = create_file(s->path, O_TRUNC, CREATE_PUBLIC);
-
-		s->out = fd < 0 ? NULL : fdopen(fd, "w");
-	}
+	s->out = create_stream(s->path);
 	s->page = !s->path && !o->no_pager;
 	if (!s->out)
 		die("cannot write '%s': %s; name another file with -o", s->path,

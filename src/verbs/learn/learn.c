@@ -8,6 +8,7 @@
 #include "core/host/proc.h"
 #include "core/lib/die.h"
 #include "core/lib/nearest.h"
+#include "core/lib/output.h"
 #include "verbs/learn/learn.h"
 #include "xlat/tables.h"
 
@@ -170,17 +171,16 @@ static int learn_run(void *state, const struct verb_args *args)
 {
 	struct command *c = state;
 	struct instruments instruments = { .host = NULL };
-	FILE *out = stdout;
+	FILE *out;
 	bool failed;
 	int status;
 
 	c->names = args->words;
 	check_words(c);
-	if (c->output)
-		out = fopen(c->output, "we");
+	out = create_stream(c->output);
 	if (!out)
 		die("cannot write '%s': %s; name another file with -o", c->output,
-		    strerror(errno));
+		    create_error(errno));
 	instruments.host = host_new("/sys", NULL);
 	status = learn_do(c, out, &instruments);
 	host_free(instruments.host);

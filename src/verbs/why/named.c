@@ -329,8 +329,10 @@ char *why_dump_of(const char *what, unsigned long *line)
 		return NULL;
 	}
 	*line = number;
-	if (!access(path, F_OK))
+	if (!access(path, F_OK)) {
+		input_limit_outputs(path);
 		return path;
+	}
 	/* bytes in hexadecimal may have colons between them, and attrs have braces or "=" */
 	if (what[strspn(what, "0123456789abcdefABCDEFxX:")] && !strpbrk(what, "{}=,; \t\n"))
 		input_no_file(path);
