@@ -651,6 +651,17 @@ compile() {
 	done
 }
 
+@test "a limit of open files that is too low for BPF programs is named" {
+	"$PEVTRACE" --engine=bpf -o "$dir/t" true || skip "no BPF programs can be loaded here"
+	for n in 16 18 20 26 32; do
+		# shellcheck disable=SC3045 # dash and bash have ulimit -n
+		run sh -c 'ulimit -n "$1" && exec "$2" --engine=bpf -o "$3" true' sh "$n" "$PEVTRACE" "$dir/t"
+		[ "$status" -eq 2 ]
+		one_line_with "raise the limit of open files"
+		case $output in *Linux*) false ;; esac
+	done
+}
+
 @test "a stack of 64 KiB suffices" {
 	needs events
 	"$PEVTRACE" --json="$dir/dump" -o "$dir/text" "$demo"

@@ -255,6 +255,8 @@ def test_memory(lib, tmp):
 	lib.build(os.path.join(HERE, "library", "every.c"), program, "gcc", "-std=gnu11")
 	whole = must(program, env=lib.env)
 	TAP.ok(whole.count("\n") > 50, "a program that calls every function ends well", (whole,))
+	TAP.ok("name: " in whole and not re.search(r"[^\n\t -~]", whole) and r"sched:sched\033[1m_switch" in whole,
+	       "control characters of the caller's names are escaped", (whole,))
 	used = set(re.findall(r"pevtrace_\w+(?=\()", open(os.path.join(HERE, "library", "every.c"), encoding="ascii").read()))
 	all_of_them = set(re.findall(r" T (\w+)@@", must("nm", "-D", "--defined-only", lib.so)))
 	TAP.ok(used >= all_of_them, "it does call every function", all_of_them - used)

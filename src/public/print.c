@@ -412,11 +412,13 @@ ssize_t pevtrace_event_name(const struct pevtrace_machine *m, const void *attr, 
 			    char *buf, size_t n)
 {
 	struct machine_lookup lookup;
-	struct buf out = { 0 };
+	struct buf name = { 0 }, out = { 0 };
 
 	machine_lookup_init(&lookup, m);
-	event_name(attr, len, &lookup.names, &out);
-	out.failed |= lookup.terms.failed;
+	event_name(attr, len, &lookup.names, &name);
+	text_escaped(&out, buf_str(&name)); /* it has texts of the caller's functions */
+	out.failed |= name.failed | lookup.terms.failed;
+	buf_free(&name);
 	machine_lookup_free(&lookup);
 	return copy_out(&out, buf, n);
 }

@@ -72,7 +72,7 @@ static const char *event(void *context, uint64_t id)
 static const char *tracepoint(void *context, uint64_t id)
 {
 	(void)context, (void)id;
-	return "sched:sched_switch";
+	return "sched:sched\033[1m_switch";
 }
 
 static void print_each(const struct pevtrace_machine *m, const struct perf_event_attr *attr,

@@ -14,6 +14,7 @@
 #include "core/host/host.h"
 #include "core/host/proc.h"
 #include "core/host/sysfile.h"
+#include "core/lib/clock.h"
 #include "tree.h"
 
 static char root[TREE_PATH];
@@ -80,6 +81,38 @@ static void test_tracepoints(void **state)
 	assert_string_equal(host_tracepoint(h, 318), "sched:sched_switch");
 	assert_null(host_tracepoint(h, 319));
 	assert_null(host_tracepoint(h, UINT64_MAX));
+	host_free(h);
+}
+
+/* Where all ids take long to read, calls do not wait for that again and again, but find what is new. */
+static void test_many_tracepoints(void **state)
+{
+	struct host *h = host_new(root, root);
+	const char *name;
+	char path[64], id[16];
+	uint64_t start, took;
+	bool early;
+
+	(void)state;
+	for (int i = 1000; i < 3000; i++) {
+		snprintf(path, sizeof(path), "events/many/e%d/id", i);
+		snprintf(id, sizeof(id), "%d\n", i);
+		put(path, id);
+	}
+	/* in two seconds, as the clock counts them */
+	while (clock_ns() % 1000000000 < 970000000)
+		usleep(1000);
+	start = clock_ns();
+	assert_null(host_tracepoint(h, 3000));
+	took = clock_ns() - start;
+	put("events/many/new/id", "3000\n");
+	while (clock_ns() / 1000000000 == start / 1000000000)
+		usleep(1000);
+	name = host_tracepoint(h, 3000);
+	early = clock_ns() - start < 10 * took;
+	assert_true(!early || !name);
+	usleep((useconds_t)(21 * took / 1000));
+	assert_string_equal(host_tracepoint(h, 3000), "many:new");
 	host_free(h);
 }
 
@@ -156,6 +189,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pmus),
 		cmocka_unit_test(test_tracepoints),
+		cmocka_unit_test(test_many_tracepoints),
 		cmocka_unit_test(test_nothing_there),
 		cmocka_unit_test(test_proc),
 		cmocka_unit_test(test_mapped_file),

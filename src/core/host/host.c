@@ -8,12 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "core/host/pmu.h"
 #include "core/host/sysfile.h"
 #include "core/lib/buf.h"
+#include "core/lib/clock.h"
 #include "core/lib/die.h"
 #include "core/lib/scan_text.h"
 
@@ -53,7 +53,7 @@ struct host {
 	bool pmus_known;	/* pmus and all_pmus are read */
 	bool all_pmus;
 	struct pmu *pmus;
-	time_t looked;		/* last scan of the tracepoints, CLOCK_MONOTONIC seconds */
+	uint64_t rescan_ns;	/* when tracepoints may be scanned again, CLOCK_MONOTONIC */
 	struct map tracepoints;	/* id to name */
 	bool partial;		/* some tracepoints could not be read */
 	struct map formats;	/* id to text; "" for one that cannot be read */
@@ -142,22 +142,12 @@ static const char *mounted_tracefs(struct host *h)
 	return h->tracefs;
 }
 
-/*
- * Scan the tracepoints again, and add those that are new: tracefs or the event may be new.  Limit
- * this to once a second, as a tracee may use any number of invalid ids.
- */
-static void read_tracepoints(struct host *h)
+static void scan_tracepoints(struct host *h)
 {
-	const char *tracefs, *system, *name;
-	struct timespec now;
+	const char *tracefs = mounted_tracefs(h), *system, *name;
 	char path[4096];
 	DIR *d;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	if (h->looked && now.tv_sec == h->looked)
-		return;
-	h->looked = now.tv_sec;
-	tracefs = mounted_tracefs(h);
 	if (!tracefs)
 		return;
 	h->partial = false;
@@ -178,6 +168,21 @@ static void read_tracepoints(struct host *h)
 	}
 	if (d)
 		closedir(d);
+}
+
+/*
+ * Scan the tracepoints again, and add those that are new: tracefs or the event may be new.  Spend
+ * a twentieth of the time with this at most, as a tracee may use any number of invalid ids.
+ */
+static void read_tracepoints(struct host *h)
+{
+	uint64_t start = clock_ns(), end;
+
+	if (start < h->rescan_ns)
+		return;
+	scan_tracepoints(h);
+	end = clock_ns();
+	h->rescan_ns = end + 20 * (end - start);
 }
 
 const char *host_tracepoint(struct host *h, uint64_t id)

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -26,6 +27,8 @@
 static const unsigned char object_bytes[] = {
 #include "engine/bpf/calls_bpf.inc"
 };
+
+enum { FILES = 64 }; /* descriptors that are open while programs are loaded, at most */
 
 struct bpf_programs {
 	struct bpf_object *object;
@@ -430,6 +433,7 @@ struct bpf_programs *bpf_programs_new(const struct bpf_engine_setup *setup,
 	};
 	struct kernel_types *types = kernel_types_read();
 	const char *failed = "";
+	struct rlimit files;
 
 	plan_calls(constants.plans, nr_table(nrs, arch_native()), setup->opts);
 	if (compat)
@@ -445,9 +449,14 @@ struct bpf_programs *bpf_programs_new(const struct bpf_engine_setup *setup,
 	kernel_types_free(types);
 	if (!failed)
 		return p;
+	/* libbpf hides some EMFILE */
+	if (errno == EINVAL && !getrlimit(RLIMIT_NOFILE, &files) && files.rlim_cur < FILES)
+		errno = EMFILE;
 	buf_addf(why, "%s: %s; ", failed, strerror(errno));
 	if (errno == EPERM || errno == EACCES)
 		buf_adds(why, "they require root, or CAP_BPF and CAP_PERFMON");
+	else if (errno == EMFILE)
+		buf_addf(why, "raise the limit of open files (ulimit -n %d)", FILES);
 	else if (jit_is_off())
 		buf_adds(why, "this kernel does not compile BPF programs: sysctl net.core.bpf_jit_enable=1");
 	else if (constants.hooks == CALLS_FUNCTIONS)

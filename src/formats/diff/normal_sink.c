@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "core/abi/ioctl.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
 
 static struct normal_sink *normal_self(struct sink *s)
 {
@@ -70,8 +72,32 @@ static void normal_end(struct sink *sink)
 		s->depth--;
 }
 
+/* Return the number that the task gives to a value: the next one if the value is new. */
+static size_t numbered(struct map *numbers, uint64_t v, unsigned int *last)
+{
+	uintptr_t n = (uintptr_t)map_get(numbers, v);
+
+	if (!n) {
+		n = ++*last;
+		map_set(numbers, v, (void *)n);
+	}
+	return n;
+}
+
+/*
+ * Append a number that may be an address, as no bit of it has a meaning for the kernel.  Below
+ * the usual vm.mmap_min_addr is none.
+ */
+static void normal_add_data(struct normal_sink *s, uint64_t v, struct buf *out)
+{
+	if (v < 65536)
+		buf_addu(out, v);
+	else
+		buf_addf(out, "data%zu", numbered(&s->task->addresses, v, &s->task->addrs));
+}
+
 /* Append a number, or a word for one that differs from run to run; return whether it is one. */
-static bool normal_add_uint(const struct normal_sink *s, const char *key, uint64_t v,
+static bool normal_add_uint(struct normal_sink *s, const char *key, uint64_t v,
 			    struct buf *out)
 {
 	const struct ioctl_desc *d = s->call->desc->class == CLASS_IOCTL ? ioctl_of(s->call) : NULL;
@@ -87,20 +113,30 @@ static bool normal_add_uint(const struct normal_sink *s, const char *key, uint64
 		buf_adds(out, *key == 'f' ? "fd" : "id");
 		return false;
 	}
-	buf_addu(out, v);
+	/* data.fd leaves the upper half of u64 as it was */
+	if (s->depth && s->call->desc->id == CALL_EPOLL_CTL &&
+	    (uint32_t)v == (uint32_t)s->call->args[2])
+		normal_fd_text(s, (int32_t)v, out);
+	else if (s->depth ? s->call->desc->id == CALL_EPOLL_CTL :
+			    argument(s, key) && argument(s, key)->kind == ARG_IOCTL_ARG)
+		normal_add_data(s, v, out);
+	else
+		buf_addu(out, v);
 	return true;
 }
 
-/* Return the number that the task gives to a value: the next one if the value is new. */
-static size_t numbered(struct map *numbers, uint64_t v, unsigned int *last)
+static void normal_add_hex(struct normal_sink *s, const char *key, uint64_t v, struct buf *out)
 {
-	uintptr_t n = (uintptr_t)map_get(numbers, v);
+	const struct arg_desc *arg = argument(s, key);
+	bool attr = s->in_attr || (s->depth && s->call->desc->class == CLASS_IOCTL);
+	bool data = attr ? key && !strcmp(key, layout_perf_event_attr.fields[ATTR_SIG_DATA].name) :
+			   !arg || arg->kind == ARG_HEX || arg->kind == ARG_IOCTL_ARG ||
+			   arg->kind == ARG_FCNTL_ARG;
 
-	if (!n) {
-		n = ++*last;
-		map_set(numbers, v, (void *)n);
-	}
-	return n;
+	if (data && v >= 65536)
+		normal_add_data(s, v, out);
+	else
+		buf_addf(out, v ? "0x%llx" : "0", (unsigned long long)v);
 }
 
 void normal_pid_text(struct normal_sink *s, int64_t pid, struct buf *out)
@@ -111,8 +147,12 @@ void normal_pid_text(struct normal_sink *s, int64_t pid, struct buf *out)
 		buf_adds(out, "self");
 	else if (t)
 		buf_adds(out, t->name);
-	else if (pid < 0)
-		buf_addf(out, "%lld", (long long)pid);
+	else if (pid == -1)
+		buf_adds(out, "-1");
+	else if (pid < 0) { /* a process group */
+		buf_addc(out, '-');
+		normal_pid_text(s, -pid, out);
+	}
 	else
 		buf_addf(out, "other%zu",
 			 numbered(&s->task->other_pids, (uint64_t)pid, &s->task->others));
@@ -129,6 +169,8 @@ static void normal_add_sint(struct normal_sink *s, const char *key, int64_t v, s
 
 	if (target && v == -1)
 		buf_adds(out, "every_task");
+	else if (arg && s->call->desc->id == CALL_SHMAT)
+		buf_adds(out, "id");
 	else if (pid)
 		normal_pid_text(s, target ? call_target(s->call) : v, out);
 	else
@@ -168,7 +210,8 @@ static void normal_add_addr(struct normal_sink *s, uint64_t v, struct buf *out)
 }
 
 /* Join flags with +, since | separates alternatives in expectations. */
-static void normal_add_flags(const struct xlat *x, uint64_t v, struct buf *out)
+static void normal_add_flags(struct normal_sink *s, const struct xlat *x, uint64_t v,
+			     struct buf *out)
 {
 	const struct xlat_entry *e;
 	uint64_t rest = v;
@@ -176,7 +219,11 @@ static void normal_add_flags(const struct xlat *x, uint64_t v, struct buf *out)
 
 	while ((e = xlat_next_flag(x, &rest, &at)))
 		buf_addf(out, "%s%s", out->len ? "+" : "", e->name);
-	if (rest)
+	if (rest >= 65536 && !s->depth && s->call->desc->class == CLASS_IOCTL) {
+		/* ioctl(fd, PERF_EVENT_IOC_ENABLE) passes what is in a register */
+		buf_adds(out, out->len ? "+" : "");
+		normal_add_data(s, rest, out);
+	} else if (rest)
 		buf_addf(out, "%s0x%llx", out->len ? "+" : "", (unsigned long long)rest);
 	if (!out->len)
 		buf_addc(out, '0');
@@ -227,8 +274,9 @@ static void normal_add_quoted(struct normal_sink *s, const char *bytes, size_t l
 		int64_t pid = 0;
 		size_t n = 0;
 
-		/* perf trace sets a filter with its own pid */
-		if (isdigit(c) && compares_pid(bytes, i))
+		/* perf trace sets a filter with its own pid; a path may lead through a process */
+		if (isdigit(c) && (compares_pid(bytes, i) ||
+				   (i >= 6 && !memcmp(bytes + i - 6, "/proc/", 6))))
 			for (; i + n < len && n < 9 && isdigit((unsigned char)bytes[i + n]); n++)
 				pid = 10 * pid + bytes[i + n] - '0';
 		if (n && pid) {
@@ -278,6 +326,9 @@ static void normal_put(struct sink *sink, const char *key, const struct value *v
 	struct buf *out = &s->draft->scratch;
 	const char *name = v->kind == VALUE_ENUM ? xlat_name(v->xlat, v->number) : NULL;
 
+	/* the lower half of u64 */
+	if (s->depth && s->call->desc->id == CALL_EPOLL_CTL && key && !strcmp(key, "u32"))
+		return;
 	buf_reset(out);
 	s->is_number = false;
 	s->number = v->number;
@@ -297,13 +348,13 @@ static void normal_put(struct sink *sink, const char *key, const struct value *v
 		normal_add_sint(s, key, (int64_t)v->number, out);
 		break;
 	case VALUE_HEX:
-		buf_addf(out, v->number ? "0x%llx" : "0", (unsigned long long)v->number);
+		normal_add_hex(s, key, v->number, out);
 		break;
 	case VALUE_ADDR:
 		normal_add_addr(s, v->number, out);
 		break;
 	case VALUE_FLAGS:
-		normal_add_flags(v->xlat, v->number, out);
+		normal_add_flags(s, v->xlat, v->number, out);
 		break;
 	case VALUE_PACKED:
 		normal_add_packed(v, out);
