@@ -380,6 +380,30 @@ def moved(tap, tmp):
 	       "a call less is a difference, with merged threads, too",
 	       [auto.stdout, auto.stderr, always.stdout])
 
+# Every program of tests/targets whose calls do not depend on time.
+SAME = ("identities", "attrs list", "bpfevent uprobe link 1", "bpfevent tracepoint ioctl 1",
+	"bpfevent clock link 1", "counted 10 0 4", "drain 50", "event_uses running_group", "event_uses sigtrap",
+	"execs", "mirror", "mixedring", "overmapped", "passfd", "passorder", "passorder later",
+	"passunseen close", "processes -e thread_exec", "processes32 -e thread_exec",
+	"readsamples group 3", "reuse", "sandboxed filter", "sandboxed32 filter", "sigtrapbp 9",
+	"tree fork", "tree threads 4", "tree32 fork", "undisturbed")
+
+def two_runs(tap, tmp):
+	"""Two runs of a program differ in nothing."""
+	for case in SAME:
+		program, *args = case.split()
+		path = os.path.join(TARGETS, program)
+		if not os.path.exists(path):
+			tap.skip("two runs: " + case, "not built")
+			continue
+		names = [os.path.join(tmp, "run%d" % i) for i in (1, 2)]
+		runs = [dump(name, path, *args) for name in names]
+		if runs[0].returncode == 77:
+			tap.skip("two runs: " + case, "it cannot run here")
+			continue
+		r = diff(*names)
+		tap.ok(r.returncode == 0 and not r.stdout, "two runs: " + case, [r.stdout.decode(), r.stderr, runs])
+
 def idempotent(tap, tmp, path):
 	"""The normal form is stable, without descriptors, pids, addresses and times."""
 	form = normal(path)
@@ -405,6 +429,7 @@ def main():
 			same_runs(tap, "four threads at once", tmp,
 				  [sys.executable, "-c", THREADS])
 			moved(tap, tmp)
+		two_runs(tap, tmp)
 		idempotent(tap, tmp, path)
 		loops(tap, tmp)
 		if PERF:
