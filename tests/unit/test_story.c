@@ -194,17 +194,18 @@ static void test_busy(void **state)
 	char *text;
 
 	(void)state;
-	put(attr, 0, 128ULL << 32 | 9);	/* a dynamic PMU */
-	put(attr, 40, 1 << 5);
+	put_type(attr, 9);		/* a dynamic PMU, which has a name on some machines */
 	opened(-EBUSY, attr, 0);
 	text = told(0, false, false);
-	has(text, "Its only open failed: kprobe/0x0/:u (EBUSY), which nothing replaced.");
+	has(text, "Its only open failed: ");
+	has(text, "/0x0/ (EBUSY), which nothing replaced.");
 	has(text, "When the first failed, such events were held by agent[13] (intel_pt//).");
 	free(text);
 	opened(-ENOSPC, attr, 0);
 	text = told(0, false, false);
 	has(text, "ENOSPC");
-	assert_null(strstr(strstr(text, "Failed: kprobe/0x0/:u: ENOSPC"), "agent[13]"));
+	assert_non_null(strstr(text, "/0x0/: ENOSPC"));
+	assert_null(strstr(strstr(text, "/0x0/: ENOSPC"), "agent[13]"));
 	free(text);
 }
 
