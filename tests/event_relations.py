@@ -683,7 +683,7 @@ def test_undumpable(tap, tmp):
 	tap.ok("%d look%s failed (Operation not permitted)" % (len(looks), "s"[:len(looks) != 1])
 	       in told, name + ": and the report's table of rings", re.findall(r"<tr id=.ring.*", told))
 	told = run(copies[0], "explain", "json").stdout
-	tap.ok("attr could not be read" in told and "failed to read it %d time" % len(looks) in
+	tap.ok("attr could not be read" in told and "failed to read rings %d time" % len(looks) in
 	       " ".join(told.split()) and not re.search("counts, for|no samples|CPU_CYCLES|cpu-cycles", told),
 	       name + ": and explain", told.split("\n"))
 

@@ -257,6 +257,7 @@ static int explain_run(void *state, const struct verb_args *args)
 	struct explaining *x = state;
 	struct options *o = &x->options;
 	int status = EXIT_TROUBLE;
+	unsigned long line;
 	const char *name;
 	FILE *f;
 
@@ -273,6 +274,8 @@ static int explain_run(void *state, const struct verb_args *args)
 	for (size_t i = 0; i < args->n; i++) {
 		enum input_kind kind = input_file_kind(args->words[i]);
 
+		if (kind == INPUT_NONE) /* DUMP:LINE: the output is no more public than the dump */
+			free(why_dump_of(args->words[i], &line));
 		if (kind == INPUT_NONE || kind == INPUT_LOG)
 			continue;
 		verb_want(args, 1);

@@ -88,7 +88,12 @@ static void args_put(struct sink *s, const char *key, const struct value *v)
 		return;
 	switch (v->kind) {
 	case VALUE_UINT:
-		c_add_number(out, v->number);
+		/* the data of epoll_ctl are mostly its descriptor */
+		if (a->depth && a->g->call->desc->id == CALL_EPOLL_CTL &&
+		    (uint32_t)v->number == (uint32_t)a->g->call->args[2])
+			name_fd(a->g, key, (int32_t)v->number, out);
+		else
+			c_add_number(out, v->number);
 		break;
 	case VALUE_SINT:
 		buf_addf(out, "%" PRId64, (int64_t)v->number);

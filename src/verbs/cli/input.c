@@ -227,14 +227,14 @@ int input_run_trace(const struct verb *trace, const char *const *options, char *
 	return status;
 }
 
-FILE *input_trace(const struct verb *trace, char *const *command, bool records, bool to_stdout)
+FILE *input_trace(const struct verb *trace, char *const *command, bool records, bool to_stdout,
+		  int *ended)
 {
 	FILE *f = fdopen(memfd_create("pevtrace-trace", MFD_CLOEXEC), "r");
 	const struct sigaction ignore = { .sa_handler = SIG_IGN };
 	struct sigaction was_int, was_quit;
 	struct stat written;
-	char path[64], killed[64];
-	int ended;
+	char path[64];
 	pid_t pid;
 
 	if (!f)
@@ -256,13 +256,9 @@ FILE *input_trace(const struct verb *trace, char *const *command, bool records, 
 	/* ^C ends the command, not what is done with its trace */
 	sigaction(SIGINT, &ignore, &was_int);
 	sigaction(SIGQUIT, &ignore, &was_quit);
-	ended = child_wait(pid);
+	*ended = child_wait(pid);
 	sigaction(SIGINT, &was_int, NULL);
 	sigaction(SIGQUIT, &was_quit, NULL);
-	if (WIFSIGNALED(ended)) {
-		status_text(ended, killed, sizeof(killed));
-		warn("'%s' was %s", command[0], killed);
-	}
 	if (!fstat(fileno(f), &written) && written.st_size)
 		return f;
 	fclose(f);
@@ -289,13 +285,19 @@ FILE *input_session(const struct verb_args *args, size_t i, bool records, bool t
 	const char *word = i < args->n ? args->words[i] : args->command[0];
 	struct event_list list = { 0 };
 	enum input_kind kind = input_operand(args, i, &list);
+	char killed[64];
+	int ended;
 	FILE *f;
 
 	*name = word;
 	if (kind == INPUT_EVENT)
 		return input_imagined(&list, word);
 	if (kind == INPUT_COMMAND) {
-		f = input_trace(*args->all, args->command, records, to_stdout);
+		f = input_trace(*args->all, args->command, records, to_stdout, &ended);
+		if (WIFSIGNALED(ended)) {
+			status_text(ended, killed, sizeof(killed));
+			warn("'%s' was %s", word, killed);
+		}
 		if (!f)
 			exit(EXIT_TROUBLE); /* why was reported */
 		return f;

@@ -62,9 +62,10 @@ int input_run_trace(const struct verb *trace, const char *const *options, char *
 
 /*
  * Trace the command; die where that fails.  Return the dump, or NULL after a warn() if it has
- * nothing.  records, to_stdout: as of input_session().
+ * nothing.  records, to_stdout: as of input_session().  *ended is its wait status.
  */
-FILE *input_trace(const struct verb *trace, char *const *command, bool records, bool to_stdout);
+FILE *input_trace(const struct verb *trace, char *const *command, bool records, bool to_stdout,
+		  int *ended);
 
 /*
  * Open the file, or return stdin for "-"; die where that fails.  *name is its name for

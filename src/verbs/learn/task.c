@@ -383,8 +383,9 @@ void task_show(const struct learn_task_desc *d, const struct lesson_text *t,
 int task_check(const struct learn_task_desc *d, char *const *command, const struct lesson_text *t,
 	       struct instruments *is)
 {
+	int ended; /* the dump has it, too */
 	FILE *f = task_works(d, t, is) ?
-		  input_trace(&trace_verb, command, true, false) : NULL;
+		  input_trace(&trace_verb, command, true, false, &ended) : NULL;
 	int status = f ? check_dump(d, f, t) : EXIT_TROUBLE;
 
 	if (f)
