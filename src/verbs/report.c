@@ -136,11 +136,13 @@ static int report_run(void *state, const struct verb_args *args)
 	FILE *f;
 
 	verb_want(args, 1);
+	if (beside && !report_beside(args->n ? args->words[0] : "-", &page)) {
+		buf_free(&page);
+		return EXIT_TROUBLE;
+	}
+	to = beside ? buf_str(&page) : to;
 	f = input_session(args, 0, true, !to || !strcmp(to, "-"), &path);
-	if (beside)
-		to = report_beside(args->n ? args->words[0] : "-", &page) ? buf_str(&page) : NULL;
-	if (to || !beside)
-		r = reader_open(f, path, g->options.keep_going);
+	r = reader_open(f, path, g->options.keep_going);
 	if (r && to && !fstat(fileno(f), &in) && !stat(to, &out) && S_ISREG(in.st_mode) &&
 	    in.st_dev == out.st_dev && in.st_ino == out.st_ino)
 		warn("'%s' is the dump: write to another file with -o", to);
