@@ -153,7 +153,7 @@ static bool was_done(const struct story_text *t, unsigned int kind)
 static void kernel_opens(const struct story_text *t)
 {
 	const char *steps[STORY_OPEN_STEPS], *listed[STORY_ITEMS];
-	const struct attempt *last = t->attempts + t->nattempts;
+	const struct attempt *last;
 	size_t n = 0, k;
 
 	for (size_t i = 0; i < t->nevents && n < STORY_ITEMS; i++) {
@@ -175,7 +175,7 @@ static void kernel_opens(const struct story_text *t)
 	if (n || !t->nattempts)
 		return;
 	/* only probes succeeded: the last failed open */
-	last--;
+	last = &t->attempts[t->nattempts - 1];
 	story_open_steps(&(struct open_attr){
 		.names = t->s->names, .arch = t->s->arch, .attr = last->attr,
 		.len = last->attr_len, .pid = last->pid, .flags = last->flags,

@@ -275,8 +275,9 @@ void story_table(const struct story_text *t, size_t most)
 		prose_count(t->p, w.left, "more event.", "more events.");
 		prose_end(t->p);
 	}
-	for (size_t i = 0; i < w.n * COLS; i++)
-		buf_free(&w.rows[0][i]);
+	for (size_t i = 0; i < w.n; i++)
+		for (unsigned int c = 0; c < COLS; c++)
+			buf_free(&w.rows[i][c]);
 	free(w.rows);
 	map_free(&w.rings);
 }
@@ -303,19 +304,19 @@ struct timeline {
 
 static void line_add(struct timeline *w, unsigned int kind, const struct seen *seen)
 {
-	struct line *l = w->lines;
+	size_t at = 0;
+	struct line *l;
 
-	while (l < w->lines + w->n && (l->kind != kind || l->tid != seen->tid))
-		l++;
-	if (l == w->lines + w->n) {
-		size_t at = w->n;
-
-		if (w->n == 1024)
-			return;
+	while (at < w->n && (w->lines[at].kind != kind || w->lines[at].tid != seen->tid))
+		at++;
+	if (at == 1024)
+		return;
+	if (at == w->n) {
 		w->lines = xrealloc(w->lines, ++w->n * sizeof(*l));
-		l = &w->lines[at];
-		*l = (struct line){ kind, seen->tid, seen->first_ns, seen->last_ns, 0, NULL, 0 };
+		w->lines[at] = (struct line){ kind, seen->tid, seen->first_ns, seen->last_ns,
+					      0, NULL, 0 };
 	}
+	l = &w->lines[at];
 	l->first = seen->first_ns < l->first ? seen->first_ns : l->first;
 	l->last = seen->last_ns > l->last ? seen->last_ns : l->last;
 	l->times += seen->times;
