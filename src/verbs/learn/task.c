@@ -144,7 +144,7 @@ static void judge_note(struct view *v, const struct activity *a)
 		j->program = a->task.tid;
 	if (a->kind == ACTIVITY_GONE && a->gone.tid == j->program)
 		j->status = a->gone.status;
-	for (struct judged *k = j->list; k < j->list + j->n; k++) {
+	for (struct judged *k = j->list; j->n && k < j->list + j->n; k++) {
 		pid_t measured = k->event->pid > 0 ? k->event->pid : k->pid;
 
 		if (a->kind == ACTIVITY_TASK)
@@ -208,7 +208,7 @@ static struct judged *judge_best(struct judge *j, size_t *met)
 
 	for (size_t i = 0; i < j->n; i++) /* may add one, which moves the list */
 		judged_of(j, event_writes_to(j->list[i].event));
-	for (struct judged *k = j->list; k < j->list + j->n; k++) {
+	for (struct judged *k = j->list; j->n && k < j->list + j->n; k++) {
 		size_t n = judge_end(j, k, judged_of(j, event_writes_to(k->event)));
 
 		if (k->pid && (!best || n > *met)) {
