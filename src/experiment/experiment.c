@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/abi/tables.h"
 #include "experiment/experiment.h"
 
 #include <errno.h>
@@ -15,7 +16,6 @@
 #include <unistd.h>
 
 #include "core/abi/ioctl.h"
-#include "core/abi/layout.h"
 #include "core/host/cgroup.h"
 #include "core/host/sysfile.h"
 #include "core/lib/program.h"
@@ -23,9 +23,6 @@
 #include "engine/rings/ring.h"
 #include "experiment/trial.h"
 #include "experiment/work.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 /* Pass the turn to the other process; return false if it is gone. */
 static bool turn_pass(int link)

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/abi/tables.h"
 #include "experiment/instruments.h"
 
 #include <string.h>
 
-#include "core/abi/layout.h"
 #include "core/abi/strings.h"
 #include "core/host/rights.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 /* After which an instrument that never worked is believed not to. */
 enum { TRIES = 3 };

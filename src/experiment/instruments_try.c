@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "core/abi/ioctl.h"
-#include "core/abi/layout.h"
+#include "core/abi/tables.h"
 #include "core/host/pmu.h"
 #include "core/host/proc.h"
 #include "core/lib/clock.h"
@@ -24,9 +24,6 @@
 #include "experiment/instruments.h"
 #include "experiment/trial.h"
 #include "experiment/work.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 enum {
 	ATTR_MAX = 256,

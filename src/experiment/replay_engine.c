@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/abi/tables.h"
 #include "experiment/replay_engine.h"
 
 #include <errno.h>
@@ -9,12 +10,8 @@
 
 #include "core/abi/call_decode.h"
 #include "core/abi/ioctl.h"
-#include "core/abi/layout.h"
 #include "core/lib/die.h"
 #include "experiment/replay_engine_internal.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 enum {
 	FENCE_SIZE = 64 * 1024,	/* more than a group read (16 KiB) or an attr (a page) needs */

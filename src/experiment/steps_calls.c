@@ -10,16 +10,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/abi/layout.h"
+#include "core/abi/tables.h"
 #include "core/host/event_syntax.h"
 #include "core/lib/die.h"
 #include "experiment/instruments.h"
 #include "experiment/steps_internal.h"
 #include "experiment/trial.h"
 #include "experiment/work.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 /*
  * Evaluate "key=EXPRESSION" among the words; the name of an event is its descriptor.

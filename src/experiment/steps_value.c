@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "core/abi/arch.h"
-#include "core/abi/layout.h"
 #include "core/abi/strings.h"
+#include "core/abi/tables.h"
 #include "core/host/cgroup.h"
 #include "core/host/facts.h"
 #include "core/host/host.h"
@@ -24,9 +24,6 @@
 #include "experiment/steps_internal.h"
 #include "experiment/trial.h"
 #include "experiment/work.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 /* Events ------------------------------------------------------------------------------ */
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/abi/tables.h"
 #include "experiment/trial.h"
 
 #include <errno.h>
@@ -9,13 +10,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/abi/layout.h"
 #include "core/lib/die.h"
 #include "core/lib/program.h"
 #include "engine/rings/ring.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 static int sys_perf_event_open(const void *attr, int32_t pid, int32_t cpu, int32_t group_fd,
 			       uint64_t flags)

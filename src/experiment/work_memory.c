@@ -10,9 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/abi/tables.h"
 #include "experiment/work.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 /* since Linux 5.14 and glibc 2.35 */
 #ifndef MADV_POPULATE_READ

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/abi/tables.h"
 #include "explain/attr_prose.h"
 
 #include <string.h>
 
-#include "core/abi/layout.h"
 #include "formats/text/text.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 /* The shortest period of a clock's timer, in ns (perf_swevent_start_hrtimer). */
 enum { CLOCK_PERIOD_MIN = 10000 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* One open in English: what it requires, the kernel functions behind it, and one call in full. */
+#include "core/abi/tables.h"
 #include "explain/story.h"
 
 #include <string.h>
@@ -13,9 +14,6 @@
 #include "core/model/model.h"
 #include "explain/attr_prose.h"
 #include "explain/story_internal.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 /* Conditions of src/explain/story.in -------------------------------------------------- */
 

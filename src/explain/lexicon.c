@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The entries of the dictionary: their parts, and how each kind is written. */
+#include "core/abi/tables.h"
 #include "explain/lexicon.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "core/abi/layout.h"
 #include "core/host/sysfile.h"
 #include "core/judge/judge.h"
 #include "explain/attr_prose.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 /* Lines of entries ------------------------------------------------------------------- */
 

@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The order of a story's chapters; tasks, and MMAP records. */
+#include "core/abi/tables.h"
 #include "explain/story.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
-#include "core/abi/layout.h"
 #include "core/abi/strings.h"
 #include "core/lib/die.h"
 #include "explain/attr_prose.h"
 #include "explain/story_internal.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 /* Tasks ------------------------------------------------------------------------------- */
 

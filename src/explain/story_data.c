@@ -4,12 +4,10 @@
 #include <string.h>
 
 #include "core/abi/strings.h"
+#include "core/abi/tables.h"
 #include "core/lib/die.h"
 #include "explain/attr_prose.h"
 #include "explain/story_internal.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 enum { DATA_WAITS = 3 };	/* tasks that wait, and signals, in sentences */
 

@@ -8,17 +8,14 @@
 #include <string.h>
 
 #include "core/abi/as_kernel.h"
-#include "core/abi/layout.h"
 #include "core/abi/siginfo.h"
 #include "core/abi/strings.h"
+#include "core/abi/tables.h"
 #include "core/lib/die.h"
 #include "core/model/model.h"
 #include "explain/attr_prose.h"
 #include "explain/story_internal.h"
 #include "formats/text/text.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 /* What is told in brief: purposes of probes, and kinds of failures. */
 enum { TRY_PURPOSES = 4, FAILURES_BRIEF = 5, FAILURES_BYTES = 1000 };

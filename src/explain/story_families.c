@@ -3,14 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/abi/layout.h"
+#include "core/abi/tables.h"
 #include "core/lib/die.h"
 #include "core/lib/hash.h"
 #include "explain/story_internal.h"
 #include "formats/text/summary.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 struct open_attr story_attr(const struct story *s, const struct event *e)
 {

@@ -6,15 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/abi/tables.h"
 #include "core/judge/flaws_seen.h"
 #include "core/lib/die.h"
 #include "explain/attr_prose.h"
 #include "explain/story_internal.h"
 #include "formats/text/flaw_text.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
 #include "xlat/rows.h"
-#include "xlat/tables.h"
 
 enum {
 	PAGE_LINES = 40,	/* of 80 columns, which the timeline fills */

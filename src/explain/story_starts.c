@@ -3,11 +3,10 @@
 #include <stdlib.h>
 
 #include "core/abi/bpf.h"
+#include "core/abi/tables.h"
 #include "core/lib/die.h"
 #include "explain/attr_prose.h"
 #include "explain/story_internal.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
 
 static enum event_source source_of(const struct story_text *t, const struct event *e)
 {

@@ -5,13 +5,11 @@
 #include <sys/wait.h>
 
 #include "core/abi/strings.h"
+#include "core/abi/tables.h"
 #include "core/lib/die.h"
 #include "explain/story_internal.h"
 #include "formats/text/summary.h"
 #include "formats/text/text.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 /* Events ------------------------------------------------------------------------------ */
 

@@ -9,12 +9,9 @@
 
 #include "core/abi/bpf.h"
 #include "core/abi/ioctl.h"
-#include "core/abi/layout.h"
+#include "core/abi/tables.h"
 #include "core/lib/die.h"
 #include "explain/story_internal.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 /* Offsets of the file name in MMAP and MMAP2 records. */
 enum { MMAP_NAME = 40, MMAP2_NAME = 72 };

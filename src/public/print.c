@@ -7,14 +7,13 @@
 #include "core/abi/ioctl.h"
 #include "core/abi/read_format.h"
 #include "core/abi/record.h"
+#include "core/abi/tables.h"
 #include "core/host/proc.h"
 #include "core/model/event_name.h"
 #include "formats/codegen/c_attr.h"
 #include "formats/json/json_text.h"
 #include "formats/text/text.h"
 #include "public/machine.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 /* Passing values ------------------------------------------------------------------------ */
 

@@ -4,8 +4,7 @@
 #include "core/abi/attr.h"
 #include "core/abi/ioctl.h"
 #include "core/abi/strings.h"
-#include "xlat/constants.h"
-#include "xlat/tables.h"
+#include "core/abi/tables.h"
 
 /* Define emit_KIND() of a kind that is one value for the sink. */
 #define EMIT(kind, call) \

@@ -5,12 +5,9 @@
 
 #include "core/abi/args.h"
 #include "core/abi/bpf.h"
-#include "core/abi/layout.h"
 #include "core/abi/read_format.h"
 #include "core/abi/strings.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
+#include "core/abi/tables.h"
 
 /* The kernel takes no more (UIO_MAXIOV); of a read that failed, fewer are shown without -v. */
 enum { READ_IOV_MAX = 1024, SHORT_IOV = 16 };

@@ -4,10 +4,8 @@
 
 #include <string.h>
 
-#include "core/abi/layout.h"
 #include "core/abi/strings.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
+#include "core/abi/tables.h"
 
 #define POLLFD_SIZE 8
 #define FDSET_MAX_BYTES 8192

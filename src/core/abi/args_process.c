@@ -4,11 +4,8 @@
 
 #include <string.h>
 
-#include "core/abi/layout.h"
 #include "core/abi/strings.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
+#include "core/abi/tables.h"
 
 #define ARGV_MAX 32		/* strings worth copying */
 #define CLONE_ARGS_MAX 256

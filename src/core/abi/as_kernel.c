@@ -5,12 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/abi/layout.h"
+#include "core/abi/tables.h"
 #include "core/lib/buf.h"
 #include "core/lib/die.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 /* What is passed on, and to which function. */
 struct offering {

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "core/abi/attr.h"
 
-#include "core/abi/layout.h"
 #include "core/abi/strings.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
+#include "core/abi/tables.h"
 
 /* The bytes of type and size, which decoding requires. */
 #define ATTR_HEAD 8

@@ -4,12 +4,10 @@
 #include <string.h>
 
 #include "core/abi/attr.h"
-#include "core/abi/layout.h"
 #include "core/abi/swap.h"
+#include "core/abi/tables.h"
 #include "core/lib/nearest.h"
 #include "core/lib/scan_text.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 /* The first synthetic address of strings, below what programs can map. */
 #define STRINGS_AT 0x1000

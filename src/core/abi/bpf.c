@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "core/abi/bpf.h"
+#include "core/abi/tables.h"
 
 #include <ctype.h>
-
-#include "core/abi/layout.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 const struct bpf_part *bpf_part_of(uint32_t cmd)
 {

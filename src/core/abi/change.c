@@ -4,11 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/abi/layout.h"
+#include "core/abi/tables.h"
 #include "core/lib/die.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 /* Indexes of the call's arguments. */
 enum { ARG_NR_ATTR, ARG_NR_PID, ARG_NR_CPU, ARG_NR_GROUP_FD, ARG_NR_FLAGS };

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "core/abi/layout.h"
 
 #include <string.h>
 
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
+#include "core/abi/tables.h"
 
 uint64_t load_uint(const void *bytes, size_t width)
 {

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Writing the members of a struct to a sink. */
-#include "core/abi/layout.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "core/abi/bpf.h"
 #include "core/abi/strings.h"
+#include "core/abi/tables.h"
 #include "core/lib/buf.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 /* Unknown bytes are shown in runs of at most RUN_MAX, separated by RUN_GAP zeros. */
 #define RUN_MAX 64

@@ -4,12 +4,9 @@
 
 #include <string.h>
 
-#include "core/abi/layout.h"
 #include "core/abi/record_walk.h"
 #include "core/abi/swap.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
+#include "core/abi/tables.h"
 
 /* The part between the header and the sample_id, by the type of record ---------------- */
 

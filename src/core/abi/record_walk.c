@@ -5,11 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/abi/layout.h"
 #include "core/abi/swap.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
+#include "core/abi/tables.h"
 
 bool record_take(struct record *r, size_t need)
 {

@@ -4,11 +4,7 @@
 
 #include <string.h>
 
-#include "core/abi/layout.h"
 #include "core/abi/rules.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 /* A call with values derived from it that several rules use. */
 struct rule_input {
@@ -29,6 +25,7 @@ typedef int rule_fn(const struct rule_input *in);
 /* Every rule has a predicate, except those decided by chance. */
 #define RULE(id, name) rule_fn rule_##name;
 #define RULE_CHANCE(id, name)
+#include "core/abi/tables.h"
 #include "xlat/rule_ids.h"
 #undef RULE
 #undef RULE_CHANCE

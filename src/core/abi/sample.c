@@ -3,13 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/abi/layout.h"
 #include "core/abi/read_format.h"
 #include "core/abi/record_walk.h"
 #include "core/abi/swap.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
+#include "core/abi/tables.h"
 
 static size_t weight_need(const struct record *r, size_t at)
 {

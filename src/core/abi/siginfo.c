@@ -8,8 +8,7 @@
 #include "core/abi/arch.h"
 #include "core/abi/strings.h"
 #include "core/abi/swap.h"
-#include "xlat/constants.h"
-#include "xlat/tables.h"
+#include "core/abi/tables.h"
 
 void status_text(int status, char *text, size_t size)
 {

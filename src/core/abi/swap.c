@@ -7,9 +7,7 @@
 #include "core/abi/args.h"
 #include "core/abi/bpf.h"
 #include "core/abi/ioctl.h"
-#include "core/abi/layout.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
+#include "core/abi/tables.h"
 
 uint64_t swap_load(const void *bytes, size_t width)
 {

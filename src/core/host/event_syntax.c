@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/abi/tables.h"
 #include "core/host/event_syntax.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "core/abi/attr_member.h"
-#include "core/abi/layout.h"
 #include "core/host/event_reading.h"
 #include "core/lib/scan_text.h"
-#include "xlat/tables.h"
 
 static bool syntax_items(struct reading *r);
 

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/abi/tables.h"
 #include "core/host/event_words.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#include "xlat/constants.h"
-#include "xlat/tables.h"
 
 enum { WORD_MAX = 64 };
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/abi/tables.h"
 #include "core/host/facts.h"
 
 #include <errno.h>
@@ -17,16 +18,12 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "core/abi/layout.h"
 #include "core/host/pmu.h"
 #include "core/host/proc.h"
 #include "core/host/rights.h"
 #include "core/host/sysfile.h"
 #include "core/lib/die.h"
 #include "core/lib/scan_text.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 /* Since this release, cpu_clock and task_clock are PMUs, with these types. */
 #define CLOCKS_SINCE KVER(6, 4, 0)

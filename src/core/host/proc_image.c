@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/abi/tables.h"
 #include "core/host/proc_image.h"
 
 #include <dirent.h>
@@ -14,14 +15,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "core/abi/layout.h"
 #include "core/host/cgroup.h"
 #include "core/host/sysfile.h"
 #include "core/lib/die.h"
 #include "core/lib/late.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 enum { NOTES_MAX = 4096, SEGMENTS_MAX = 512 };
 

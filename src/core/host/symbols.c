@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/abi/tables.h"
 #include "core/host/symbols.h"
 
 #include <errno.h>
@@ -10,7 +11,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "core/abi/layout.h"
 #include "core/host/resolver_internal.h"
 #include "core/host/symtab.h"
 #include "core/lib/buf.h"
@@ -22,9 +22,6 @@
 #include "core/lib/maps.h"
 #include "core/lib/program.h"
 #include "core/lib/scan_text.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 enum { MAX_DEATHS = 8, MAX_KEPT = 1 << 16 };
 

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/abi/tables.h"
 #include "core/judge/flaws_seen.h"
 
 #include <stdio.h>
 
 #include "core/judge/flaws.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 /* An event that is judged. */
 struct judged {

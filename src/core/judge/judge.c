@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/abi/tables.h"
 #include "core/judge/judge.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "core/abi/layout.h"
 #include "core/host/facts.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 enum { PARANOID_MOST = 4 };	/* some distributions have levels above 2 */
 

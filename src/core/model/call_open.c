@@ -3,16 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/abi/layout.h"
 #include "core/abi/strings.h"
+#include "core/abi/tables.h"
 #include "core/lib/buf.h"
 #include "core/lib/die.h"
 #include "core/lib/hash.h"
 #include "core/model/calls.h"
 #include "core/model/event_name.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 /* Set the event's name, "cpu-clock:u cpu0"; the second of that name ends with " #2". */
 static void open_name_event(struct model *m, struct event *e)

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Reading counts, and waiting for events. */
-#include "core/abi/layout.h"
 #include "core/abi/read_format.h"
+#include "core/abi/tables.h"
 #include "core/lib/die.h"
 #include "core/model/calls.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 struct reading {
 	struct model *m;

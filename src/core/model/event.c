@@ -4,13 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/abi/layout.h"
+#include "core/abi/tables.h"
 #include "core/lib/die.h"
 #include "core/lib/hash.h"
 #include "core/model/calls.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 /* One copy of equal attrs: programs open thousands of events with the same one. */
 struct attr_kept {

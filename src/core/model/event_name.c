@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/abi/tables.h"
 #include "core/model/event_name.h"
 
 #include <ctype.h>
 #include <string.h>
 
-#include "core/abi/layout.h"
 #include "core/lib/scan_text.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 static uint64_t name_get(const uint8_t *attr, size_t len, unsigned int index)
 {

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/abi/tables.h"
 #include "core/model/model.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/abi/layout.h"
 #include "core/host/proc.h"
 #include "core/lib/die.h"
 #include "core/model/state.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 struct model *model_new(const struct names *names, bool keep)
 {

@@ -5,13 +5,12 @@
 #include <string.h>
 
 #include "core/abi/swap.h"
+#include "core/abi/tables.h"
 #include "core/host/rawdata.h"
 #include "core/lib/die.h"
 #include "core/lib/hash.h"
 #include "core/lib/scan_text.h"
 #include "core/session/session.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
 
 /* Call a hook of every view that has it. */
 #define EACH_VIEW(s, hook, ...)							\

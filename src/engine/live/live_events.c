@@ -9,7 +9,7 @@
 #include "core/abi/bpf.h"
 #include "core/abi/call_decode.h"
 #include "core/abi/ioctl.h"
-#include "core/abi/layout.h"
+#include "core/abi/tables.h"
 #include "core/host/proc.h"
 #include "core/lib/hash.h"
 #include "core/lib/map.h"
@@ -19,9 +19,6 @@
 #include "engine/rings/look.h"
 #include "experiment/instruments.h"
 #include "formats/text/text.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 void live_watch_fd(struct live *l, int fd)
 {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/abi/tables.h"
 #include "engine/ptrace/conceal.h"
 
 #include <errno.h>
@@ -15,9 +16,6 @@
 #include "engine/ptrace/proc.h"
 #include "engine/ptrace/regs.h"
 #include "engine/ptrace/task.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 /* Clear CLONE_UNTRACED; return whether it was set and is cleared. */
 static bool clear_untraced(struct task *task, const struct arch *arch, enum call_id id,

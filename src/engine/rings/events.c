@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/abi/tables.h"
 #include "engine/rings/events.h"
 
 #include <dirent.h>
@@ -9,15 +10,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/abi/layout.h"
 #include "core/abi/read_format.h"
 #include "core/host/proc.h"
 #include "core/host/sysfile.h"
 #include "core/lib/die.h"
 #include "engine/rings/borrow.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 /* The list ------------------------------------------------------------------------------ */
 

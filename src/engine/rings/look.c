@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/abi/tables.h"
 #include "engine/rings/look.h"
 
 #include <errno.h>
@@ -14,8 +15,6 @@
 #include "engine/rings/borrow.h"
 #include "engine/rings/ring.h"
 #include "engine/rings/writer.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
 
 enum {
 	FIRST_MS = 5,

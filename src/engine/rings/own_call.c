@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/abi/tables.h"
 #include "engine/rings/own_call.h"
 
 #include <errno.h>
@@ -11,9 +12,7 @@
 
 #include "core/abi/call_decode.h"
 #include "core/abi/ioctl.h"
-#include "core/abi/layout.h"
 #include "core/lib/clock.h"
-#include "xlat/tables.h"
 
 enum { ERRORS = 4095 };	/* a result from -ERRORS to -1 is an error */
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/abi/tables.h"
 #include "engine/rings/writer.h"
-
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
 
 /* How well an event matches a record. */
 enum match { MATCH_NONE, MATCH_SIZE, MATCH_ID };

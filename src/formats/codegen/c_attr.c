@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/abi/tables.h"
 #include "formats/codegen/c_attr.h"
 
 #include <inttypes.h>
@@ -6,11 +7,7 @@
 #include <string.h>
 
 #include "core/abi/attr.h"
-#include "core/abi/layout.h"
 #include "core/lib/die.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 /* The maximum line length, with tabs of 8. */
 enum { COLUMNS = 100 };

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/abi/tables.h"
 #include "formats/codegen/gather.h"
 
 #include <stdlib.h>
@@ -6,8 +7,6 @@
 #include "core/abi/ioctl.h"
 #include "core/lib/die.h"
 #include "formats/codegen/gather_steps.h"
-#include "xlat/constants.h"
-#include "xlat/tables.h"
 
 static struct process *process_of(struct gather *g, pid_t pid)
 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Gather calls on open events. */
+#include "core/abi/tables.h"
 #include "formats/codegen/gather_steps.h"
 
 #include <errno.h>
@@ -8,10 +9,7 @@
 
 #include "core/abi/call_decode.h"
 #include "core/abi/ioctl.h"
-#include "core/abi/layout.h"
 #include "core/lib/die.h"
-#include "xlat/constants.h"
-#include "xlat/tables.h"
 
 void gather_mmap(struct gather *g)
 {

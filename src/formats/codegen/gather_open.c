@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Gather opens and their targets. */
 #include "core/abi/strings.h"
+#include "core/abi/tables.h"
 #include "formats/codegen/gather_steps.h"
 
 #include <errno.h>
@@ -8,12 +9,8 @@
 #include <string.h>
 
 #include "core/abi/attr.h"
-#include "core/abi/layout.h"
 #include "core/lib/die.h"
 #include "core/model/event_name.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 /* Append the pid argument of an open. */
 static void target_write(struct gather *g, pid_t pid, struct buf *out)

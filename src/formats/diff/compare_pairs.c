@@ -3,11 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/abi/tables.h"
 #include "core/lib/die.h"
 #include "core/lib/hash.h"
 #include "formats/diff/compare_internal.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 /* Both sides are sorted by name. */
 void compare_each_task(struct comparison *c,

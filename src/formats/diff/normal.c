@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The view that converts calls to the normal form. */
+#include "core/abi/tables.h"
 #include "formats/diff/normal.h"
 
 #include <fcntl.h>
@@ -13,8 +14,6 @@
 #include "core/lib/die.h"
 #include "core/lib/hash.h"
 #include "formats/diff/normal_sink.h"
-#include "xlat/constants.h"
-#include "xlat/tables.h"
 
 /* Tasks ---------------------------------------------------------------------- */
 

@@ -4,16 +4,13 @@
 #include <string.h>
 
 #include "core/abi/args.h"
-#include "core/abi/layout.h"
+#include "core/abi/tables.h"
 #include "core/lib/die.h"
 #include "core/lib/hash.h"
 #include "core/lib/map.h"
 #include "core/model/event_name.h"
 #include "formats/diff/normal.h"
 #include "formats/diff/normal_sink.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 struct normal_forms {
 	struct map by_hash;	/* hash -> first form of a chain */

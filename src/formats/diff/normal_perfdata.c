@@ -6,12 +6,10 @@
 #include "core/abi/args.h"
 #include "core/abi/attr_text.h"
 #include "core/abi/bytes_text.h"
-#include "core/abi/layout.h"
+#include "core/abi/tables.h"
 #include "core/lib/die.h"
 #include "formats/diff/normal.h"
 #include "formats/perfdata/perfdata.h"
-#include "xlat/constants.h"
-#include "xlat/tables.h"
 
 /* The address of the attr, the task and the first descriptor of made-up calls. */
 enum { AT = 0x100000, TASK = 1, FIRST_FD = 3 };

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/abi/tables.h"
 #include "formats/diff/normal_sink.h"
 
 #include <ctype.h>
@@ -7,8 +8,6 @@
 #include <string.h>
 
 #include "core/abi/ioctl.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 static struct normal_sink *normal_self(struct sink *s)
 {

@@ -4,12 +4,10 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "core/abi/layout.h"
 #include "core/abi/siginfo.h"
 #include "core/abi/strings.h"
+#include "core/abi/tables.h"
 #include "formats/dump/dump_view_internal.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 enum { AUX_PIECE = 1 << 20 }; /* bytes of an AUX area in a line */
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/abi/tables.h"
 #include "formats/dump/dump_view_internal.h"
 
 #include <stdio.h>
@@ -7,10 +8,8 @@
 #include <time.h>
 
 #include "core/abi/call_decode.h"
-#include "core/abi/layout.h"
 #include "core/abi/strings.h"
 #include "core/lib/die.h"
-#include "xlat/tables.h"
 
 #define IDLE_NS 1000000000ULL
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/abi/tables.h"
 #include "formats/dump/reader.h"
 
 #include <errno.h>
@@ -7,12 +8,10 @@
 #include <string.h>
 
 #include "core/abi/call_decode.h"
-#include "core/abi/layout.h"
 #include "core/abi/strings.h"
 #include "core/abi/swap.h"
 #include "core/lib/die.h"
 #include "formats/dump/reader_internal.h"
-#include "xlat/tables.h"
 
 /* Lines about calls ---------------------------------------------------------------- */
 

@@ -4,12 +4,11 @@
 #include <string.h>
 
 #include "core/abi/bpf.h"
-#include "core/abi/layout.h"
 #include "core/abi/swap.h"
+#include "core/abi/tables.h"
 #include "core/host/proc_image.h"
 #include "core/lib/die.h"
 #include "formats/dump/reader_internal.h"
-#include "xlat/tables.h"
 
 /* Calls that have begun --------------------------------------------------------------- */
 

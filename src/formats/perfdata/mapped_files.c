@@ -3,15 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/abi/layout.h"
+#include "core/abi/tables.h"
 #include "core/host/proc.h"
 #include "core/host/proc_image.h"
 #include "core/lib/die.h"
 #include "core/lib/hash.h"
 #include "formats/perfdata/measured.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 struct mapped_files {
 	struct view view;

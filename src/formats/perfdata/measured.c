@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/abi/tables.h"
 #include "formats/perfdata/measured.h"
 
 #include <ctype.h>
@@ -7,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/abi/layout.h"
 #include "core/host/proc.h"
 #include "core/host/proc_image.h"
 #include "core/host/sysfile.h"
@@ -16,8 +16,6 @@
 #include "core/lib/hash.h"
 #include "core/lib/map.h"
 #include "core/lib/maps.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
 
 enum {
 	AGAIN_NS = 20000000,	/* between two reads of a process, at least */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/abi/tables.h"
 #include "formats/perfdata/perfdata.h"
 
 #include <byteswap.h>
@@ -6,13 +7,9 @@
 #include <string.h>
 
 #include "core/abi/attr.h"
-#include "core/abi/layout.h"
 #include "core/abi/swap.h"
 #include "core/lib/die.h"
 #include "formats/perfdata/perfdata_internal.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 enum {
 	PIPE_HEADER = 16,

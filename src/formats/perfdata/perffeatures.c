@@ -4,12 +4,10 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#include "core/abi/layout.h"
 #include "core/abi/swap.h"
+#include "core/abi/tables.h"
 #include "core/lib/die.h"
 #include "formats/perfdata/perfdata_internal.h"
-#include "xlat/constants.h"
-#include "xlat/tables.h"
 
 struct perfdata_event *perfdata_event_of(const struct perfdata *p, uint64_t id)
 {

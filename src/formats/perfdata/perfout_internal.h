@@ -4,14 +4,11 @@
 
 #include <stdio.h>
 
-#include "core/abi/layout.h"
+#include "core/abi/tables.h"
 #include "core/host/perf_features.h"
 #include "core/lib/buf.h"
 #include "core/lib/map.h"
 #include "formats/perfdata/perfout.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 enum {
 	FEATURES = PERF_FEATURES,

@@ -4,11 +4,10 @@
 
 #include "core/abi/attr.h"
 #include "core/abi/attr_member.h"
-#include "core/abi/layout.h"
+#include "core/abi/tables.h"
 #include "formats/report/html.h"
 #include "formats/report/report.h"
 #include "formats/text/text.h"
-#include "xlat/tables.h"
 
 /* A sink that writes a row for each member. */
 struct rows {

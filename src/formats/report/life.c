@@ -4,10 +4,9 @@
 #include <string.h>
 
 #include "core/abi/record.h"
+#include "core/abi/tables.h"
 #include "core/lib/die.h"
 #include "formats/report/report.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
 
 /* Return list with room for index number; new elements are zero. */
 static void *grow_zeroed(void *list, size_t *n, size_t number, size_t size)

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/abi/layout.h"
 #include "core/abi/strings.h"
+#include "core/abi/tables.h"
 #include "core/lib/die.h"
 #include "core/lib/hash.h"
 #include "core/lib/scan_text.h"
@@ -12,9 +12,7 @@
 #include "formats/report/page_internal.h"
 #include "formats/text/flaw_text.h"
 #include "formats/text/summary.h"
-#include "xlat/layouts.h"
 #include "xlat/rows.h"
-#include "xlat/tables.h"
 
 /* The texts of the pool that the data refers to, renumbered. */
 struct texts {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/abi/tables.h"
 #include "formats/text/summary.h"
 
 #include <stdlib.h>
@@ -12,9 +13,6 @@
 #include "core/model/model.h"
 #include "formats/text/open_attr.h"
 #include "formats/text/text.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 static void summary_count(struct buf *out, uint64_t n, const char *what)
 {

@@ -6,14 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/abi/layout.h"
+#include "core/abi/tables.h"
 #include "core/lib/die.h"
 #include "core/model/model.h"
 #include "formats/text/text_fit.h"
 #include "formats/text/text_view_internal.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 /* What records told of a task. */
 struct words_task {

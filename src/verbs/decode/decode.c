@@ -3,13 +3,13 @@
  * pevtrace decode DUMP: a dump feeds a session, as a traced program would.  Of a perf.data file
  * its events and records are decoded one by one.
  */
+#include "core/abi/tables.h"
 #include "verbs/decode/decode.h"
 
 #include <sys/stat.h>
 
 #include "core/abi/attr.h"
 #include "core/abi/attr_text.h"
-#include "core/abi/layout.h"
 #include "core/lib/die.h"
 #include "core/lib/pager.h"
 #include "core/model/event_name.h"
@@ -20,9 +20,6 @@
 #include "verbs/cli/showing.h"
 #include "verbs/cli/views.h"
 #include "verbs/cmd.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 /* Address of the attr in the call that it is decoded with. */
 #define AT 0x100000

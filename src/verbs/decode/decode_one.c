@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/abi/tables.h"
 #include "verbs/decode/decode.h"
 
 #include <stdlib.h>
@@ -8,7 +9,6 @@
 #include "core/abi/attr_member.h"
 #include "core/abi/attr_text.h"
 #include "core/abi/ioctl.h"
-#include "core/abi/layout.h"
 #include "core/abi/record.h"
 #include "core/abi/strings.h"
 #include "core/abi/swap.h"
@@ -19,9 +19,6 @@
 #include "experiment/trial.h"
 #include "public/pevtrace.h"
 #include "verbs/cli/input.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 /* Address of the memory that decoded calls point to. */
 #define AT 0x100000

@@ -10,9 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/abi/layout.h"
 #include "core/abi/rules.h"
 #include "core/abi/strings.h"
+#include "core/abi/tables.h"
 #include "core/host/rights.h"
 #include "core/lib/clock.h"
 #include "core/lib/program.h"
@@ -23,9 +23,6 @@
 #include "verbs/cmd.h"
 #include "verbs/learn/arch/user_counter.h"
 #include "verbs/learn/learn.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 /* lessons/perf-data.lesson --------------------------------------------------------------- */
 

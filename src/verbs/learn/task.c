@@ -5,9 +5,9 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "core/abi/layout.h"
 #include "core/abi/siginfo.h"
 #include "core/abi/strings.h"
+#include "core/abi/tables.h"
 #include "core/abi/when.h"
 #include "core/lib/die.h"
 #include "formats/dump/reader.h"
@@ -16,8 +16,6 @@
 #include "verbs/cli/input.h"
 #include "verbs/cmd.h"
 #include "verbs/learn/learn.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 /* The values of an event that tasks.in describes. */
 enum { VALUE, RUNNING, LEADS, SAMPLES, LOST, COMMS, MAPPINGS, EXITS, WRAPPED, TAIL, UNREAD, MISSED,

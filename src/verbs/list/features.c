@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* pevtrace list --tried: which features are tried, and how the trials begin and end. */
+#include "core/abi/tables.h"
 #include "verbs/list/features.h"
 
 #include <errno.h>
@@ -9,7 +10,6 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "core/abi/layout.h"
 #include "core/abi/strings.h"
 #include "core/host/host.h"
 #include "core/host/pmu.h"
@@ -18,9 +18,6 @@
 #include "core/model/event_name.h"
 #include "experiment/trial.h"
 #include "verbs/measure/refusal.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 /* The list, by kind, from the tables ------------------------------------------------------- */
 

@@ -6,13 +6,10 @@
 #include <string.h>
 
 #include "core/abi/arch.h"
-#include "core/abi/layout.h"
+#include "core/abi/tables.h"
 #include "core/host/proc.h"
 #include "experiment/work.h"
 #include "verbs/list/features.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 enum { HEADER = 8 };
 

@@ -3,14 +3,11 @@
 #include <errno.h>
 #include <string.h>
 
-#include "core/abi/layout.h"
+#include "core/abi/tables.h"
 #include "core/host/cgroup.h"
 #include "core/host/pmu.h"
 #include "experiment/work.h"
 #include "verbs/list/features.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 static const char *const system_wide = "it would measure other tasks: use --all-cpus";
 static const char *const no_tracefs =

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/abi/layout.h"
+#include "core/abi/tables.h"
 #include "core/host/host.h"
 #include "core/host/pmu.h"
 #include "core/judge/judge.h"
@@ -16,9 +16,6 @@
 #include "experiment/trial.h"
 #include "experiment/work.h"
 #include "verbs/list/features.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 /* Bits of misc to compare: the CPU mode of samples differs from run to run. */
 #define MISC_OWN (~(uint16_t)PERF_RECORD_MISC_CPUMODE_MASK)

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "core/abi/layout.h"
 #include "core/abi/strings.h"
+#include "core/abi/tables.h"
 #include "core/host/event_syntax.h"
 #include "core/host/event_words.h"
 #include "core/host/host.h"
@@ -22,9 +22,6 @@
 #include "verbs/cli/showing.h"
 #include "verbs/cmd.h"
 #include "verbs/list/features.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 enum list_kind {
 	LIST_HARDWARE, LIST_SOFTWARE, LIST_CACHE, LIST_PMU, LIST_PFM, LIST_RAW, LIST_BREAKPOINT,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/abi/tables.h"
 #include "verbs/measure/measure.h"
 
 #include <errno.h>
@@ -10,7 +11,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/abi/layout.h"
 #include "core/host/proc.h"
 #include "core/host/symbols.h"
 #include "core/lib/clock.h"
@@ -18,8 +18,6 @@
 #include "engine/rings/writer.h"
 #include "formats/perfdata/measured.h"
 #include "verbs/measure/refusal.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
 
 /* Rings and their records ------------------------------------------------------------ */
 

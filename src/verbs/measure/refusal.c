@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/abi/tables.h"
 #include "verbs/measure/refusal.h"
 
 #include <errno.h>
@@ -16,8 +17,6 @@
 #include "core/lib/die.h"
 #include "experiment/trial.h"
 #include "verbs/measure/measure.h"
-#include "xlat/constants.h"
-#include "xlat/tables.h"
 
 void refusal_rights(struct buf *out)
 {

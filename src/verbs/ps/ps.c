@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* pevtrace ps: every perf event of this machine, and who holds it. */
+#include "core/abi/tables.h"
 #include "verbs/ps/ps.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "core/abi/layout.h"
 #include "core/host/facts.h"
 #include "core/host/proc.h"
 #include "core/host/sysfile.h"
@@ -15,7 +15,6 @@
 #include "engine/ptrace/proc.h"
 #include "engine/rings/borrow.h"
 #include "verbs/cmd.h"
-#include "xlat/tables.h"
 
 enum { MOST_SECONDS = 86400 };
 

@@ -3,12 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/abi/layout.h"
+#include "core/abi/tables.h"
 #include "core/lib/die.h"
 #include "verbs/ps/ps.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 /* Return the holder below which an event is listed: the first, or one that -p names. */
 static const struct events_holder *holder_of(const struct ps *p, const struct events_event *v)

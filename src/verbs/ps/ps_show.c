@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* What pevtrace ps shows of events, as one table: columns of the list, lines of -v, JSON. */
+#include "core/abi/tables.h"
 #include "verbs/ps/ps.h"
 
 #include <stdio.h>
@@ -7,12 +8,8 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-#include "core/abi/layout.h"
 #include "core/lib/die.h"
 #include "core/model/event_name.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 enum {
 	HAS_ID = 1, HAS_COUNT = 2, HAS_TIMES = 4, HAS_SHARE = 8, HAS_LOST = 0x10, HAS_RING = 0x20,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The calls in question, and those that are read from a dump, with the groups that they joined. */
+#include "core/abi/tables.h"
 #include "verbs/why/why.h"
 
 #include <errno.h>
@@ -8,16 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/abi/layout.h"
 #include "core/abi/strings.h"
 #include "core/judge/flaws.h"
 #include "core/lib/die.h"
 #include "core/model/event_name.h"
 #include "core/model/model.h"
 #include "formats/dump/reader.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 void why_call_init(struct why_call *c)
 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The answer to one call: by the rules, by a trial, and by experiments that change it. */
+#include "core/abi/tables.h"
 #include "verbs/why/why_internal.h"
 
 #include <errno.h>
@@ -7,12 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/abi/layout.h"
 #include "core/lib/die.h"
 #include "verbs/measure/refusal.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 /* Return the call, as why_call_prepare() built it, in the form that rules judge. */
 static struct rule_ask asked(const struct why *k, const struct why_call *c)

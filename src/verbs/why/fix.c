@@ -3,16 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/abi/layout.h"
+#include "core/abi/tables.h"
 #include "core/judge/flaws.h"
 #include "core/lib/die.h"
 #include "core/model/event_name.h"
 #include "experiment/experiment.h"
 #include "experiment/work.h"
 #include "verbs/why/why_internal.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 static uint64_t fix_get(const struct rule_ask *a, unsigned int member)
 {

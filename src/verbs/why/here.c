@@ -4,13 +4,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "core/abi/layout.h"
+#include "core/abi/tables.h"
 #include "engine/rings/earlier.h"
 #include "verbs/measure/refusal.h"
 #include "verbs/why/why_internal.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 static void here_caps(const struct show *s, struct buf *out)
 {

@@ -5,9 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/abi/layout.h"
 #include "core/abi/siginfo.h"
 #include "core/abi/strings.h"
+#include "core/abi/tables.h"
 #include "core/host/event_syntax.h"
 #include "core/host/proc.h"
 #include "core/lib/die.h"
@@ -17,9 +17,6 @@
 #include "verbs/cmd.h"
 #include "verbs/measure/refusal.h"
 #include "verbs/why/why.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 enum {
 	LEADER_FD = 3,		/* the descriptor that the leader of --leader would have */

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "core/abi/attr_member.h"
-#include "core/abi/layout.h"
 #include "core/abi/siginfo.h"
 #include "core/abi/strings.h"
+#include "core/abi/tables.h"
 #include "core/judge/flaws.h"
 #include "core/host/event_syntax.h"
 #include "core/lib/die.h"
@@ -15,9 +15,6 @@
 #include "core/model/event_name.h"
 #include "verbs/measure/refusal.h"
 #include "verbs/why/why_internal.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 /* Changed calls and members ----------------------------------------------------------- */
 

@@ -3,13 +3,11 @@
 #include <string.h>
 
 #include "core/abi/call_decode.h"
-#include "core/abi/layout.h"
 #include "core/abi/siginfo.h"
 #include "core/abi/strings.h"
+#include "core/abi/tables.h"
 #include "core/model/event_name.h"
 #include "verbs/why/why_internal.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
 
 /* Lines and members of JSON ----------------------------------------------------------- */
 

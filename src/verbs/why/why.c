@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* pevtrace why: find by the rules, and by experiment, why a perf_event_open(2) is refused. */
+#include "core/abi/tables.h"
 #include "verbs/why/why.h"
 
 #include <errno.h>
@@ -14,8 +15,6 @@
 #include "core/lib/scan_text.h"
 #include "verbs/cmd.h"
 #include "verbs/measure/refusal.h"
-#include "xlat/constants.h"
-#include "xlat/tables.h"
 
 /* Options --------------------------------------------------------------------------- */
 

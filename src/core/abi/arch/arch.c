@@ -5,9 +5,8 @@
 #include <linux/audit.h>
 #include <string.h>
 
+#include "core/abi/tables.h"
 #include "core/lib/nearest.h"
-#include "xlat/constants.h"
-#include "xlat/tables.h"
 
 /* The ABIs ------------------------------------------------------------------------------- */
 
