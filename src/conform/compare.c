@@ -57,9 +57,7 @@ unsigned int finding_page_line(const struct finding *f)
 
 static void findings_free(struct findings *fs)
 {
-	for (size_t i = 0; i < fs->n; i++) {
-		struct finding *f = &fs->all[i];
-
+	for_each(f, fs->all, fs->n) {
 		for (size_t j = 0; j < f->nplaces; j++) {
 			free(f->places[j].file);
 			free(f->places[j].quote);

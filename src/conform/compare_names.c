@@ -21,9 +21,7 @@ static const char *sibling(const struct conform *c, const struct api_name *n, bo
 	const struct api_name *own = api_name(&c->tables, n->name); /* n may be of a header */
 	const char *found = NULL;
 
-	for (size_t i = 0; i < c->tables.nnames; i++) {
-		const struct api_name *other = &c->tables.names[i];
-
+	for_each(other, c->tables.names, c->tables.nnames) {
 		if (strcmp(other->set, n->set) || (found && own && other >= own))
 			continue;
 		if (entry ? !other->traits && page_entry(&c->page, other->name) :
@@ -76,8 +74,7 @@ static bool looks_like_member(const struct conform *c, const struct page_word *w
 
 static void add_unknown_names(struct conform *c, struct misnames *m)
 {
-	for (size_t i = 0; i < c->page.nwords; i++) {
-		const struct page_word *w = &c->page.words[i];
+	for_each(w, c->page.words, c->page.nwords) {
 		const struct misstatement_desc *macro = misstatement_descs;
 		const char *near;
 		struct finding *f;
@@ -167,9 +164,7 @@ static void compare_entry(struct conform *c, const struct api_name *n,
 
 static void compare_values(struct conform *c, const struct api_name *n)
 {
-	for (size_t i = 0; i < c->page.nclaims; i++) {
-		const struct page_claim *p = &c->page.claims[i];
-
+	for_each(p, c->page.claims, c->page.nclaims) {
 		if (strcmp(p->name, n->name))
 			continue;
 		if (p->value != n->value)
@@ -235,9 +230,7 @@ static void add_missing_table(struct conform *c, const char *set)
 	struct finding *f;
 
 	for (int any = 0; any < 2 && !first; any++)
-		for (size_t i = 0; i < c->tables.nnames; i++) {
-			const struct api_name *n = &c->tables.names[i];
-
+		for_each(n, c->tables.names, c->tables.nnames) {
 			if (strcmp(n->set, set) || (any ? is_limit_name(n->name) : n->traits))
 				continue;
 			first = first ? first : n;
@@ -260,9 +253,7 @@ static void add_missing_table(struct conform *c, const char *set)
 /* Report names that another source has, and neither tables nor page. */
 static void newer_names(struct conform *c, const struct api_desc *s)
 {
-	for (size_t i = 0; i < s->nnames; i++) {
-		const struct api_name *n = &s->names[i];
-
+	for_each(n, s->names, s->nnames) {
 		if (api_name(&c->tables, n->name) || page_word(&c->page, n->name) ||
 		    (s == &c->btf && api_name(&c->header, n->name)))
 			continue;
@@ -294,9 +285,7 @@ void compare_page_names(struct conform *c)
 	bool mentioned = false;
 
 	add_unknown_names(c, &m);
-	for (size_t i = 0; i < c->tables.nnames; i++) {
-		const struct api_name *n = &c->tables.names[i];
-
+	for_each(n, c->tables.names, c->tables.nnames) {
 		if (strcmp(n->set, set)) {
 			set = n->set;
 			mentioned = false;

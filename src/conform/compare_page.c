@@ -5,6 +5,7 @@
 
 #include "conform/compare.h"
 #include "core/abi/strings.h"
+#include "core/lib/list.h"
 #include "xlat/tables.h"
 
 enum { RULE_PLACES = 8 };	/* rules among the places of a finding */
@@ -18,13 +19,10 @@ static bool entry_has_any(const struct conform *c, const struct page_entry *e, c
 	for (const char *s; (s = text_item(&words, ',', &len));) {
 		if (api_desc_phrase(buf_str(&c->page.prose) + e->text, e->text_len, s, len))
 			return true;
-		for (size_t i = 0; i < c->page.nwords; i++) {
-			const struct page_word *w = &c->page.words[i];
-
+		for_each(w, c->page.words, c->page.nwords)
 			if (w->entry == (size_t)(e - c->page.entries) && strlen(w->name) == len &&
 			    !memcmp(w->name, s, len))
 				return true;
-		}
 	}
 	return false;
 }
@@ -57,9 +55,7 @@ static void add_error_rules(struct conform *c, struct finding *f, const struct x
 {
 	struct buf detail = { 0 };
 
-	for (size_t i = 0; i < RULE_COUNT; i++) {
-		const struct rule_desc *rule = &rule_descs[i];
-
+	for_each(rule, rule_descs, RULE_COUNT) {
 		if (!is_uncovered(c, error, e, rule))
 			continue;
 		buf_addf(&detail, "%s%s (since %s): %s", detail.len ? "\n" : "", rule->name,
@@ -78,9 +74,7 @@ static void wrong_member(struct conform *c, const struct xlat_entry *error,
 {
 	struct buf detail = { 0 };
 
-	for (size_t i = 0; i < RULE_COUNT; i++) {
-		const struct rule_desc *rule = &rule_descs[i];
-
+	for_each(rule, rule_descs, RULE_COUNT) {
 		if (!text_has_item(rule->fields, ',', w->name, strlen(w->name)))
 			continue;
 		if (rule->error == (int)error->value || !rule->error) {
@@ -120,12 +114,9 @@ static void compare_error(struct conform *c, const struct xlat_entry *error)
 						    e->section, e->line,
 						    "The entry of %s omits causes of the error",
 						    error->name), error, e);
-	for (size_t i = 0; i < c->page.nwords; i++) {
-		const struct page_word *w = &c->page.words[i];
-
+	for_each(w, c->page.words, c->page.nwords)
 		if (w->entry == (size_t)(e - c->page.entries) && !w->constant && !w->code)
 			wrong_member(c, error, w);
-	}
 	for (size_t i = 0; i < RULE_COUNT; i++)
 		if (rule_descs[i].error == (int)error->value &&
 		    (!first || rule_descs[i].since < first))
@@ -151,9 +142,7 @@ static bool page_has_refusal(const struct conform *c, const struct page_entry *e
 
 	if (entry)
 		return api_desc_phrase(prose + entry->text, entry->text_len, r->errno_name, n);
-	for (size_t i = 0; i < c->page.nentries; i++) {
-		const struct page_entry *e = &c->page.entries[i];
-
+	for_each(e, c->page.entries, c->page.nentries) {
 		if (!page_is_errno(e->name))
 			continue;
 		if (e->text > at && api_desc_phrase(prose + at, e->text - at, r->errno_name, n))
@@ -196,9 +185,7 @@ void compare_page(struct conform *c)
 	compare_page_records(c);
 	for (size_t i = 0; i < errors->n; i++)
 		compare_error(c, &errors->entries[i]);
-	for (size_t i = 0; i < c->page.nentries; i++) {
-		const struct page_entry *e = &c->page.entries[i];
-
+	for_each(e, c->page.entries, c->page.nentries) {
 		if (!page_is_errno(e->name) || xlat_by_name(errors, e->name))
 			continue;
 		compare_begin(c, "page: %s", e->name);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "conform/compare.h"
+#include "core/lib/list.h"
 #include "core/lib/scan_text.h"
 
 struct sources {
@@ -18,14 +19,10 @@ static uint32_t source_release(const struct conform *c, const struct api_desc *s
 {
 	uint32_t newest = 0;
 
-	for (size_t i = 0; i < c->tables.nnames; i++) {
-		const struct api_name *n = &c->tables.names[i];
-
+	for_each(n, c->tables.names, c->tables.nnames)
 		if (n->since > newest && !n->traits && !n->updated && api_name(s, n->name))
 			newest = n->since;
-	}
-	for (size_t i = 0; i < c->tables.nstructs; i++) {
-		const struct api_struct *a = &c->tables.structs[i];
+	for_each(a, c->tables.structs, c->tables.nstructs) {
 		const struct api_struct *b = api_struct(s, a->name);
 
 		for (size_t j = 0; b && j < a->n; j++)
@@ -66,19 +63,15 @@ static bool is_expected(const struct sources *x, const struct api_name *n)
 		}
 		return false;
 	}
-	for (size_t i = 0; i < x->c->tables.nnames; i++) {
-		const struct api_name *other = &x->c->tables.names[i];
-
+	for_each(other, x->c->tables.names, x->c->tables.nnames)
 		if (!strcmp(other->set, n->set) && api_name(x->s, other->name))
 			return true;
-	}
 	return false;
 }
 
 static void compare_names(struct sources *x)
 {
-	for (size_t i = 0; i < x->c->tables.nnames; i++) {
-		const struct api_name *ours = &x->c->tables.names[i];
+	for_each(ours, x->c->tables.names, x->c->tables.nnames) {
 		const struct api_name *theirs = api_name(x->s, ours->name);
 		struct finding *f = NULL;
 
@@ -103,8 +96,7 @@ static void compare_names(struct sources *x)
 		finding_since(f, ours->since);
 		place_name(x->c, f, ours->name);
 	}
-	for (size_t i = 0; i < x->s->nnames; i++) {
-		const struct api_name *n = &x->s->names[i];
+	for_each(n, x->s->names, x->s->nnames) {
 		struct finding *f;
 
 		if (api_name(&x->c->tables, n->name))
@@ -122,13 +114,10 @@ static void compare_names(struct sources *x)
 /* Return true if members of st divide the bits of m. */
 static bool is_divided(const struct api_struct *st, const struct api_member *m)
 {
-	for (size_t i = 0; i < st->n; i++) {
-		const struct api_member *s = &st->members[i];
-
+	for_each(s, st->members, st->n)
 		if (s->start >= m->start && s->start + s->bits <= m->start + m->bits &&
 		    s->bits < m->bits)
 			return true;
-	}
 	return false;
 }
 
@@ -192,13 +181,10 @@ void compare_source(struct conform *c, const struct api_desc *s)
 		member_diff(x.ours, theirs, source_member_differs, &x);
 	}
 	/* report all names newer than the source as one finding */
-	for (size_t i = 0; i < c->tables.nnames; i++) {
-		const struct api_name *m = &c->tables.names[i];
-
+	for_each(m, c->tables.names, c->tables.nnames)
 		if (m->since > x.release && !m->traits && !api_name(s, m->name))
 			buf_addf(&names, "%s%s, since %s", n++ ? "\n" : "", m->name,
 				 tables_release(m->since).text);
-	}
 	compare_begin(c, "%s: age", x.kind);
 	if (!n)
 		return;

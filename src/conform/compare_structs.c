@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "conform/compare.h"
+#include "core/lib/list.h"
 #include "xlat/tables.h"
 
 enum { HISTORY_LINES = 12 };	/* in which both names of a member are explained */
@@ -35,13 +36,10 @@ static bool is_old_name(const struct differing *d, const struct api_member *m)
 {
 	const struct api_struct *known = api_struct(&d->c->tables, d->what);
 
-	for (size_t i = 0; i < d->stated->n; i++) {
-		const struct api_member *other = &d->stated->members[i];
-
+	for_each(other, d->stated->members, d->stated->n)
 		if (known && other != m && other->line == m->line && other->placed &&
 		    other->start == m->start && api_member(known, other->name))
 			return true;
-	}
 	return false;
 }
 
@@ -55,9 +53,7 @@ static void add_old_name(struct differing *d, const struct api_member *stated)
 	const struct page *p = &d->c->page;
 	struct finding *f = NULL;
 
-	for (size_t i = 0; i < p->nwords; i++) {
-		const struct page_word *w = &p->words[i];
-
+	for_each(w, p->words, p->nwords) {
 		bool own = false;	/* in an entry whose tag names it */
 		bool history = false;	/* the text around it has the present name, too */
 
@@ -162,13 +158,10 @@ static const struct api_struct *layout_before(const struct conform *c, const cha
 {
 	const struct api_struct *found = NULL;
 
-	for (size_t i = 0; i < c->page.desc.nstructs; i++) {
-		const struct api_struct *st = &c->page.desc.structs[i];
-
+	for_each(st, c->page.desc.structs, c->page.desc.nstructs)
 		if (st->line < line && (!found || st->line > found->line) &&
 		    api_member(st, name))
 			found = st;
-	}
 	return found;
 }
 
@@ -182,9 +175,7 @@ static const struct page_entry *member_entry(const struct conform *c,
 {
 	const struct page_entry *before = NULL;
 
-	for (size_t i = 0; i < c->page.nentries; i++) {
-		const struct page_entry *e = &c->page.entries[i];
-
+	for_each(e, c->page.entries, c->page.nentries) {
 		if (!e->italic)
 			continue;
 		if (e->section == section && !strcmp(e->name, name)) {
@@ -233,8 +224,7 @@ static void compare_entries(struct conform *c, const struct api_struct *known,
 {
 	unsigned int last = 0;
 
-	for (size_t i = 0; i < known->n; i++) {
-		const struct api_member *m = &known->members[i];
+	for_each(m, known->members, known->n) {
 		const struct page_entry *e = member_entry(c, known, m->name, section);
 		const struct api_member *there = api_member(stated, m->name);
 		unsigned int line = last; /* of the entry that a new member's entry would follow */
@@ -295,8 +285,7 @@ static uint32_t element_bits(const struct api_member *m)
 static const struct api_member *tagged_member(const struct conform *c, const struct page_entry *tag,
 					      uint32_t bits)
 {
-	for (size_t i = 0; i < c->page.nentries; i++) {
-		const struct page_entry *e = &c->page.entries[i];
+	for_each(e, c->page.entries, c->page.nentries) {
 		const struct api_struct *st = e->text == tag->text ?
 					      layout_before(c, e->name, e->line) : NULL;
 		const struct api_member *m = api_member(st, e->name);
@@ -338,9 +327,7 @@ static void compare_said_bits(struct conform *c, const struct page_entry *e)
 /* Complete the signs of members in the tables, whose kinds do not decide all. */
 static void complete_signs(struct conform *c, const struct api_desc *by)
 {
-	for (size_t i = 0; i < c->tables.nstructs; i++) {
-		struct api_struct *st = &c->tables.structs[i];
-
+	for_each(st, c->tables.structs, c->tables.nstructs) {
 		for (size_t j = 0; j < st->n; j++) {
 			const struct api_member *m = api_member(api_struct(by, st->name),
 								st->members[j].name);
@@ -373,8 +360,7 @@ void compare_page_structs(struct conform *c)
 		api_desc_struct_free(&made);
 	}
 	/* entries of structures whose layout the page does not show */
-	for (size_t i = 0; i < c->tables.nstructs; i++) {
-		const struct api_struct *st = &c->tables.structs[i];
+	for_each(st, c->tables.structs, c->tables.nstructs) {
 		size_t s = api_struct(&c->page.desc, st->name) ? c->page.nsections : 0;
 
 		while (s < c->page.nsections && !has_entries(c, st, s))
@@ -391,8 +377,7 @@ void compare_page_structs(struct conform *c)
 
 void compare_page_records(struct conform *c)
 {
-	for (size_t i = 0; i < xlat_perf_event_type.n; i++) {
-		const struct xlat_entry *type = &xlat_perf_event_type.entries[i];
+	for_each(type, xlat_perf_event_type.entries, xlat_perf_event_type.n) {
 		const struct page_entry *e = page_entry(&c->page, type->name);
 		const struct api_struct *st = NULL;
 		size_t at = e ? (size_t)(e - c->page.entries) : 0;

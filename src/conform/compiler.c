@@ -351,8 +351,7 @@ static void find_values(struct compiler *c, const char *include, struct api_desc
 /* Move what the headers themselves define to out. */
 static void keep_own(struct api_desc *all, const struct words *w, struct api_desc *out)
 {
-	for (size_t i = 0; i < w->n; i++) {
-		const struct word *word = &w->all[i];
+	for_each(word, w->all, w->n) {
 		const struct api_name *n = api_name(all, word->name);
 		struct api_name *to;
 

@@ -243,8 +243,7 @@ void examples_try(struct conform *c, const char *kernel)
 		examples_skip(c, "no C compiler was found; set CC to one");
 		return;
 	}
-	for (size_t i = 0; i < c->page.nexamples; i++) {
-		const struct page_example *e = &c->page.examples[i];
+	for_each(e, c->page.examples, c->page.nexamples) {
 		struct example_run r;
 		struct buf why = { 0 };
 
@@ -307,9 +306,7 @@ void compare_page_examples(struct conform *c)
 {
 	static const char *const functions[] = { "err", "errx", "warn", "warnx", "perror" };
 
-	for (size_t i = 0; i < c->page.nexamples; i++) {
-		const struct page_example *e = &c->page.examples[i];
-
+	for_each(e, c->page.examples, c->page.nexamples) {
 		compare_begin(c, "messages: %s", e->name);
 		for (size_t j = 0; j < sizeof(functions) / sizeof(*functions); j++) {
 			const char *at = newline_in_call(e->text, functions[j]);

@@ -149,12 +149,9 @@ static void report_unmatched(struct diff *d)
 		const struct api_member *m = &d->known->members[i];
 		bool covered = d->stated->left_over;	/* by a reserved member of stated */
 
-		for (size_t j = 0; j < d->stated->n; j++) {
-			const struct api_member *s = &d->stated->members[j];
-
+		for_each(s, d->stated->members, d->stated->n)
 			covered |= s->reserved && s->placed && s->start <= m->start &&
 				   m->start + m->bits <= s->start + s->bits;
-		}
 		if (d->match_known[i] == SIZE_MAX && !(m->reserved && covered))
 			report_diff(d, FINDING_MEMBER_MISSING, m, NULL);
 	}

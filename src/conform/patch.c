@@ -53,9 +53,7 @@ static void apply_fixes(struct patch *p, struct fixes *x)
 	struct patch_edit *ready = xmalloc((x->edits.n + 1) * sizeof(*ready));
 	size_t n = 0;
 
-	for (size_t i = 0; i < x->n; i++) {
-		struct fix *f = &x->all[i];
-
+	for_each(f, x->all, x->n) {
 		/* one of them overlaps with an edit of an earlier finding */
 		for (size_t j = f->first; j < f->first + f->n; j++) {
 			const struct patch_edit *e = &x->edits.all[j];
@@ -110,8 +108,7 @@ static bool pass(struct patch *p)
 	for (enum patch_stage stage = 0; stage < PATCH_STAGES && !x.n; stage++) {
 		const struct findings *from = stage == PATCH_TRIED ? &p->given->found : &now->found;
 
-		for (size_t i = 0; i < from->n; i++) {
-			const struct finding *f = &from->all[i];
+		for_each(f, from->all, from->n) {
 			size_t first = x.edits.n;
 			bool done = patch_stage(f) != stage;
 

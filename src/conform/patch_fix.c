@@ -196,8 +196,7 @@ static bool fix_add_errno(struct fixing *x)
 static void shrink_reserved(struct fixing *x, const struct api_struct *stated, unsigned int start,
 			    unsigned int bits)
 {
-	for (size_t i = 0; i < stated->n; i++) {
-		const struct api_member *m = &stated->members[i];
+	for_each(m, stated->members, stated->n) {
 		const char *text = line_text(x->d, m->line), *colon = strchr(text, ':');
 		struct buf line = { 0 };
 

@@ -54,8 +54,7 @@ static enum api_sign field_sign(const struct field *f)
 
 static void add_layout_fields(struct api_struct *st, const struct layout *l, uint32_t base)
 {
-	for (size_t i = 0; i < l->n; i++) {
-		const struct field *f = &l->fields[i];
+	for_each(f, l->fields, l->n) {
 		struct api_member *m;
 
 		/* a layout may have it twice, under two conditions */
@@ -82,8 +81,7 @@ void tables_read(struct api_desc *out)
 						 "asm/perf_regs.h", ' ', x->header,
 						 strlen(x->header)))
 			continue;
-		for (size_t j = 0; j < x->n; j++) {
-			const struct xlat_entry *e = &x->entries[j];
+		for_each(e, x->entries, x->n) {
 			struct api_name *n = add_table_name(out, e->name, e->value, e->since,
 							    x->name, x->header);
 

@@ -49,13 +49,10 @@ void batch_open(struct batch *b, batch_retry_fn *retry, void *ctx)
 static struct stream_ring *shared_ring(struct stream *s, const struct target *t,
 				       size_t target, bool backward)
 {
-	for (size_t i = 0; i < s->n; i++) {
-		struct stream_ring *r = &s->rings[i];
-
+	for_each(r, s->rings, s->n)
 		if (r->backward == backward && r->cpu == t->cpu &&
 		    (t->cpu >= 0 || r->target == target))
 			return r;
-	}
 	return NULL;
 }
 

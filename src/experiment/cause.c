@@ -310,9 +310,7 @@ static const struct single *find_smaller(struct search *s)
 
 	if (s->out->n != 1 || s->out->changes[0]->how < CHANGE_DROP)
 		return NULL;
-	for (size_t i = 0; i < s->n; i++) {
-		const struct single *it = &s->singles[i];
-
+	for_each(it, s->singles, s->n) {
 		if (it->change->how > CHANGE_ADD || !it->helps || it->error <= 0 ||
 		    rules_place(s->rule, change_name(it->change)) < 0)
 			continue;

@@ -508,9 +508,7 @@ enum step_result steps_run(struct steps *run, const char *lines)
 void steps_free(struct steps *run)
 {
 	steps_task_end(run);
-	for (size_t i = 0; i < run->nevents; i++) {
-		struct step_event *e = &run->events[i];
-
+	for_each(e, run->events, run->nevents) {
 		if (e->ring)
 			munmap(e->ring, e->ring_len);
 		if (e->fd >= 0)

@@ -143,9 +143,7 @@ void stream_free(struct stream *s)
 
 void stream_close(struct stream *s, struct own_calls *calls)
 {
-	for (size_t i = 0; i < s->n; i++) {
-		const struct stream_ring *r = &s->rings[i];
-
+	for_each(r, s->rings, s->n) {
 		if (r->aux.bytes)
 			own_call_unmap(calls, (void *)r->aux.bytes, r->aux.size);
 		own_call_unmap(calls, r->at, r->length);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The entries of the dictionary: their parts, and how each kind is written. */
 #include "core/abi/tables.h"
+#include "core/lib/list.h"
 #include "explain/lexicon.h"
 
 #include <fcntl.h>
@@ -418,9 +419,7 @@ static void write_table(struct prose *p, const struct lexicon_entry *e)
 {
 	entry_head(p, e, "a table of constants");
 	entry_users(p, e->table);
-	for (size_t i = 0; i < e->table->n; i++) {
-		const struct xlat_entry *c = &e->table->entries[i];
-
+	for_each(c, e->table->entries, e->table->n) {
 		prose_line(p, ENTRY_LABEL, ENTRY_BODY);
 		prose_addf(p, "%s: %s.", c->name, c->meaning);
 	}
@@ -473,8 +472,7 @@ static void write_member(struct prose *p, const struct lexicon_entry *e)
 		entry_names(p, e->member->xlat);
 	write_place(p, e);
 	/* the members that depend on this one */
-	for (size_t i = 0; i < e->layout->n; i++) {
-		const struct field *other = &e->layout->fields[i];
+	for_each(other, e->layout->fields, e->layout->n) {
 		bool needs = other->needs.op != COND_NONE && other->needs.op != COND_PMU &&
 			     !strcmp(e->layout->fields[other->needs.field].name, e->name);
 		bool when = other->when.op != COND_NONE && other->when.op != COND_PMU &&

@@ -61,8 +61,7 @@ static void story_tasks(const struct story_text *t)
 	size_t others = 0, written = 0;
 
 	prose_head(p, "Tasks");
-	for (size_t i = 0; i < t->s->ntasks; i++) {
-		const struct seen_task *task = &t->s->tasks[i];
+	for_each(task, t->s->tasks, t->s->ntasks) {
 		bool matters = story_uses_events(t, task->tid) || story_is_target(t, task->tid);
 
 		if (written >= STORY_ITEMS || (!matters && !t->o->deep)) {

@@ -603,8 +603,7 @@ size_t failures_find(const struct story_text *t, struct failures **list)
 	size_t n = 0, k;
 
 	*list = NULL;
-	for (size_t i = 0; i < t->nattempts; i++) {
-		const struct attempt *a = &t->attempts[i];
+	for_each(a, t->attempts, t->nattempts) {
 		enum fate fate = fate_of(t, a);
 
 		find_suspects(t->s, a, &why);

@@ -249,8 +249,7 @@ void story_table(const struct story_text *t, size_t most)
 			map_set(&w.rings, t->rings[i]->event->number, t->rings[i]);
 	for (size_t i = 0; i < t->nfamilies; i++)
 		events += event_known(t->families[i].events[0]) ? t->families[i].n : 0;
-	for (size_t i = 0; i < t->nfamilies; i++) {
-		const struct family *f = &t->families[i];
+	for_each(f, t->families, t->nfamilies) {
 		const struct event **list = xcalloc(f->n, sizeof(*list));
 		size_t n = event_known(f->events[0]) ? family_kinds(f, kinds) : 0, listed;
 

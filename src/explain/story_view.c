@@ -204,9 +204,7 @@ static void story_note_failure(struct story *s, const struct call *c, const stru
 			      xlat_name(&xlat_bpf_cmd, (uint32_t)c->args[0]) :
 			      ioctl ? ioctl->name : NULL;
 
-	for (size_t i = 0; i < s->nfailures; i++) {
-		struct seen_failure *f = &s->failures[i];
-
+	for_each(f, s->failures, s->nfailures) {
 		if (f->call == c->desc && f->request == request && f->error == c->ret &&
 		    f->injected == c->inject.injected) {
 			f->times++;
@@ -343,9 +341,7 @@ static void story_on_signalled(struct view *v, const struct activity *a)
 	    (info->si_signo != SIGIO && info->si_signo < SIGRTMIN) ||
 	    (info->si_code != POLL_IN && info->si_code != POLL_HUP))
 		return;
-	for (size_t i = 0; i < s->nsignals; i++) {
-		struct seen_signal *t = &s->signals[i];
-
+	for_each(t, s->signals, s->nsignals) {
 		if (t->signo == info->si_signo && t->code == info->si_code &&
 		    t->tid == a->signal.tid) {
 			t->times++;

@@ -66,13 +66,10 @@ static void account_line(struct accounts *a, const char *kind, enum account acco
 
 static const struct finding *finding_about(const struct findings *fs, const char *subject)
 {
-	for (size_t i = 0; i < fs->n; i++) {
-		const struct finding *f = &fs->all[i];
-
+	for_each(f, fs->all, fs->n)
 		if ((f->source == FINDING_PAGE || f->source == FINDING_KERNEL) &&
 		    !strcmp(f->subject, subject))
 			return f;
-	}
 	return NULL;
 }
 
@@ -134,19 +131,15 @@ static void account_member(struct accounts *a, const char *structure, const stru
 /* Return true if a finding lists the row in its details. */
 static bool is_listed(const struct conform *c, const char *subject, const char *row)
 {
-	for (size_t i = 0; i < c->found.n; i++) {
-		const struct finding *f = &c->found.all[i];
-
+	for_each(f, c->found.all, c->found.n)
 		if (!strcmp(f->subject, subject) && f->detail && strstr(f->detail, row))
 			return true;
-	}
 	return false;
 }
 
 static void account_rules(struct accounts *a)
 {
-	for (size_t i = 0; i < RULE_COUNT; i++) {
-		const struct rule_desc *r = &rule_descs[i];
+	for_each(r, rule_descs, RULE_COUNT) {
 		const struct xlat_entry *e = xlat_find(&xlat_perf_open_errno,
 						       (uint64_t)r->error);
 		const char *unchecked = r->until ? "present kernels do not refuse it" :
@@ -198,8 +191,7 @@ static enum account claim_account(const struct conform *c, const char *name, con
 /* Account for the example programs. */
 static void account_examples(struct accounts *a)
 {
-	for (size_t i = 0; i < a->c->page.nexamples; i++) {
-		const struct page_example *e = &a->c->page.examples[i];
+	for_each(e, a->c->page.examples, a->c->page.nexamples) {
 		const struct conform_check *check = check_of(a->c, "example: ", e->name);
 		const struct finding *f = finding_about(&a->c->found, e->name);
 		enum account account = f ? account_of(f) : !check ? ACCOUNT_UNCHECKED :
@@ -288,13 +280,10 @@ static const struct finding *finding_on(const struct conform *c, struct patch_sp
 	const struct finding *found = NULL;
 
 	for (size_t i = 0; i < c->found.n; i++)
-		for (size_t j = 0; j < c->found.all[i].nplaces; j++) {
-			const struct finding_place *p = &c->found.all[i].places[j];
-
+		for_each(p, c->found.all[i].places, c->found.all[i].nplaces)
 			if (p->source == FINDING_PAGE && in_span(s, p->line) &&
 			    (!found || c->found.all[i].severity < found->severity))
 				found = &c->found.all[i];
-		}
 	return found;
 }
 

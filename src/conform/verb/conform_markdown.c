@@ -38,9 +38,7 @@ static void code_lines(struct conform_cmd *cmd, const struct finding *f)
 {
 	bool any = false;
 
-	for (size_t i = 0; i < f->nplaces; i++) {
-		const struct finding_place *p = &f->places[i];
-
+	for_each(p, f->places, f->nplaces) {
 		if (p->source != FINDING_PAGE || !p->quote)
 			continue;
 		if (!any)

@@ -78,8 +78,7 @@ static void places_lines(struct conform_cmd *cmd, const char *indent, const stru
 	const char *detail = f->detail ? f->detail : "";
 	size_t n;
 
-	for (size_t i = 0; i < f->nplaces; i++) {
-		const struct finding_place *p = &f->places[i];
+	for_each(p, f->places, f->nplaces) {
 		char line[32] = "";
 
 		if (p->line)
@@ -220,9 +219,7 @@ static void json_finding(struct conform_cmd *cmd, const char *kind, const struct
 	json_text_of(k, "text", f->text);
 	json_text_of(k, "detail", f->detail);
 	sink_begin(k, "places", SINK_ARRAY);
-	for (size_t i = 0; i < f->nplaces; i++) {
-		const struct finding_place *p = &f->places[i];
-
+	for_each(p, f->places, f->nplaces) {
 		sink_begin(k, NULL, SINK_OBJECT);
 		sink_symbol(k, "source", finding_sources[p->source]);
 		json_text_of(k, "file", p->file);

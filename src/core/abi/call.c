@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/abi/layout.h"
+#include "core/lib/list.h"
 
 void call_reset(struct call *c)
 {
@@ -37,8 +38,7 @@ void call_add_capture(struct call *c, enum call_phase phase, uint64_t addr,
 const uint8_t *call_bytes(const struct call *c, enum call_phase phase,
 			  uint64_t addr, size_t want, size_t *len)
 {
-	for (size_t i = 0; i < c->ncaptures; i++) {
-		const struct capture *k = &c->captures[i];
+	for_each(k, c->captures, c->ncaptures) {
 		uint64_t skip = addr - k->addr;
 
 		if (k->phase != phase || addr < k->addr || skip >= k->len)

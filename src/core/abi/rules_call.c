@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "core/abi/rules_internal.h"
+#include "core/lib/list.h"
 
 PREDICATE(flags_unknown, rule_unknown_bits(in, in->ask->flags, &xlat_perf_event_open_flags))
 
@@ -39,13 +40,10 @@ bool rules_reserved(const struct field *f, uint32_t release)
 	if (f->kind == FIELD_RESERVED || !release || f->since <= release)
 		return f->kind == FIELD_RESERVED;
 	/* a member newer than the release may share its place with an older one */
-	for (size_t i = 0; i < l->n; i++) {
-		const struct field *o = &l->fields[i];
-
+	for_each(o, l->fields, l->n)
 		if (o->since <= release && o->kind != FIELD_RESERVED &&
 		    o->offset == f->offset && o->bit == f->bit)
 			return false;
-	}
 	return true;
 }
 

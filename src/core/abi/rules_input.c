@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Sizes, releases and PMUs, which several predicates use. */
 #include "core/abi/rules_internal.h"
+#include "core/lib/list.h"
 
 /* Releases --------------------------------------------------------------------- */
 
@@ -31,9 +32,7 @@ int rule_unknown_bits(const struct rule_input *in, uint64_t v, const struct xlat
 {
 	uint64_t known = 0, named = 0;
 
-	for (size_t i = 0; i < x->n; i++) {
-		const struct xlat_entry *e = &x->entries[i];
-
+	for_each(e, x->entries, x->n) {
 		if (e->traits & XLAT_NONABI)
 			continue;
 		named |= e->mask;

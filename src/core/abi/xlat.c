@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/lib/buf.h"
+#include "core/lib/list.h"
 #include "core/lib/nearest.h"
 #include "core/lib/scan_text.h"
 
@@ -122,8 +123,7 @@ static bool outdone(const struct xlat *x, const struct xlat_entry *e,
 {
 	uint64_t mask = entry_mask(x, e);
 
-	for (size_t i = 0; i < x->n; i++) {
-		const struct xlat_entry *o = &x->entries[i];
+	for_each(o, x->entries, x->n) {
 		uint64_t wider = entry_mask(x, o);
 
 		if (wider != mask && !(mask & ~wider) && contained(x, o, v))

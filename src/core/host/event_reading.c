@@ -36,9 +36,7 @@ void event_set(struct event_spec *e, unsigned int member, uint64_t v)
 {
 	const struct field *f = &attr->fields[member], *bit;
 
-	for (size_t i = 0; i < attr->n; i++) {
-		const struct field *o = &attr->fields[i];
-
+	for_each(o, attr->fields, attr->n) {
 		bit = choosing_bit(o);
 		if (bit && share_place(o, f) && !e->given[o->when.field])
 			field_set(bit, !o->when.value, e->attr.bytes);

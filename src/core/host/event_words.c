@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "core/abi/tables.h"
 #include "core/host/event_words.h"
+#include "core/lib/list.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -133,8 +134,7 @@ void event_words_each(void (*hook)(void *ctx, const struct event_code *code, con
 	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++) {
 		const struct xlat *generic = tables[i].names;
 
-		for (size_t j = 0; j < generic->n; j++) {
-			const struct xlat_entry *e = &generic->entries[j];
+		for_each(e, generic->entries, generic->n) {
 			const struct event_code code = { tables[i].type, e->value };
 
 			if (e->traits & XLAT_NONABI)

@@ -276,8 +276,7 @@ void pmu_describe(const struct pmu *p, const uint64_t *config, size_t nconfigs,
 			return;
 		}
 	}
-	for (size_t i = 0; i < p->nterms; i++) {
-		const struct pmu_term *t = &p->terms[i];
+	for_each(t, p->terms, p->nterms) {
 		uint64_t v = t->config < nconfigs ? gather(config[t->config], t->mask) : 0;
 
 		if (!v)

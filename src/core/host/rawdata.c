@@ -332,14 +332,11 @@ static void set_base(struct raw_format *f, const char *p, const char *end,
 		;
 	if (q < end && (!*q || !strchr(tail, *q)))
 		return;
-	for (size_t i = 0; i < f->nfields; i++) {
-		struct raw_field *field = &f->fields[i];
-
+	for_each(field, f->fields, f->nfields)
 		if (strlen(field->name) == len && !memcmp(field->name, p, len) &&
 		    field->kind == RAW_NUMBER && field->base == RAW_DECIMAL &&
 		    !field->array && !field->dynamic)
 			field->base = base;
-	}
 }
 
 void raw_format_hints(struct raw_format *f, const char *text)
@@ -489,8 +486,7 @@ bool rawdata_emit(struct rawdata *r, uint64_t tracepoint_id,
 			*(is_there(&f->fields[i], len) ? &there : &missing) += 1;
 	if (!there && missing)
 		return false;
-	for (size_t i = 0; i < f->nfields; i++) {
-		const struct raw_field *d = &f->fields[i];
+	for_each(d, f->fields, f->nfields) {
 		/* "char buf[]" at the end extends to the end of the data */
 		size_t at = d->offset, n = d->array && !d->size ? len - at : d->size;
 		uint64_t word = 0;

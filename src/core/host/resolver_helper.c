@@ -293,8 +293,7 @@ static void debug_info_add_lines(struct debug_info *d, Dwarf_Addr addr, struct c
 static void debug_info_find(struct debug_info *d, uint64_t offset, bool after_call, struct code *c)
 {
 	code_start(c);
-	for (size_t i = 0; i < d->nsegments; i++) {
-		const struct segment *g = &d->segments[i];
+	for_each(g, d->segments, d->nsegments) {
 		const struct symtab_entry *e;
 		uint64_t addr = offset - g->offset + g->addr;
 
@@ -333,9 +332,7 @@ static struct file *resolver_place(struct helper *h, const struct stat *st)
 {
 	struct file *oldest = &h->files[0];
 
-	for (size_t i = 0; i < MAX_FILES; i++) {
-		struct file *f = &h->files[i];
-
+	for_each(f, h->files, MAX_FILES) {
 		if (f->id && f->st.st_dev == st->st_dev && f->st.st_ino == st->st_ino &&
 		    f->st.st_size == st->st_size && f->st.st_mtim.tv_sec == st->st_mtim.tv_sec &&
 		    f->st.st_mtim.tv_nsec == st->st_mtim.tv_nsec)

@@ -4,6 +4,8 @@
 
 #include <stddef.h>
 
+#include "core/lib/list.h"
+
 /* Exit statuses of pevtrace itself, used when no tracee's is passed on. */
 enum {
 	EXIT_YES = 0,

@@ -112,8 +112,7 @@ void maps_read(struct maps *m, FILE *f)
 
 void maps_copy(struct maps *to, const struct maps *from)
 {
-	for (size_t i = 0; i < from->n; i++) {
-		const struct mapping *m = &from->list[i];
+	for_each(m, from->list, from->n) {
 		struct mapping *copy;
 
 		maps_add(to, m->start, m->end, m->pgoff, m->path);

@@ -19,8 +19,7 @@ static size_t nr_add(struct nr_tables *n, size_t at, const struct arch *arch)
 	table->token = token;
 	table->arch = arch;
 	table->seccomp = seccomp_syscall_resolve_name_arch(token, "seccomp");
-	for (size_t i = 0; i < CALL_COUNT; i++) {
-		const struct call_desc *desc = &call_descs[i];
+	for_each(desc, call_descs, CALL_COUNT) {
 		int nr = seccomp_syscall_resolve_name_arch(token, desc->name);
 		uint64_t index = (uint64_t)nr & ~arch->nr_bit;
 

@@ -128,9 +128,7 @@ void trace_watch_fd(struct tracer *t, int fd)
 {
 	uint32_t first = (uint32_t)fd, all = 0;
 
-	for (size_t i = 0; i < t->nranges; i++) {
-		const struct fd_range *r = &t->ranges[i];
-
+	for_each(r, t->ranges, t->nranges) {
 		if (first >= r->first && first <= r->last)
 			return;
 		all += r->last - r->first + 1;

@@ -28,8 +28,7 @@ struct holdings {
 /* Add an event to what its holders hold. */
 static void add_event(struct holdings *all, const struct events_event *v)
 {
-	for (size_t i = 0; i < v->nholders; i++) {
-		const struct events_holder *h = &v->holders[i];
+	for_each(h, v->holders, v->nholders) {
 		struct holding *by;
 		size_t k = 0;
 
@@ -268,9 +267,7 @@ static struct event *earlier_ring_event(void *ctx, pid_t pid, uint64_t start, bo
 	for (size_t i = 0; l->opened && i < l->events.n; i++) {
 		const struct events_event *v = l->events.list[i];
 
-		for (size_t k = 0; k < v->nholders; k++) {
-			const struct events_holder *h = &v->holders[k];
-
+		for_each(h, v->holders, v->nholders) {
 			if (h->reference != EVENTS_MAPPING || h->pid != (uint32_t)pid ||
 			    h->start != start)
 				continue;

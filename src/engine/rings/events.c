@@ -160,8 +160,7 @@ static void count_from(const struct events *e, struct events_event *v, int fd)
 /* Return a copy of the first descriptor of the event that can be borrowed, or -1. */
 static int events_borrow(const struct events_event *v)
 {
-	for (size_t i = 0; i < v->nholders; i++) {
-		const struct events_holder *h = &v->holders[i];
+	for_each(h, v->holders, v->nholders) {
 		uint64_t id;
 		int fd;
 

@@ -19,8 +19,7 @@ static void choose_with(struct c_program *p, unsigned int number)
 		p->events[i].chosen = p->events[i].number == number;
 	while (more) {
 		more = false;
-		for (size_t i = 0; i < p->nevents; i++) {
-			struct c_event *e = &p->events[i];
+		for_each(e, p->events, p->nevents) {
 			struct c_event *leader = e->leader < 0 ? NULL : &p->events[e->leader];
 			bool grouped = leader && leader->chosen && !e->failed;
 
@@ -44,8 +43,7 @@ bool c_program_choose(struct c_program *p, const struct c_choice *choice)
 
 	if (choice->event)
 		choose_with(p, choice->event);
-	for (size_t i = 0; i < p->nevents; i++) {
-		struct c_event *e = &p->events[i];
+	for_each(e, p->events, p->nevents) {
 		bool unused = !e->failed && !e->used && e->closed;
 
 		if (!choice->event) {
@@ -112,9 +110,7 @@ static void describe_sample(struct writer *w, struct buf *members, struct buf *p
 	struct buf args = { 0 };
 	int n = 0, width = 0;
 
-	for (size_t i = 0; i < w->p->nevents; i++) {
-		const struct c_event *e = &w->p->events[i];
-
+	for_each(e, w->p->events, w->p->nevents) {
 		if (!e->chosen || e->failed || !e->sample_period)
 			continue;
 		if (fixed && fixed != fixed_part(e->sample_type))
@@ -127,8 +123,7 @@ static void describe_sample(struct writer *w, struct buf *members, struct buf *p
 	for (const struct slot *s = sample_slots; s->bits; s++) {
 		if (!(fixed & s->bits))
 			continue;
-		for (size_t i = 0; i < s->layout->n; i++) {
-			const struct field *f = &s->layout->fields[i];
+		for_each(f, s->layout->fields, s->layout->n) {
 			bool hex = f->kind == FIELD_ADDR || f->kind == FIELD_HEX;
 
 			if (width != f->width)
@@ -158,9 +153,7 @@ static void find_event_parts(struct writer *w)
 	struct c_parts *parts = &w->parts;
 	bool samples = false;
 
-	for (size_t i = 0; i < p->nevents; i++) {
-		const struct c_event *e = &p->events[i];
-
+	for_each(e, p->events, p->nevents) {
 		if (!e->chosen)
 			continue;
 		parts->fails |= e->failed;
@@ -170,9 +163,7 @@ static void find_event_parts(struct writer *w)
 		w->nevents += !e->failed;
 	}
 	parts->tasks &= !samples;
-	for (size_t i = 0; i < p->nrings; i++) {
-		struct c_ring *r = &p->rings[i];
-
+	for_each(r, p->rings, p->nrings) {
 		if (!r->chosen)
 			continue;
 		w->nrings++;
@@ -203,9 +194,7 @@ static void find_parts(struct writer *w)
 		w->children[i] = in ? w->nchildren++ : -1;
 	}
 	find_event_parts(w);
-	for (size_t i = 0; i < p->nsteps; i++) {
-		const struct c_step *s = &p->steps[i];
-
+	for_each(s, p->steps, p->nsteps) {
 		if (!c_step_kept(p, s))
 			continue;
 		parts->fails |= s->fails;

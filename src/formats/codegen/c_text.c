@@ -135,8 +135,7 @@ static void put_includes(struct writer *w)
 /* Write the attrs; each meaning of a member becomes a comment only once. */
 static void put_attrs(struct writer *w)
 {
-	for (size_t i = 0; i < w->p->nattrs; i++) {
-		const struct c_program_attr *a = &w->p->attrs[i];
+	for_each(a, w->p->attrs, w->p->nattrs) {
 		size_t line = 0;	/* start of a line that more members may follow */
 
 		if (!a->used)
@@ -147,8 +146,7 @@ static void put_attrs(struct writer *w)
 				 a->source.size, a->name);
 		else
 			buf_addf(w->out, "static struct perf_event_attr %s = {\n", a->name);
-		for (size_t k = 0; k < a->source.nmembers; k++) {
-			const struct c_member *m = &a->source.members[k];
+		for_each(m, a->source.members, a->source.nmembers) {
 			bool say = *m->comment && c_say(w, "member", m->comment);
 
 			if (line && !say && w->out->len - line + strlen(m->line) <= LINE) {
@@ -170,9 +168,7 @@ static void put_names(struct writer *w)
 	struct buf name = { 0 };
 
 	/* names end with the last event whose count is printed */
-	for (size_t i = 0; i < p->nsteps; i++) {
-		const struct c_step *s = &p->steps[i];
-
+	for_each(s, p->steps, p->nsteps) {
 		if (s->kind != STEP_READ || !c_step_kept(p, s))
 			continue;
 		for (size_t k = last; k < p->nevents; k++)
@@ -328,8 +324,7 @@ static void put_functions(struct writer *w)
 /* Write what is set at run time: strings, numbers of the machine, and bits without a member. */
 static void put_fixes(struct writer *w)
 {
-	for (size_t i = 0; i < w->p->nattrs; i++) {
-		const struct c_program_attr *a = &w->p->attrs[i];
+	for_each(a, w->p->attrs, w->p->nattrs) {
 		const struct c_attr *s = &a->source;
 		bool written = false;
 

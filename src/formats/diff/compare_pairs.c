@@ -83,8 +83,7 @@ static uint64_t open_token(const struct comparison *c, const struct normal *n,
 	const struct normal_form *form = normal_form(n, i);
 	uint64_t h = HASH_START;
 
-	for (size_t k = 0; k < form->nfields; k++) {
-		const struct normal_field *f = &form->fields[k];
+	for_each(f, form->fields, form->nfields) {
 		bool role = map_get(&c->roles, hash_text(HASH_START, f->key)) ||
 			    !strcmp(f->key, "pid") || (!strcmp(f->key, "cpu") && level < 3);
 		bool chosen = level < 2 && normal_chosen(level ? c->choice : &ignored,

@@ -180,8 +180,7 @@ const struct normal_form *normal_form_of(struct normal_forms *s,
 	buf_reset(&s->text);
 	if (d->subject)
 		place(s, (uint32_t)subject);
-	for (size_t i = 0; i < d->nfields; i++) {
-		const struct draft_field *f = &d->fields[i];
+	for_each(f, d->fields, d->nfields) {
 		const char *value = buf_str(&f->value), *start = value;
 		uint32_t index;
 		size_t before;

@@ -127,8 +127,7 @@ struct normal *normal_attrs(struct normal *n, bool ids_known, uint64_t *left_out
 	*left_out = 0;
 	normal_task_new(new, &task);
 	for (size_t t = 0; t < n->ntasks; t++) {
-		for (size_t i = 0; i < n->tasks[t]->nitems; i++) {
-			const struct normal_item *x = &n->tasks[t]->items[i];
+		for_each(x, n->tasks[t]->items, n->tasks[t]->nitems) {
 			const struct normal_event *e = normal_subject(n, x);
 
 			if (!e || !normal_is_open(n, x) || (!e->used && e->closed)) /* a probe */

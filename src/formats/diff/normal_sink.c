@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "core/abi/tables.h"
+#include "core/lib/list.h"
 #include "formats/diff/normal_sink.h"
 
 #include <ctype.h>
@@ -230,8 +231,7 @@ static void normal_add_flags(struct normal_sink *s, const struct xlat *x, uint64
 
 static void normal_add_packed(const struct value *v, struct buf *out)
 {
-	for (size_t i = 0; i < v->len; i++) {
-		const struct sink_part *p = &v->parts[i];
+	for_each(p, v->parts, v->len) {
 		const char *name = p->xlat ? xlat_name(p->xlat, p->value) : NULL;
 
 		if (out->len)

@@ -7,6 +7,7 @@
 #include "core/abi/siginfo.h"
 #include "core/abi/strings.h"
 #include "core/abi/tables.h"
+#include "core/lib/list.h"
 #include "formats/dump/dump_view_internal.h"
 
 enum { AUX_PIECE = 1 << 20 }; /* bytes of an AUX area in a line */
@@ -203,9 +204,7 @@ void dump_own_gone_exit(struct json_text *o, const struct activity *a, const str
 void dump_call_add_memory(struct json_text *o, const struct call *c, bool enter, bool exit)
 {
 	sink_begin(&o->sink, "memory", SINK_ARRAY);
-	for (size_t i = 0; i < c->ncaptures; i++) {
-		const struct capture *k = &c->captures[i];
-
+	for_each(k, c->captures, c->ncaptures) {
 		if (k->phase == AT_SYSCALL_ENTER ? !enter : !exit)
 			continue;
 		sink_begin(&o->sink, NULL, SINK_OBJECT);

@@ -51,12 +51,9 @@ static void mapped_files_on_measured(struct view *v, const struct activity *a)
 {
 	const struct proc_image *p = &a->measured.image;
 
-	for (size_t i = 0; i < p->nmaps; i++) {
-		const struct proc_image_map *map = &p->maps[i];
-
+	for_each(map, p->maps, p->nmaps)
 		mapped_files_add(mapped_files_self(v), p->here, 0,
 				 hash_inode(map->major, map->minor, map->inode), map->path);
-	}
 }
 
 static void mapped_files_on_record(struct view *v, const struct activity *a)

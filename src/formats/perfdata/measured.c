@@ -182,8 +182,7 @@ static bool keep_new_maps(struct measured_task *t, struct proc_image *p)
 	bool replaces = false;
 	size_t kept = 0;
 
-	for (size_t i = 0; i < p->nmaps; i++) {
-		struct proc_image_map *now = &p->maps[i];
+	for_each(now, p->maps, p->nmaps) {
 		/* not the path: the file may be deleted, and another have its path */
 		uint64_t file = now->inode ?
 			hash_word(hash_word(HASH_START, now->inode),

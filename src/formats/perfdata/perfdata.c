@@ -52,14 +52,11 @@ static const char *perfdata_name_tracepoint(const struct names *n, uint64_t id)
 	const struct layout *l = &layout_perf_event_attr;
 	const struct perfdata *p = (const struct perfdata *)n;
 
-	for (size_t i = 0; i < p->nevents; i++) {
-		const struct perfdata_event *e = &p->events[i];
-
+	for_each(e, p->events, p->nevents)
 		if (e->name && strchr(e->name, ':') &&
 		    layout_get(l, ATTR_TYPE, e->attr, e->attr_len) == PERF_TYPE_TRACEPOINT &&
 		    layout_get(l, ATTR_CONFIG, e->attr, e->attr_len) == id)
 			return e->name;
-	}
 	return p->host ? p->host->tracepoint(p->host, id) : NULL;
 }
 
@@ -402,9 +399,7 @@ struct perfdata *perfdata_open(FILE *f, const char *path, const struct names *ho
 	if (p->same_host && p->same_release)
 		p->host = host;
 	/* list the different record formats, to try on each record */
-	for (size_t i = 0; i < p->nevents; i++) {
-		struct perfdata_event *e = &p->events[i];
-
+	for_each(e, p->events, p->nevents) {
 		record_format_of(&e->format, e->attr, e->attr_len, p->arch);
 		e->format.no_build_id = false; /* perf inject adds build ids */
 		for (k = 0; k < p->ntried; k++)

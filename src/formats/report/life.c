@@ -197,12 +197,9 @@ void life_end(struct report *r)
 		if (life->on)
 			life->enabled[life->nenabled - 1].to = r->last_ns;
 	}
-	for (size_t i = 0; i < r->nrecords; i++) {
-		struct report_record *rec = &r->records[i];
-
+	for_each(rec, r->records, r->nrecords)
 		if (rec->clock)
 			rec->ns += (uint64_t)r->clocks[rec->clock - 1].offset;
-	}
 	if (r->nrecords)
 		qsort(r->records, r->nrecords, sizeof(*r->records), compare_records);
 }

@@ -348,8 +348,7 @@ void part_calls(const struct report *r, struct buf *out)
 {
 	size_t n = r->nrows < PAGE_CALLS ? r->nrows : PAGE_CALLS;
 
-	for (size_t i = 0; i < n; i++) {
-		const struct report_row *row = &r->rows[i];
+	for_each(row, r->rows, n) {
 		const struct report_task *t = &r->tasks[row->task];
 
 		buf_addf(out, "<tr%s><td class=\"num\">%.6f</td>",
