@@ -256,8 +256,7 @@ static void read_line_marker(struct words *w, const char *s, const char *end, st
 	if (memmem(close, (size_t)(end - close), " 1", 2)) {
 		at->depth++;
 		if (at->depth == 1 && at->ours) {
-			w->files = xrealloc(w->files, (w->nfiles + 1) * sizeof(*w->files));
-			w->files[w->nfiles++] = xstrndup(name + 1, (size_t)(close - name) - 1);
+			APPEND(w->files, w->nfiles) = xstrndup(name + 1, (size_t)(close - name) - 1);
 		}
 	} else if (memmem(close, (size_t)(end - close), " 2", 2) && at->depth) {
 		at->depth--;

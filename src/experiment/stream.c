@@ -13,8 +13,7 @@ struct look {
 
 void stream_add(struct stream *s, const struct stream_ring *r)
 {
-	s->rings = xrealloc(s->rings, (s->n + 1) * sizeof(*s->rings));
-	s->rings[s->n++] = *r;
+	APPEND(s->rings, s->n) = *r;
 }
 
 static void stream_hold(void *ctx, const uint8_t *bytes, size_t len)

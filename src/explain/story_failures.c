@@ -450,8 +450,7 @@ static void failures_add(struct failures *f, const struct attempt *a)
 		f->more = true;
 		return;
 	}
-	f->list = xrealloc(f->list, (f->n + 1) * sizeof(*f->list));
-	f->list[f->n++] = a;
+	APPEND(f->list, f->n) = a;
 }
 
 /* Write the names of what failed. */

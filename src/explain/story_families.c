@@ -183,14 +183,11 @@ void families_make(struct story_text *t)
 			if (is_kin(t->s, t->families[k].events[0], e))
 				f = &t->families[k];
 		if (!f) {
-			t->families = xrealloc(t->families,
-					       (t->nfamilies + 1) * sizeof(*t->families));
-			f = &t->families[t->nfamilies++];
+			f = &APPEND(t->families, t->nfamilies);
 			*f = (struct family){ .n = 0 };
 			map_set(&by_hash, hash, (void *)(uintptr_t)t->nfamilies);
 		}
-		f->events = xrealloc(f->events, (f->n + 1) * sizeof(*f->events));
-		f->events[f->n++] = e;
+		APPEND(f->events, f->n) = e;
 	}
 	map_free(&by_hash);
 }

@@ -319,8 +319,7 @@ static void line_add(struct timeline *w, unsigned int kind, const struct seen *s
 	l->times += seen->times;
 	if (!seen->event)
 		return;
-	l->list = xrealloc(l->list, (l->n + 1) * sizeof(*l->list));
-	l->list[l->n++] = seen->event;
+	APPEND(l->list, l->n) = seen->event;
 }
 
 /* What is told of each kind, and the least that is left out first. */

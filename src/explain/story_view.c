@@ -76,8 +76,7 @@ static void story_on_born(struct view *v, const struct activity *a)
 	const struct call_desc *by = parent ? parent->creating : NULL;
 
 	s->start_ns = s->ntasks ? s->start_ns : b->ns;
-	s->tasks = xrealloc(s->tasks, (s->ntasks + 1) * sizeof(*s->tasks));
-	s->tasks[s->ntasks++] = (struct seen_task){
+	APPEND(s->tasks, s->ntasks) = (struct seen_task){
 		.tid = b->tid, .pid = b->pid, .parent = b->parent, .attached = b->attached,
 		.thread = b->tid != b->pid, .by = by,
 	};
@@ -211,8 +210,7 @@ static void story_note_failure(struct story *s, const struct call *c, const stru
 			return;
 		}
 	}
-	s->failures = xrealloc(s->failures, (s->nfailures + 1) * sizeof(*s->failures));
-	s->failures[s->nfailures++] = (struct seen_failure){
+	APPEND(s->failures, s->nfailures) = (struct seen_failure){
 		.call = c->desc, .request = request, .error = (int)c->ret, .times = 1,
 		.injected = c->inject.injected, .event = e, .length = c->args[1],
 		.offset = c->args[5],
@@ -348,8 +346,7 @@ static void story_on_signalled(struct view *v, const struct activity *a)
 			return;
 		}
 	}
-	s->signals = xrealloc(s->signals, (s->nsignals + 1) * sizeof(*s->signals));
-	s->signals[s->nsignals++] = (struct seen_signal){
+	APPEND(s->signals, s->nsignals) = (struct seen_signal){
 		.signo = info->si_signo, .code = info->si_code, .tid = a->signal.tid, .times = 1,
 	};
 }

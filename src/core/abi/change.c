@@ -35,8 +35,7 @@ static void change_add(struct listing *l, const struct change *c)
 {
 	struct change_list *out = l->out;
 
-	out->list = xrealloc(out->list, (out->n + 1) * sizeof(*out->list));
-	out->list[out->n++] = *c;
+	APPEND(out->list, out->n) = *c;
 }
 
 /* Add a change of the current member to another value. */

@@ -144,8 +144,7 @@ static struct proc_image_thread *proc_image_add_thread(struct proc_image *p, pid
 {
 	struct proc_image_thread *t;
 
-	p->threads = xrealloc(p->threads, (p->nthreads + 1) * sizeof(*p->threads));
-	t = &p->threads[p->nthreads++];
+	t = &APPEND(p->threads, p->nthreads);
 	*t = (struct proc_image_thread){ .tid = tid };
 	snprintf(t->comm, sizeof(t->comm), "%.15s", comm);
 	return t;
@@ -155,8 +154,7 @@ static struct proc_image_map *proc_image_add_map(struct proc_image *p, const cha
 {
 	struct proc_image_map *m;
 
-	p->maps = xrealloc(p->maps, (p->nmaps + 1) * sizeof(*p->maps));
-	m = &p->maps[p->nmaps++];
+	m = &APPEND(p->maps, p->nmaps);
 	*m = (struct proc_image_map){ .path = xstrdup(path) };
 	return m;
 }
@@ -165,8 +163,7 @@ static struct proc_image_function *proc_image_add_function(struct proc_image *p,
 {
 	struct proc_image_function *f;
 
-	p->functions = xrealloc(p->functions, (p->nfunctions + 1) * sizeof(*p->functions));
-	f = &p->functions[p->nfunctions++];
+	f = &APPEND(p->functions, p->nfunctions);
 	*f = (struct proc_image_function){ .name = xstrdup(name) };
 	return f;
 }

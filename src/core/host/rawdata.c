@@ -118,8 +118,7 @@ void raw_format_add(struct raw_format *f, struct raw_field field,
 		field.narrow = narrow_to(&field, type, &field.is_signed);
 		field.kind = is_number_size(field.size) ? RAW_NUMBER : RAW_BYTES;
 	}
-	f->fields = xrealloc(f->fields, (f->nfields + 1) * sizeof(field));
-	f->fields[f->nfields++] = field;
+	APPEND(f->fields, f->nfields) = field;
 }
 
 void raw_format_free(struct raw_format *f)

@@ -44,3 +44,6 @@ char *xstrndup(const char *s, size_t len); /* copies len bytes, all readable, an
 		if (!((n) & ((n) - 1)))						\
 			(list) = xrealloc(list, ((n) ? 2 * (n) : 1) * sizeof(*(list))); \
 	} while (0)
+
+/* Add an element to a list, to be assigned to; do not use list or n in its value.  Likewise. */
+#define APPEND(list, n) (*((list) = xgrow(list, n, sizeof(*(list))), &(list)[(n)++]))

@@ -91,8 +91,7 @@ void program_env(struct program *p, const char *change)
 {
 	if (!*change || *change == '=')
 		die("-E requires VAR=VALUE or VAR, not '%s'", change);
-	p->env = xrealloc(p->env, (p->nenv + 1) * sizeof(*p->env));
-	p->env[p->nenv++] = change;
+	APPEND(p->env, p->nenv) = change;
 }
 
 void program_user(struct program *p, const char *user)

@@ -75,9 +75,7 @@ static void note_polled(struct task *t, struct ring *r)
 	for (size_t i = 0; i < t->info->npolled; i++)
 		if (t->info->polled[i] == r)
 			return;
-	t->info->polled = xrealloc(t->info->polled,
-				   (t->info->npolled + 1) * sizeof(struct ring *));
-	t->info->polled[t->info->npolled++] = ring_ref(r);
+	APPEND(t->info->polled, t->info->npolled) = ring_ref(r);
 }
 
 struct event *waited_next(const struct task *t, const struct call *c, unsigned int set, size_t *at)

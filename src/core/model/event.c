@@ -127,9 +127,7 @@ void event_redirect(struct event *e, struct event *output)
 	e->output = output ? event_ref(output) : NULL;
 	if (output) {
 		output->ring.shared = true;
-		output->sources = xrealloc(output->sources, (output->nsources + 1) *
-					   sizeof(struct event *));
-		output->sources[output->nsources++] = e;
+		APPEND(output->sources, output->nsources) = e;
 	}
 	if (before) {
 		forget_source(before, e);
@@ -262,8 +260,7 @@ struct ring *ring_map(struct model *m, struct task *t, struct event *e, struct r
 	map_set(&m->ring_numbers, r->number, r);
 	if (m->keep && !m->few && !first)
 		list_add(&m->rings, ring_ref(r));
-	s->rings = xrealloc(s->rings, (s->nrings + 1) * sizeof(struct ring *));
-	s->rings[s->nrings++] = ring_ref(r);
+	APPEND(s->rings, s->nrings) = ring_ref(r);
 	ring_first(r)->mappings++;
 	if (!first && !aux && m->names->page_size && end - start > m->names->page_size)
 		e->ring.size = end - start - m->names->page_size;

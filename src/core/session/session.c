@@ -482,8 +482,7 @@ static void adoption_add(void *ctx, int fd, bool cloexec, struct event *e)
 {
 	struct adoption *a = ctx;
 
-	a->fds = xrealloc(a->fds, (a->n + 1) * sizeof(*a->fds));
-	a->fds[a->n++] = (struct activity_found){ a->tid, fd, cloexec, e };
+	APPEND(a->fds, a->n) = (struct activity_found){ a->tid, fd, cloexec, e };
 }
 
 static int adoption_compare(const void *a, const void *b)

@@ -133,8 +133,7 @@ void trace_watch_fd(struct tracer *t, int fd)
 			return;
 		all += r->last - r->first + 1;
 	}
-	t->ranges = xrealloc(t->ranges, (t->nranges + 1) * sizeof(*t->ranges));
-	t->ranges[t->nranges++] = (struct fd_range){ first, first + all / 4 };
+	APPEND(t->ranges, t->nranges) = (struct fd_range){ first, first + all / 4 };
 	t->ranges_grown = true;
 }
 

@@ -184,8 +184,7 @@ static void earlier_list_fd(void *ctx, int fd, bool cloexec, struct event *e)
 	struct earlier_task *t = ctx;
 
 	(void)fd, (void)cloexec;
-	t->events = xrealloc(t->events, (t->n + 1) * sizeof(e));
-	t->events[t->n++] = e;
+	APPEND(t->events, t->n) = e;
 }
 
 static int earlier_compare(const void *a, const void *b)

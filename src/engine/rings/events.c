@@ -22,8 +22,7 @@ static struct events_event *events_new(struct events *e)
 {
 	struct events_event *v = xcalloc(1, sizeof(*v));
 
-	e->list = xrealloc(e->list, (e->n + 1) * sizeof(*e->list));
-	e->list[e->n++] = v;
+	APPEND(e->list, e->n) = v;
 	return v;
 }
 
@@ -34,8 +33,7 @@ static void events_add_holder(struct events_event *v, const struct events_holder
 		if (v->holders[i].reference == EVENTS_MAPPING && v->holders[i].pid == h->pid &&
 		    v->holders[i].start == h->start)
 			return;
-	v->holders = xrealloc(v->holders, (v->nholders + 1) * sizeof(*v->holders));
-	v->holders[v->nholders++] = *h;
+	APPEND(v->holders, v->nholders) = *h;
 }
 
 /* Return the event with that id, which is new if none has it. */

@@ -10,8 +10,7 @@
 /* Append a line to main(). */
 static void add_main_line(struct writer *w, const char *text, const char *meaning)
 {
-	GROW(w->lines, w->nlines);
-	w->lines[w->nlines++] = (struct line){ xstrdup(text), meaning };
+	APPEND(w->lines, w->nlines) = (struct line){ xstrdup(text), meaning };
 }
 
 /* Append a number that c_lines_write() may turn into an expression, between two texts. */

@@ -146,8 +146,7 @@ static void gather_on_born(struct view *v, const struct activity *a)
 	}
 	if (p) {
 		o = &p->program;
-		GROW(o->children, o->nchildren);
-		o->children[o->nchildren++] = (struct c_child){ .pid = b->tid };
+		APPEND(o->children, o->nchildren) = (struct c_child){ .pid = b->tid };
 	}
 	map_del(&g->by_pid, (uint64_t)b->tid); /* tids are reused */
 	process_of(g, b->pid);

@@ -36,8 +36,7 @@ void gather_mmap(struct gather *g)
 			.data = !aux && c->args[1] > g->page_size,
 			.overwrite = !(c->args[2] & ABI_PROT_WRITE),
 		};
-		GROW(p->mapped, p->nmapped);
-		p->mapped[p->nmapped++] = (struct mapped){
+		APPEND(p->mapped, p->nmapped) = (struct mapped){
 			(uint64_t)c->ret, c->args[1], (int)o->nrings,
 		};
 		c_mark(&text, aux ? "map_aux(" : "map_ring(", MARK_RING, (long)o->nrings++, ", ");

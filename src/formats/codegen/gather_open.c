@@ -34,8 +34,7 @@ static void target_write(struct gather *g, pid_t pid, struct buf *out)
 		while (i < o->nothers && o->others[i] != pid)
 			i++;
 		if (i == o->nothers) {
-			GROW(o->others, o->nothers);
-			o->others[o->nothers++] = pid;
+			APPEND(o->others, o->nothers) = pid;
 		}
 		c_mark(out, "other[", MARK_NUMBER, (long)i, "]");
 	}
@@ -80,8 +79,7 @@ int gather_attr(struct gather *g, uint64_t addr)
 			return (int)n;
 		}
 	}
-	GROW(o->attrs, o->nattrs);
-	a = &o->attrs[o->nattrs++];
+	a = &APPEND(o->attrs, o->nattrs);
 	*a = (struct c_program_attr){ .source = source, .len = len };
 	a->bytes = xmalloc(len);
 	memcpy(a->bytes, bytes, len);

@@ -110,8 +110,7 @@ static const struct normal_item **opens_of(const struct comparison *c, const str
 	for (size_t i = 0; i < t->nitems; i++) {
 		if (!normal_is_open(n, &t->items[i]))
 			continue;
-		GROW(opens, t->nopens);
-		opens[t->nopens++] = &t->items[i];
+		APPEND(opens, t->nopens) = &t->items[i];
 	}
 	align_init(s, t->nopens, ALIGN_LEVELS);
 	for (size_t i = 0; i < t->nopens; i++)

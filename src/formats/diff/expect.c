@@ -162,8 +162,7 @@ static const char *expect_parse(struct row *r, const struct normal_choice *choic
 		*value = '\0';
 		if (!normal_chosen(choice, r->call, word))
 			continue;
-		GROW(r->fields, r->nfields);
-		r->fields[r->nfields++] = (struct normal_field){ word, value + 1 };
+		APPEND(r->fields, r->nfields) = (struct normal_field){ word, value + 1 };
 	}
 	return NULL;
 }
@@ -230,8 +229,7 @@ static void facts_make(struct facts *f, const struct normal *n,
 				at = f->rows.n;
 				map_set(&f->by_line, h, (void *)(uintptr_t)at);
 			}
-			GROW(f->row, f->n);
-			f->row[f->n++] = (uint32_t)at - 1;
+			APPEND(f->row, f->n) = (uint32_t)at - 1;
 		}
 	}
 	buf_free(&line);

@@ -58,8 +58,7 @@ struct normal_task *normal_task_new(struct normal *n, const struct activity_task
 	t->name = name.data;
 	t->tid = b->tid;
 	t->pid = b->pid;
-	GROW(n->tasks, n->ntasks);
-	n->tasks[n->ntasks++] = t;
+	APPEND(n->tasks, n->ntasks) = t;
 	map_set(&n->by_tid, (uint64_t)b->tid, t);
 	return t;
 }
@@ -215,11 +214,9 @@ void normal_item_add(struct normal *n, struct normal_task *t, const struct norma
 	f = normal_form_of(n->forms, d, d->subject ? d->subject->index : 0, &refs);
 	at = f->nrefs == 1 ? refs[0] : f->nrefs ? (uint32_t)n->nrefs : 0;
 	for (size_t i = 0; f->nrefs > 1 && i < f->nrefs; i++) {
-		GROW(n->refs, n->nrefs);
-		n->refs[n->nrefs++] = refs[i];
+		APPEND(n->refs, n->nrefs) = refs[i];
 	}
-	GROW(t->items, t->nitems);
-	t->items[t->nitems++] = (struct normal_item){ f->number, at };
+	APPEND(t->items, t->nitems) = (struct normal_item){ f->number, at };
 	t->nlate += d->late;
 }
 

@@ -161,8 +161,7 @@ static const struct normal_form *normal_form_find(struct normal_forms *s, struct
 	}
 	f->masked = f->desc->class == CLASS_OPEN && normal_get(f, "cpu") &&
 		    !strcmp(normal_get(f, "cpu"), "some");
-	GROW(s->list, s->n);
-	s->list[s->n++] = f;
+	APPEND(s->list, s->n) = f;
 	map_set(&s->by_hash, h, f);
 	return f;
 }

@@ -51,8 +51,7 @@ static void words_add(struct perfout_view *v, pid_t tid, const char *text, size_
 		name = at + 5;
 		name_len = strcspn(name, ",/");
 	}
-	v->words = xrealloc(v->words, (v->nwords + 1) * sizeof(*v->words));
-	v->words[v->nwords++] = (struct perfout_word){
+	APPEND(v->words, v->nwords) = (struct perfout_word){
 		xstrndup(name, name_len), code, tid,
 		end && words_have_modes(text + end, len - end), false
 	};

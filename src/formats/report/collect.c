@@ -45,8 +45,7 @@ uint32_t pool_add(struct pool *p, const char *text)
 	for (; (found = (uintptr_t)map_get(&p->by_hash, hash)); hash++)
 		if (!strcmp(pool_get(p, (uint32_t)(found - 1)), text))
 			return (uint32_t)(found - 1);
-	GROW(p->at, p->n);
-	p->at[p->n++] = p->bytes.len;
+	APPEND(p->at, p->n) = p->bytes.len;
 	buf_add(&p->bytes, text, strlen(text) + 1);
 	map_set(&p->by_hash, hash, (void *)(uintptr_t)p->n);
 	return (uint32_t)(p->n - 1);
@@ -323,8 +322,7 @@ static void add_failure(struct report *r, const struct call *c)
 	}
 	explain_failure(r, c, &attempts[f.attempt], &text);
 	f.why = pool_take(&r->pool, &text);
-	GROW(r->failures, r->nfailures);
-	r->failures[r->nfailures++] = f;
+	APPEND(r->failures, r->nfailures) = f;
 }
 
 static void report_on_exit(struct view *v, const struct call *c)

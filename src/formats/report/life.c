@@ -48,9 +48,7 @@ static void update_events(struct report *r, uint64_t ns)
 		bool on = e->enabled && !e->closed;
 
 		if (on && !life->on) {
-			life->enabled = xrealloc(life->enabled,
-						 (life->nenabled + 1) * sizeof(*life->enabled));
-			life->enabled[life->nenabled++] = (struct report_span){ .from = ns };
+			APPEND(life->enabled, life->nenabled) = (struct report_span){ .from = ns };
 		} else if (!on && life->on) {
 			life->enabled[life->nenabled - 1].to =
 				e->closed && e->closed_ns ? e->closed_ns : ns;

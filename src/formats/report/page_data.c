@@ -281,8 +281,7 @@ static void add_known_word(struct words *w, const char *name, const char *meanin
 
 	if (!meaning || !*meaning || map_get(&w->by_hash, hash))
 		return;
-	GROW(w->list, w->n);
-	w->list[w->n++] = (struct word){ name, meaning, false };
+	APPEND(w->list, w->n) = (struct word){ name, meaning, false };
 	map_set(&w->by_hash, hash, (void *)w->n);
 }
 

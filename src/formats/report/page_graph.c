@@ -52,8 +52,7 @@ static struct node *add_node(struct drawing *d, enum column c, uint64_t key)
 
 	if (n)
 		return n;
-	d->nodes[c] = xrealloc(d->nodes[c], (d->n[c] + 1) * sizeof(*n));
-	n = &d->nodes[c][d->n[c]++];
+	n = &APPEND(d->nodes[c], d->n[c]);
 	*n = (struct node){ key, d->bottom[c] };
 	d->bottom[c] += HEIGHT + GAP;
 	return n;
