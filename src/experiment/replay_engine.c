@@ -154,15 +154,13 @@ static struct replayed replay_ioctl(struct replay_engine *r, const struct call *
 
 static struct replayed replay_mmap(struct replay_engine *r, const struct call *c, int fd)
 {
-	const struct map_slot *slot;
 	uint64_t mapped = 0;
-	size_t at = 0;
 
 	if (call_word(c, 5))
 		return left_out("AUX areas, whose offset is not in the dump");
 	if (c->args[3] & MAP_ANONYMOUS)
 		return left_out("anonymous mappings");
-	while ((slot = map_next(&r->rings, &at)))
+	map_each(slot, &r->rings)
 		mapped += ((const struct replayed_ring *)slot->value)->len;
 	if (call_word(c, 1) > r->ring_limit - mapped)
 		return left_out("ring buffers beyond --ring-limit");
@@ -301,10 +299,9 @@ struct pending {
 static void unmap_rings(struct replay_engine *r, bool all)
 {
 	uint64_t *ended = xcalloc(r->rings.len + 1, sizeof(*ended));
-	struct map_slot *slot;
-	size_t at = 0, n = 0;
+	size_t n = 0;
 
-	while ((slot = map_next(&r->rings, &at))) {
+	map_each(slot, &r->rings) {
 		struct ring *ring = model_ring(r->model, (unsigned int)slot->key);
 
 		if (all || !ring || ring->unmapped)

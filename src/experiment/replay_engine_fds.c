@@ -87,10 +87,9 @@ int replay_engine_own_fd(const struct replay_engine *r, const struct call *c, in
 void replay_engine_close_fds(struct replay_engine *r, bool all)
 {
 	uint64_t *ended = xcalloc(r->by_event.len + 1, sizeof(*ended));
-	struct map_slot *slot;
-	size_t at = 0, n = 0;
+	size_t n = 0;
 
-	while ((slot = map_next(&r->by_event, &at))) {
+	map_each(slot, &r->by_event) {
 		struct event *e = model_event_number(r->model, (unsigned int)slot->key);
 		struct replayed_fd *h = slot->value;
 
@@ -180,10 +179,7 @@ pid_t stand_in_nobody(struct stand_ins *s)
 
 void stand_ins_end(struct stand_ins *s)
 {
-	struct map_slot *slot;
-	size_t at = 0;
-
-	while ((slot = map_next(&s->children, &at)))
+	map_each(slot, &s->children)
 		stand_in_end((pid_t)(intptr_t)slot->value);
 	map_free(&s->children);
 }

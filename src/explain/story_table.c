@@ -377,8 +377,6 @@ static bool is_opener_or_target(const struct story_text *t, pid_t tid)
 static void timeline_fill(struct timeline *w)
 {
 	const struct story_text *t = w->t;
-	struct map_slot *slot;
-	size_t at = 0;
 
 	for (size_t i = 0; i < t->nevents; i++) {
 		const struct event *e = t->events[i];
@@ -389,7 +387,7 @@ static void timeline_fill(struct timeline *w)
 			continue;
 		line_add(w, story_probe(t->s, e) ? LINE_PROBE : LINE_OPEN, &open);
 	}
-	while ((slot = map_next(&t->s->by_kind, &at))) {
+	map_each(slot, &t->s->by_kind) {
 		struct seen seen = *(const struct seen *)slot->value;
 		bool record = seen.kind >= SEEN_RECORD && seen.kind < SEEN_IOCTL;
 

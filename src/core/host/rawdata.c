@@ -383,12 +383,9 @@ struct rawdata *rawdata_new(const char *(*format)(void *ctx, uint64_t id), void 
 
 void rawdata_free(struct rawdata *r)
 {
-	struct map_slot *slot;
-	size_t at = 0;
-
 	if (!r)
 		return;
-	while ((slot = map_next(&r->formats, &at))) {
+	map_each(slot, &r->formats) {
 		raw_format_free(slot->value);
 		free(slot->value);
 	}

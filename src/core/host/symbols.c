@@ -260,12 +260,9 @@ static void space_free(struct space *space)
 
 void symbols_free(struct symbols *y)
 {
-	struct map_slot *slot;
-	size_t at = 0;
-
 	if (!y)
 		return;
-	while ((slot = map_next(&y->spaces, &at)))
+	map_each(slot, &y->spaces)
 		space_free(slot->value);
 	map_free(&y->spaces);
 	resolver_stop(&y->resolver);

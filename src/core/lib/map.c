@@ -49,9 +49,7 @@ static void map_append(struct map *m, size_t at, const struct map_slot *slot)
 static bool map_grow(struct map *m)
 {
 	struct map bigger = { .cap = m->cap ? m->cap : 16 };
-	const struct map_slot *slot;
 	const void *random = (const void *)getauxval(AT_RANDOM);
-	size_t at = 0;
 
 	while (2 * (m->len + 1) > bigger.cap)
 		bigger.cap *= 2;
@@ -62,7 +60,7 @@ static bool map_grow(struct map *m)
 		map_free(&bigger);
 		return false;
 	}
-	while ((slot = map_next(m, &at)))
+	map_each(slot, m)
 		map_append(&bigger, map_find(&bigger, slot->key), slot);
 	map_free(m);
 	*m = bigger;
@@ -122,12 +120,16 @@ struct map_slot *map_next(const struct map *m, size_t *at)
 	return NULL;
 }
 
+struct map_slot *map_after(const struct map *m, const struct map_slot *slot)
+{
+	size_t at = slot ? (size_t)(slot - m->slots) + 1 : 0;
+
+	return map_next(m, &at);
+}
+
 void map_free_values(struct map *m)
 {
-	struct map_slot *slot;
-	size_t at = 0;
-
-	while ((slot = map_next(m, &at)))
+	map_each(slot, m)
 		free(slot->value);
 	map_free(m);
 }

@@ -37,6 +37,10 @@ void *map_del(struct map *m, uint64_t key);
  */
 struct map_slot *map_next(const struct map *m, size_t *at);
 
+/* Return the entry after a slot, or the first one after NULL.  Likewise. */
+struct map_slot *map_after(const struct map *m, const struct map_slot *slot);
+#define map_each(slot, m) for (struct map_slot *slot = NULL; (slot = map_after(m, slot));)
+
 void map_free(struct map *m);
 
 /* The same, and free(3) each value. */

@@ -343,10 +343,7 @@ static void output_finish(struct output *o, struct stream *s)
 /* Close all files to free their descriptors; they are reopened to append. */
 static void finish_all(struct output *o)
 {
-	struct map_slot *slot;
-	size_t at = 0;
-
-	while ((slot = map_next(&o->streams, &at)))
+	map_each(slot, &o->streams)
 		output_finish(o, slot->value);
 	map_free(&o->streams);
 }
@@ -404,11 +401,8 @@ void output_write(struct output *o, pid_t tid, const char *text, size_t len)
 
 void output_flush(struct output *o)
 {
-	struct map_slot *slot;
-	size_t at = 0;
-
 	drain(o, &o->one);
-	while ((slot = map_next(&o->streams, &at)))
+	map_each(slot, &o->streams)
 		drain(o, slot->value);
 }
 

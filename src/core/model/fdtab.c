@@ -42,10 +42,8 @@ struct fdtab *fdtab_new(void)
 struct fdtab *fdtab_copy(const struct fdtab *t)
 {
 	struct fdtab *copy = fdtab_new();
-	struct map_slot *slot;
-	size_t at = 0;
 
-	while ((slot = map_next(&t->fds, &at))) {
+	map_each(slot, &t->fds) {
 		const struct fd_slot *s = slot->value;
 
 		fdtab_set(copy, (int)slot->key, s->file, s->cloexec);
@@ -152,10 +150,7 @@ void fdtab_unref(struct fdtab *t)
 
 bool fdtab_event_in_range(const struct fdtab *t, unsigned int first, unsigned int last)
 {
-	struct map_slot *slot;
-	size_t at = 0;
-
-	while ((slot = map_next(&t->fds, &at)))
+	map_each(slot, &t->fds)
 		if (slot->key >= first && slot->key <= last &&
 		    is_followed(((struct fd_slot *)slot->value)->file))
 			return true;
@@ -164,10 +159,7 @@ bool fdtab_event_in_range(const struct fdtab *t, unsigned int first, unsigned in
 
 int fdtab_find(const struct fdtab *t, const struct event *e)
 {
-	struct map_slot *slot;
-	size_t at = 0;
-
-	while ((slot = map_next(&t->fds, &at)))
+	map_each(slot, &t->fds)
 		if (((struct fd_slot *)slot->value)->file->event == e)
 			return (int)slot->key;
 	return -1;

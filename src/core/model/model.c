@@ -39,12 +39,9 @@ static void model_task_free(struct task *t)
 
 void model_free(struct model *m)
 {
-	struct map_slot *slot;
-	size_t at = 0;
-
 	if (!m)
 		return;
-	while ((slot = map_next(&m->tasks, &at)))
+	map_each(slot, &m->tasks)
 		model_task_free(slot->value);
 	for (size_t i = 0; i < m->detached.n; i++)
 		model_task_free(m->detached.items[i]);
@@ -290,11 +287,8 @@ void model_each_ring(struct model *m, pid_t tid, uint64_t start, uint64_t end,
 void model_each_holder(struct model *m,
 		       void (*hook)(void *ctx, pid_t tid, pid_t pid), void *ctx)
 {
-	struct map_slot *slot;
-	size_t at = 0;
-
 	/* prefer the thread group leader while it exists */
-	while ((slot = map_next(&m->tasks, &at))) {
+	map_each(slot, &m->tasks) {
 		const struct task *t = slot->value;
 
 		if (t->tid == t->pid && t->space->nrings)
@@ -306,13 +300,11 @@ void model_each_unidentified(struct model *m,
 			     void (*hook)(void *ctx, pid_t pid, pid_t tid, int fd, struct event *e),
 			     void *ctx)
 {
-	struct map_slot *slot;
 	struct event *e;
-	size_t at = 0;
 	bool cloexec;
 	int fd;
 
-	while ((slot = map_next(&m->tasks, &at))) {
+	map_each(slot, &m->tasks) {
 		const struct task *t = slot->value;
 
 		for (size_t i = 0; (e = fdtab_next_event(t->files, &i, &fd, &cloexec));)

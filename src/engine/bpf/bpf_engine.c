@@ -410,16 +410,12 @@ static void ring_read(struct bpf_ring *r, struct bpf_engine *e)
 /* Look for tasks whose end was not reported. */
 static void find_ended(struct bpf_engine *e)
 {
-	struct map_slot *slot;
-	size_t at = 0;
-
-	while ((slot = map_next(&e->tasks, &at))) {
+	map_each(slot, &e->tasks) {
 		struct bpf_task *t = slot->value;
 
 		if (proc_status(t->tid, "Tgid") > 0 && !proc_is_zombie(t->tid))
 			continue;
 		bpf_task_end(e, t, 0);
-		at = 0;
 	}
 }
 
@@ -514,16 +510,12 @@ struct bpf_lost bpf_engine_lost(const struct bpf_engine *e)
 
 void bpf_engine_free(struct bpf_engine *e)
 {
-	struct map_slot *slot;
-	size_t at = 0;
-
 	if (!e)
 		return;
 	bpf_programs_free(e->programs);
 	ring_close(&e->ring);
-	while ((slot = map_next(&e->tasks, &at))) {
+	map_each(slot, &e->tasks) {
 		bpf_task_end(e, slot->value, TRACE_DETACHED);
-		at = 0;
 	}
 	map_free(&e->tasks);
 	nr_free(&e->nrs);

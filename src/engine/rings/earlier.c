@@ -157,8 +157,6 @@ static void earlier_read(struct earlier *l)
 void earlier_each_holder(struct earlier *l, void (*hook)(void *ctx, pid_t pid), void *ctx)
 {
 	struct map pids = { 0 };
-	struct map_slot *slot;
-	size_t at = 0;
 
 	earlier_read(l);
 	for (size_t i = 0; i < l->events.n; i++)
@@ -166,7 +164,7 @@ void earlier_each_holder(struct earlier *l, void (*hook)(void *ctx, pid_t pid), 
 			if (l->events.list[i]->holders[k].pid)
 				map_set(&pids, l->events.list[i]->holders[k].pid, l);
 	/* the hook may cause the list to be read again */
-	while ((slot = map_next(&pids, &at)))
+	map_each(slot, &pids)
 		hook(ctx, (pid_t)slot->key);
 	map_free(&pids);
 }

@@ -103,12 +103,9 @@ static void state_free(struct look_state *state)
 
 void looker_free(struct looker *l)
 {
-	struct map_slot *slot;
-	size_t at = 0;
-
 	if (!l)
 		return;
-	while ((slot = map_next(&l->rings, &at)))
+	map_each(slot, &l->rings)
 		state_free(slot->value);
 	map_free(&l->rings);
 	free(l);
@@ -189,10 +186,7 @@ static void got_record(void *ctx, const uint8_t *bytes, size_t len)
 
 void look_forget(struct looker *l)
 {
-	struct map_slot *slot;
-	size_t at = 0;
-
-	while ((slot = map_next(&l->rings, &at))) {
+	map_each(slot, &l->rings) {
 		const struct ring *r = model_ring(l->session->model, (unsigned int)slot->key);
 
 		if (!r || !r->mappings)

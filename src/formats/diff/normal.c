@@ -339,9 +339,6 @@ void normal_watch(struct normal *n, struct session *s)
 
 void normal_free(struct normal *n)
 {
-	struct map_slot *slot;
-	size_t at = 0;
-
 	if (!n)
 		return;
 	for (size_t i = 0; i < n->ntasks; i++) {
@@ -357,7 +354,7 @@ void normal_free(struct normal *n)
 	normal_events_free(n);
 	if (n->spare)
 		draft_free(n->spare);
-	while ((slot = map_next(&n->pending, &at)))
+	map_each(slot, &n->pending)
 		draft_free(slot->value);
 	map_free(&n->pending);
 	map_free(&n->by_tid);

@@ -282,8 +282,6 @@ static void dump_free(struct view *v)
 {
 	struct dump_view *d = dump_self(v);
 	struct json_text line, *o = dump_line(&line, KIND_END);
-	struct map_slot *slot;
-	size_t at = 0;
 
 	json_add_uint(o, "ns", d->last_ns);
 	json_add_uint(o, "calls", d->calls);
@@ -292,7 +290,7 @@ static void dump_free(struct view *v)
 	json_add_uint(o, "unseen", d->unseen);
 	json_add_uint(o, "tasks", d->tasks);
 	dump_write(d, 0, o);
-	while ((slot = map_next(&d->begun.by_tid, &at)))
+	map_each(slot, &d->begun.by_tid)
 		begun_free(slot->value);
 	inflights_free(&d->begun);
 	free(d);

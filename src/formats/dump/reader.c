@@ -459,12 +459,9 @@ struct reader *reader_open(FILE *f, const char *path, bool keep_going)
 
 void reader_close(struct reader *r)
 {
-	struct map_slot *slot;
-	size_t at = 0;
-
 	if (!r)
 		return;
-	while ((slot = map_next(&r->begun, &at)))
+	map_each(slot, &r->begun)
 		reader_free_call(slot->value);
 	map_free(&r->begun);
 	for (size_t i = 0; i < sizeof(r->strings) / sizeof(*r->strings); i++)

@@ -130,14 +130,12 @@ static struct measured_task *measured_task_of(struct measured_space *space, pid_
 {
 	struct measured_task *t = map_get(&space->tasks, (uint64_t)tid);
 	struct map left = { 0 };
-	struct map_slot *slot;
-	size_t at = 0;
 
 	if (t)
 		return t;
 	/* forget the processes that have ended, as only those that are traced say so */
 	if (space->tasks.len > 2 * space->swept + SWEPT_LEAST) {
-		while ((slot = map_next(&space->tasks, &at))) {
+		map_each(slot, &space->tasks) {
 			t = slot->value;
 			if (t->here && proc_group_of(t->here, NULL)) {
 				map_set(&left, slot->key, t);
@@ -506,9 +504,7 @@ void measured_free(struct measured *m)
 	if (!m)
 		return;
 	for (size_t i = 0; i < m->nspaces; i++) {
-		struct map_slot *slot;
-
-		for (size_t at = 0; (slot = map_next(&m->spaces[i]->tasks, &at));)
+		map_each(slot, &m->spaces[i]->tasks)
 			measured_task_clear(slot->value);
 		map_free_values(&m->spaces[i]->tasks);
 		map_free(&m->spaces[i]->known);

@@ -26,11 +26,9 @@ static struct perfout_view *self(struct view *v)
 /* Return whether each ring that is still mapped was read in this round; forget the others. */
 static bool perfout_all_read(struct perfout_view *v)
 {
-	struct map_slot *slot;
-	size_t at = 0;
 	bool all = true;
 
-	while ((slot = map_next(&v->rings_of_round, &at))) {
+	map_each(slot, &v->rings_of_round) {
 		const struct ring *r = model_ring(v->model, (unsigned int)slot->key);
 
 		if (r && r->mappings && r->event)
@@ -55,9 +53,6 @@ static void perfout_note_calls(struct perfout_view *v, uint64_t ns)
  */
 static void perfout_end_round(struct perfout_view *v, uint64_t ns)
 {
-	struct map_slot *slot;
-	size_t at = 0;
-
 	if (!perfout_all_read(v))
 		return;
 	/*
@@ -76,7 +71,7 @@ static void perfout_end_round(struct perfout_view *v, uint64_t ns)
 		v->round_end_ns = ns;
 		v->round_has_records = false;
 	}
-	while ((slot = map_next(&v->rings_of_round, &at)))
+	map_each(slot, &v->rings_of_round)
 		slot->value = (void *)UNREAD;
 }
 

@@ -296,10 +296,8 @@ static void chrome_free(struct view *view)
 {
 	static const char end[] = "\n]}\n";
 	struct chrome *v = to_chrome(view);
-	struct map_slot *slot;
-	size_t at = 0;
 
-	while ((slot = map_next(&v->begun.by_tid, &at)))
+	map_each(slot, &v->begun.by_tid)
 		write_complete(v, slot->value, ((struct inflight *)slot->value)->enter_ns,
 			       v->last_ns);
 	output_write(v->out, 0, end, sizeof(end) - 1);

@@ -463,10 +463,8 @@ static int compare_rows(const void *a, const void *b)
 static void report_free(struct view *v)
 {
 	struct report *r = to_report(v);
-	struct map_slot *slot;
-	size_t at = 0;
 
-	while ((slot = map_next(&r->pending.by_tid, &at))) {
+	map_each(slot, &r->pending.by_tid) {
 		((struct pending *)slot->value)->row.end_ns = r->last_ns;
 		finish_unreturned(r, slot->value);
 	}
