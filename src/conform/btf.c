@@ -8,7 +8,6 @@
 
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
-#include <errno.h>
 #include <string.h>
 
 #include "core/abi/strings.h"

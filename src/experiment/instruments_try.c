@@ -11,7 +11,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/abi/ioctl.h"
 #include "core/abi/tables.h"
 #include "core/host/pmu.h"
 #include "core/host/proc.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "explain/prose.h"
 
-#include <ctype.h>
 #include <string.h>
 
 #include "formats/text/text.h"

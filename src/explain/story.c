@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The order of a story's chapters; tasks, and MMAP records. */
 #include "core/abi/tables.h"
+#include "core/lib/list.h"
 #include "explain/story.h"
 
 #include <stdlib.h>
@@ -8,8 +9,6 @@
 #include <sys/wait.h>
 
 #include "core/abi/strings.h"
-#include "core/lib/die.h"
-#include "explain/attr_prose.h"
 #include "explain/story_internal.h"
 
 /* Tasks ------------------------------------------------------------------------------- */

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The events that were opened: each kind in a line, and field by field. */
-#include <stdlib.h>
 #include <string.h>
 
-#include "core/lib/die.h"
 #include "explain/attr_prose.h"
 #include "explain/story_internal.h"
 #include "xlat/layouts.h"

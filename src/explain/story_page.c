@@ -9,7 +9,6 @@
 #include "core/abi/tables.h"
 #include "core/judge/flaws_seen.h"
 #include "core/lib/die.h"
-#include "explain/attr_prose.h"
 #include "explain/story_internal.h"
 #include "formats/text/flaw_text.h"
 #include "xlat/rows.h"

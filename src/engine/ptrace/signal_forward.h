@@ -3,7 +3,6 @@
 #pragma once
 
 #include <signal.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 

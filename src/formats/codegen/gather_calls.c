@@ -4,7 +4,6 @@
 #include "formats/codegen/gather_steps.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/abi/call_decode.h"

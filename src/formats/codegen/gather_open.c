@@ -5,7 +5,6 @@
 #include "formats/codegen/gather_steps.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/abi/attr.h"

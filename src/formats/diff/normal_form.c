@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/abi/args.h"
 #include "core/abi/tables.h"
 #include "core/lib/die.h"
 #include "core/lib/hash.h"

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/abi/args.h"
 #include "core/abi/attr_text.h"
 #include "core/abi/bytes_text.h"
 #include "core/abi/tables.h"

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/abi/layout.h"
 #include "core/lib/die.h"
 #include "core/lib/hash.h"
 #include "formats/diff/normal.h"

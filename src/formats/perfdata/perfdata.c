@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/abi/attr.h"
 #include "core/abi/swap.h"
 #include "core/lib/die.h"
 #include "formats/perfdata/perfdata_internal.h"

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "core/abi/attr.h"
-#include "core/abi/attr_member.h"
 #include "core/abi/tables.h"
 #include "formats/report/html.h"
 #include "formats/report/report.h"

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/abi/layout.h"
 #include "core/abi/strings.h"
 #include "core/lib/die.h"
 #include "core/model/event_name.h"
