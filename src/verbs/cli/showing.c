@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "core/abi/strings.h"
 #include "core/lib/die.h"
 #include "core/lib/output.h"
 #include "core/lib/pager.h"
@@ -38,6 +39,22 @@ void showing_begin(struct showing *s, bool plain)
 	buf_reset(&s->line);
 	text_sink_top(&s->text, !plain, NULL);
 	s->sink = &s->text.sink;
+}
+
+void showing_add(struct showing *s, const char *key, const char *text)
+{
+	if (text)
+		sink_symbol(s->sink, key, text);
+}
+
+void showing_add_release(struct showing *s, const char *key, uint32_t release)
+{
+	struct buf text = { 0 };
+
+	if (release)
+		release_text(release, &text);
+	showing_add(s, key, text.data);
+	buf_free(&text);
 }
 
 /* Report a failure to write, once; a pager that the user has left is none. */

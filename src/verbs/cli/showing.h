@@ -28,6 +28,10 @@ void showing_open(struct showing *s, const struct options *o);
 void showing_begin(struct showing *s, bool plain);
 void showing_end(struct showing *s);
 
+/* Add a text, a release (KVER()) to the current line, unless it is NULL or 0. */
+void showing_add(struct showing *s, const char *key, const char *text);
+void showing_add_release(struct showing *s, const char *key, uint32_t release);
+
 /* Write text as it is, not between showing_begin() and showing_end(). */
 void showing_write(struct showing *s, const struct buf *text);
 

@@ -1,24 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* pevtrace diff: compare two dumps or perf.data files, or a dump with an expectation. */
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "core/abi/attr_member.h"
 #include "core/lib/die.h"
 #include "core/lib/nearest.h"
-#include "core/lib/pager.h"
 #include "formats/diff/compare.h"
 #include "formats/diff/expect.h"
-#include "formats/json/json_text.h"
 #include "formats/perfdata/perfdata.h"
 #include "formats/text/text_fit.h"
 #include "verbs/cli/input.h"
 #include "verbs/cli/machine.h"
-#include "verbs/cli/options.h"
+#include "verbs/cli/showing.h"
 #include "verbs/cmd.h"
 
 #define RED "\033[31m"
@@ -35,8 +31,7 @@ struct diff_block {
 };
 
 struct diff_print {
-	bool json, color;
-	unsigned int width;	/* of the terminal that differences go to, or 0 */
+	struct showing out;
 	const char *a, *b;	/* names of the files, for the first lines */
 	bool begun;		/* these lines were written */
 	unsigned long number;	/* of the expected line that was written last, 0: none */
@@ -45,66 +40,50 @@ struct diff_print {
 
 static const char *paint(const struct diff_print *p, const char *color)
 {
-	return p->color ? color : "";
+	return p->out.text.color ? color : "";
 }
 
 /* JSON ------------------------------------------------------------------------- */
 
-static void add_text(struct json_text *o, const char *key, const char *text)
-{
-	if (text)
-		sink_symbol(&o->sink, key, text);
-}
-
 /* Add the words of " one two" as an array. */
-static void add_words(struct json_text *o, const char *key, const char *words)
+static void add_words(struct sink *k, const char *key, const char *words)
 {
-	sink_begin(&o->sink, key, SINK_ARRAY);
+	sink_begin(k, key, SINK_ARRAY);
 	for (size_t n; *words; words += n) {
 		words++;
 		n = strcspn(words, " ");
-		sink_string(&o->sink, NULL, words, n, false);
+		sink_string(k, NULL, words, n, false);
 	}
-	sink_end(&o->sink);
+	sink_end(k);
 }
 
-static void write_json(struct json_text *o)
-{
-	struct buf line = json_text_end(o);
-
-	buf_addc(&line, '\n');
-	fwrite(line.data, 1, line.len, stdout);
-	buf_free(&line);
-}
-
-static void json_difference(const struct difference *d)
+static void json_difference(struct showing *out, const struct difference *d)
 {
 	static const char *const kinds[] = {
 		[DIFF_CHANGED] = "changed", [DIFF_REMOVED] = "removed",
 		[DIFF_ADDED] = "added", [DIFF_ORDER] = "order",
 	};
-	struct json_text o;
 	struct buf added = { 0 }, removed = { 0 };
 
-	json_text_begin(&o);
-	add_text(&o, "kind", kinds[d->kind]);
-	add_text(&o, "task", d->task);
-	add_text(&o, "call", d->call);
-	add_text(&o, "request", d->request);
-	add_text(&o, "event", d->what);
+	showing_begin(out, false);
+	showing_add(out, "kind", kinds[d->kind]);
+	showing_add(out, "task", d->task);
+	showing_add(out, "call", d->call);
+	showing_add(out, "request", d->request);
+	showing_add(out, "event", d->what);
 	if (d->kind == DIFF_CHANGED) {
-		add_text(&o, "field", d->field);
-		add_text(&o, "a", d->a ? d->a : "0");
-		add_text(&o, "b", d->b ? d->b : "0");
+		showing_add(out, "field", d->field);
+		showing_add(out, "a", d->a ?: "0");
+		showing_add(out, "b", d->b ?: "0");
 		if (compare_flags(d->field, d->a, d->b, &added, &removed)) {
-			add_words(&o, "bits_added", buf_str(&added));
-			add_words(&o, "bits_removed", buf_str(&removed));
+			add_words(out->sink, "bits_added", buf_str(&added));
+			add_words(out->sink, "bits_removed", buf_str(&removed));
 		}
 	} else {
-		add_text(&o, "line", d->line);
-		add_text(&o, "with", d->followers);
+		showing_add(out, "line", d->line);
+		showing_add(out, "with", d->followers);
 	}
-	write_json(&o);
+	showing_end(out);
 	buf_free(&added);
 	buf_free(&removed);
 }
@@ -112,7 +91,7 @@ static void json_difference(const struct difference *d)
 /* Text -------------------------------------------------------------------------- */
 
 __attribute__((format(printf, 2, 3)))
-static void diff_printf(const struct diff_print *p, const char *fmt, ...)
+static void diff_printf(struct diff_print *p, const char *fmt, ...)
 {
 	struct buf text = { 0 };
 	va_list ap;
@@ -120,9 +99,9 @@ static void diff_printf(const struct diff_print *p, const char *fmt, ...)
 	va_start(ap, fmt);
 	buf_vaddf(&text, fmt, ap);
 	va_end(ap);
-	if (p->width)
-		text_wrap(&text, p->width);
-	fputs(buf_str(&text), stdout);
+	if (p->out.width)
+		text_wrap(&text, p->out.width);
+	showing_write(&p->out, &text);
 	buf_free(&text);
 }
 
@@ -182,7 +161,6 @@ static void diff_print_begin(struct diff_print *p)
  */
 static void diff_print_scope(struct diff_print *p, uint64_t left_out)
 {
-	struct json_text o;
 	struct buf text = { 0 };
 
 	buf_adds(&text, "only the attrs of events that were opened and used are compared: a "
@@ -191,11 +169,11 @@ static void diff_print_scope(struct diff_print *p, uint64_t left_out)
 		buf_addf(&text, "; %llu opens of the dump are left out: their ids were "
 			 "never read, but the file has the ids of all its events",
 			 (unsigned long long)left_out);
-	if (p->json) {
-		json_text_begin(&o);
-		add_text(&o, "kind", "scope");
-		add_text(&o, "text", buf_str(&text));
-		write_json(&o);
+	if (p->out.json) {
+		showing_begin(&p->out, false);
+		showing_add(&p->out, "kind", "scope");
+		showing_add(&p->out, "text", buf_str(&text));
+		showing_end(&p->out);
 	} else {
 		diff_print_begin(p);
 		diff_printf(p, "# %s\n", buf_str(&text));
@@ -255,8 +233,8 @@ static void diff_print_difference(void *ctx, const struct difference *d)
 {
 	struct diff_print *p = ctx;
 
-	if (p->json) {
-		json_difference(d);
+	if (p->out.json) {
+		json_difference(&p->out, d);
 		return;
 	}
 	diff_print_begin(p);
@@ -278,33 +256,32 @@ static void diff_print_difference(void *ctx, const struct difference *d)
 
 /* Expectations -------------------------------------------------------------------- */
 
-static void json_mismatch(const struct mismatch *m)
+static void json_mismatch(struct showing *out, const struct mismatch *m)
 {
 	static const char *const kinds[] = {
 		[EXPECT_FIELD] = "field", [EXPECT_MISSING] = "missing",
 		[EXPECT_SURPLUS] = "unexpected",
 	};
-	struct json_text o;
 
-	json_text_begin(&o);
-	add_text(&o, "kind", kinds[m->kind]);
+	showing_begin(out, false);
+	showing_add(out, "kind", kinds[m->kind]);
 	if (m->number)
-		json_add_uint(&o, "line", m->number);
+		json_add_uint(&out->object, "line", m->number);
 	if (m->kind == EXPECT_FIELD) {
-		add_text(&o, "field", m->field);
-		add_text(&o, "expected", m->wanted ? m->wanted : "0");
-		add_text(&o, "is", m->is ? m->is : "0");
+		showing_add(out, "field", m->field);
+		showing_add(out, "expected", m->wanted ?: "0");
+		showing_add(out, "is", m->is ?: "0");
 	}
-	add_text(&o, m->kind == EXPECT_SURPLUS ? "is_line" : "expected_line", m->line);
-	write_json(&o);
+	showing_add(out, m->kind == EXPECT_SURPLUS ? "is_line" : "expected_line", m->line);
+	showing_end(out);
 }
 
 static void diff_print_mismatch(void *ctx, const struct mismatch *m)
 {
 	struct diff_print *p = ctx;
 
-	if (p->json) {
-		json_mismatch(m);
+	if (p->out.json) {
+		json_mismatch(&p->out, m);
 		return;
 	}
 	diff_print_begin(p);
@@ -316,8 +293,8 @@ static void diff_print_mismatch(void *ctx, const struct mismatch *m)
 				    m->line, paint(p, PLAIN));
 		p->number = m->number;
 		diff_printf(p, "      %s: expected %s%s%s, is %s%s%s\n", m->field, paint(p, RED),
-		       m->wanted ? m->wanted : "0", paint(p, PLAIN), paint(p, GREEN),
-		       m->is ? m->is : "0", paint(p, PLAIN));
+		       m->wanted ?: "0", paint(p, PLAIN), paint(p, GREEN), m->is ?: "0",
+		       paint(p, PLAIN));
 		break;
 	case EXPECT_MISSING:
 		diff_printf(p, "%s- %s:%lu: %s%s\n", paint(p, RED), p->a, m->number, m->line,
@@ -331,38 +308,37 @@ static void diff_print_mismatch(void *ctx, const struct mismatch *m)
 
 /* The normal form ------------------------------------------------------------------- */
 
-static void json_item(const struct normal *n, const struct normal_task *t,
+static void json_item(struct showing *out, const struct normal *n, const struct normal_task *t,
 		      const struct normal_item *i, const struct normal_choice *choice)
 {
-	struct json_text o;
 	const struct normal_form *f = normal_form(n, i);
 	struct buf value = { 0 };
 
-	json_text_begin(&o);
-	add_text(&o, "task", t->name);
-	add_text(&o, "call", f->desc->name);
-	sink_begin(&o.sink, "fields", SINK_OBJECT);
+	showing_begin(out, false);
+	showing_add(out, "task", t->name);
+	showing_add(out, "call", f->desc->name);
+	sink_begin(out->sink, "fields", SINK_OBJECT);
 	for (size_t k = 0; k < f->nfields; k++) {
 		if (!normal_chosen(choice, f->desc->name, f->fields[k].key))
 			continue;
 		buf_reset(&value);
 		normal_value(n, t, i, f->fields[k].value, &value);
-		add_text(&o, f->fields[k].key, buf_str(&value));
+		showing_add(out, f->fields[k].key, buf_str(&value));
 	}
-	sink_end(&o.sink);
-	write_json(&o);
+	sink_end(out->sink);
+	showing_end(out);
 	buf_free(&value);
 }
 
 /* The verb -------------------------------------------------------------------- */
 
 struct diffing {
+	struct options options;
 	struct normal_choice choice;
 	char **words;		/* owned; names in choice point into them */
 	size_t nwords;
 	struct diff_print print;
-	enum choice color;
-	bool normalize, no_pager;
+	bool normalize;
 	enum choice merge;	/* whether the threads of a process are compared as one task */
 	struct normal_reading how;
 	const char *expect;
@@ -433,14 +409,14 @@ static const struct verb_option options[] = {
 	{ .name = "merge-threads", .arg = "WHEN", .optional = true, .words = "always never auto",
 	  .help = "compare the threads of a process as one task; auto, without it: if they are "
 		  "equal then", .set = options_set_choice, .at = AT(merge) },
-	{ .name = "keep-going", .set = verb_set_true, .at = AT(how.keep_going),
-	  .help = "skip lines that cannot be read" },
-	{ .name = "json", .key = 'j', .set = verb_set_true, .at = AT(print.json),
-	  .help = "write JSON, one object per line" },
-	{ .name = "color", .arg = "WHEN", .optional = true, .words = "always never auto",
-	  .help = "color the output", .set = options_set_choice, .at = AT(color) },
-	{ .name = "no-pager", .set = verb_set_true, .at = AT(no_pager),
-	  .help = "do not show output on a terminal by a pager" },
+	{ 0 },
+};
+
+static const struct verb_group groups[] = {
+	{ "Options", options, 0, 0 },
+	{ NULL, options_keep_going, AT(options), 0 },
+	{ NULL, options_json, AT(options), 0 },
+	{ NULL, options_plain + 1, AT(options), 0 }, /* without -o */
 	{ 0 },
 };
 
@@ -462,39 +438,31 @@ static void read_side(struct diffing *d, struct side *s)
 	d->trouble |= !whole;
 }
 
-/* Prepare to show what was read; progress was shown meanwhile. */
-static void diff_show(struct diffing *d)
-{
-	if (!d->no_pager)
-		pager_start();
-	d->print.color = color_wanted(d->color, pager_is_terminal(STDOUT_FILENO));
-	if (pager_is_terminal(STDOUT_FILENO))
-		d->print.width = terminal_columns(STDOUT_FILENO);
-}
-
 static int normalize(struct diffing *d, struct side *s)
 {
+	struct showing *out = &d->print.out;
 	struct buf line = { 0 };
 	struct normal *n;
 
 	read_side(d, s);
 	n = s->normal;
-	diff_show(d);
-	if (n && !d->print.json)
-		puts("# pevtrace normal form 1");
+	if (n && !out->json)
+		buf_adds(&line, "# pevtrace normal form 1\n");
 	for (size_t t = 0; n && t < n->ntasks; t++) {
 		for (size_t i = 0; i < n->tasks[t]->nitems; i++) {
 			const struct normal_item *item = &n->tasks[t]->items[i];
 
-			if (d->print.json) {
-				json_item(n, n->tasks[t], item, &d->choice);
+			if (out->json) {
+				json_item(out, n, n->tasks[t], item, &d->choice);
 				continue;
 			}
-			buf_reset(&line);
 			normal_line(n, n->tasks[t], item, &d->choice, &line);
-			puts(buf_str(&line));
+			buf_addc(&line, '\n');
+			showing_write(out, &line);
+			buf_reset(&line);
 		}
 	}
+	showing_write(out, &line);
 	buf_free(&line);
 	return EXIT_YES;
 }
@@ -514,7 +482,6 @@ static int expect(struct diffing *d, struct side *s)
 	d->print.b = s->name;
 	if (x)
 		read_side(d, s);
-	diff_show(d);
 	if (s->normal)
 		ok = expect_check(x, s->normal, &d->choice, diff_print_mismatch, &d->print);
 	expect_free(x);
@@ -581,7 +548,6 @@ static int two(struct diffing *d, struct side side[2])
 	if (read_two(d, side)) {
 		if (d->merge == CHOICE_AUTO)
 			try_merged(d, side);
-		diff_show(d);
 		/* if only one side is a perf.data file, reduce the dump to attrs, too */
 		if (side[0].normal->attrs_only != side[1].normal->attrs_only) {
 			dump = &side[side[0].normal->attrs_only];
@@ -609,19 +575,18 @@ static int diff_run(void *state, const struct verb_args *args)
 	if (args->n == 2 && !strcmp(args->words[0], "-") && !strcmp(args->words[1], "-"))
 		die("only one of the files can be standard input");
 	for (size_t i = 0; i < args->n; i++)
-		d->no_pager |= input_is_terminal(args->words[i]);
+		d->options.no_pager |= input_is_terminal(args->words[i]);
 	for (size_t i = 0; i < wanted; i++)
 		side[i].file = input_session(args, i, false, true, &side[i].name);
 	d->forms = normal_forms_new();
 	d->how.merge_threads = d->merge == CHOICE_ALWAYS;
+	d->how.keep_going = d->options.keep_going;
+	showing_open(&d->print.out, &d->options);
 	status = d->normalize ? normalize(d, side) : d->expect ? expect(d, side) : two(d, side);
 	free_two(side);
 	for (size_t i = 0; i < wanted; i++)
 		input_close(side[i].file);
-	if ((fflush(stdout) || ferror(stdout)) && !pager_was_left()) {
-		warn("cannot write to standard output: %s", strerror(errno));
-		d->trouble = true;
-	}
+	d->trouble |= !showing_close(&d->print.out);
 	normal_forms_free(d->forms);
 	block_free(&d->print.now);
 	block_free(&d->print.before);
@@ -658,7 +623,8 @@ const struct verb diff_verb = {
 "pevtrace diff --normalize good.jsonl >expected\n"
 "pevtrace diff --expect=expected -- ./profiler",
 	.operand = "DUMP|PERF.DATA|EVENT|COMMAND",
-	.groups = (const struct verb_group[]){ { "Options", options, 0, 0 }, { 0 } },
+	.groups = groups,
 	.size = sizeof(struct diffing),
+	.init = options_init,
 	.run = diff_run,
 };

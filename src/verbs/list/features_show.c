@@ -230,19 +230,13 @@ static struct sink *features_begin_json(struct features *fs, const char *kind)
 	return fs->out.sink;
 }
 
-static void features_add_word(struct sink *k, const char *key, const char *word)
-{
-	if (word)
-		sink_symbol(k, key, word);
-}
-
 /* Add the error of a refusal, if there is one. */
-static void features_add_error(struct sink *k, int error)
+static void features_add_error(struct features *fs, int error)
 {
 	if (!error)
 		return;
-	sink_uint(k, "errno", (uint64_t)error);
-	features_add_word(k, "error", error_name(error));
+	sink_uint(fs->out.sink, "errno", (uint64_t)error);
+	showing_add(&fs->out, "error", error_name(error));
 }
 
 static void json_feature(struct features *fs, const struct feature *f, const char *since)
@@ -255,16 +249,16 @@ static void json_feature(struct features *fs, const struct feature *f, const cha
 	sink_string(k, "name", buf_str(&f->name), f->name.len, false);
 	sink_symbol(k, "result", feature_results[f->result]);
 	sink_symbol(k, "known", known[f->known]);
-	features_add_word(k, "since", since);
-	features_add_word(k, "meaning", f->meaning);
-	features_add_word(k, "on", f->on);
-	features_add_error(k, f->error);
+	showing_add(&fs->out, "since", since);
+	showing_add(&fs->out, "meaning", f->meaning);
+	showing_add(&fs->out, "on", f->on);
+	features_add_error(fs, f->error);
 	if (f->rule && !unknown_here(f)) {
 		sink_symbol(k, "rule", f->rule->name);
-		features_add_word(k, "rule_meaning", f->rule->meaning);
+		showing_add(&fs->out, "rule_meaning", f->rule->meaning);
 		json_add_bool(&fs->out.object, "sure", f->sure);
 	}
-	features_add_word(k, "why", f->why.len ? f->why.data : NULL);
+	showing_add(&fs->out, "why", f->why.len ? f->why.data : NULL);
 	showing_end(&fs->out);
 }
 
@@ -324,7 +318,7 @@ static void show_instrument(struct features *fs, enum instrument i)
 		sink_string(k, "name", instrument_name(i), strlen(instrument_name(i)), false);
 		sink_symbol(k, "verdict", verdict);
 		sink_symbol(k, "meaning", instrument_meaning(i));
-		features_add_error(k, r->verdict == INSTRUMENT_ABSENT ? r->error : 0);
+		features_add_error(fs, r->verdict == INSTRUMENT_ABSENT ? r->error : 0);
 		if (why.len && (r->why || !r->error))
 			sink_symbol(k, "why", buf_str(&why));
 		if (fails) {
@@ -409,16 +403,6 @@ static void text_kernel(struct features *fs)
 	}
 }
 
-static void features_json_release(struct sink *k, const char *key, uint32_t release)
-{
-	struct buf text = { 0 };
-
-	if (release)
-		release_text(release, &text);
-	features_add_word(k, key, text.data);
-	buf_free(&text);
-}
-
 static void json_machine(struct features *fs)
 {
 	struct sink *k = features_begin_json(fs, "kernel");
@@ -429,8 +413,8 @@ static void json_machine(struct features *fs)
 	sink_symbol(k, "name", fs->facts.release);
 	sink_symbol(k, "machine", fs->facts.rules.machine.arch->name);
 	sink_uint(k, "attr_size", fs->attr_size);
-	features_json_release(k, "has", r.from);
-	features_json_release(k, "before", r.before);
+	showing_add_release(&fs->out, "has", r.from);
+	showing_add_release(&fs->out, "before", r.before);
 	sink_begin(k, "missing", SINK_ARRAY);
 	for (size_t i = 0; i < fs->n; i++)
 		if (fs->list[i].kind->dated && fs->list[i].known == FACT_NO)

@@ -205,7 +205,7 @@ static void json_answer(const struct show *s)
 	if (v->rule)
 		show_rule_json(s, v->rule);
 	if (rules_assumed(v))
-		show_json_release(k, "unless_changed_since", xlat_release);
+		showing_add_release(s->out, "unless_changed_since", xlat_release);
 	sink_end(k);
 	if (!s->k->quiet) {
 		show_rules(s, "unknown", NULL, is_unknown);

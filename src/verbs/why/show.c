@@ -190,17 +190,6 @@ void show_rule_text(const struct show *s, const struct rule_desc *d)
 	buf_free(&words);
 }
 
-void show_json_release(struct sink *k, const char *key, uint32_t release)
-{
-	struct buf text = { 0 };
-
-	if (!release)
-		return;
-	release_text(release, &text);
-	sink_symbol(k, key, buf_str(&text));
-	buf_free(&text);
-}
-
 void show_rule_json(const struct show *s, const struct rule_desc *d)
 {
 	const struct xlat *x = &xlat_rule_by;
@@ -212,8 +201,8 @@ void show_rule_json(const struct show *s, const struct rule_desc *d)
 	sink_begin(k, "fields", SINK_OBJECT);
 	show_rule_members(s, d);
 	sink_end(k);
-	show_json_release(k, "since", d->since);
-	show_json_release(k, "until", d->until);
+	showing_add_release(s->out, "since", d->since);
+	showing_add_release(s->out, "until", d->until);
 	sink_begin(k, "by", SINK_ARRAY);
 	for (size_t i = 0; i < x->n; i++)
 		if (d->by & x->entries[i].value)

@@ -121,9 +121,6 @@ void show_rule_json(const struct show *s, const struct rule_desc *d);
 /* Write the members and arguments that a rule checks. */
 void show_rule_members(const struct show *s, const struct rule_desc *d);
 
-/* Add a release, unless it is 0. */
-void show_json_release(struct sink *k, const char *key, uint32_t release);
-
 /* Begin the object of JSON, which showing_end() ends, with the call. */
 void show_head(const struct show *s);
 
