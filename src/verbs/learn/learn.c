@@ -25,13 +25,6 @@ static void offer_lessons(struct nearest *n)
 		nearest_try(n, lessons[i].name);
 }
 
-static void offer_all(struct nearest *n)
-{
-	offer_lessons(n);
-	for (const struct learn_task_desc *d = learn_task_descs; d->name; d++)
-		nearest_try(n, d->name);
-}
-
 /* Return the lesson of that name, or NULL if it is a task's; else die. */
 static const struct lesson *find_lesson(const char *name)
 {
@@ -43,7 +36,9 @@ static const struct lesson *find_lesson(const char *name)
 	if (task_find(name))
 		return NULL;
 	nearest_start(&n, name, strlen(name));
-	offer_all(&n);
+	offer_lessons(&n);
+	for (const struct learn_task_desc *d = learn_task_descs; d->name; d++)
+		nearest_try(&n, d->name);
 	die("no such lesson or task: '%s'; %s%s%s", name,
 	    *n.best ? "did you mean " : "'pevtrace learn' lists them", n.best,
 	    *n.best ? "?" : "");
@@ -153,8 +148,15 @@ static int learn_do(const struct command *c, FILE *out, struct instruments *is)
 	       give_lessons(c, &text, is);
 }
 
-static void check_words(const struct command *c)
+static int learn_run(void *state, const struct verb_args *args)
 {
+	struct command *c = state;
+	struct instruments instruments = { .host = NULL };
+	FILE *out;
+	bool failed;
+	int status;
+
+	c->names = args->words;
 	if (c->all && (c->check || *c->names))
 		die("--all cannot be combined with %s: '%s'", c->check ? "--check" : "a lesson",
 		    c->check ? c->check : *c->names);
@@ -165,18 +167,6 @@ static void check_words(const struct command *c)
 		    c->check);
 	for (char **n = c->names; !c->check && *n; n++)
 		find_lesson(*n);
-}
-
-static int learn_run(void *state, const struct verb_args *args)
-{
-	struct command *c = state;
-	struct instruments instruments = { .host = NULL };
-	FILE *out;
-	bool failed;
-	int status;
-
-	c->names = args->words;
-	check_words(c);
 	out = create_stream(c->output);
 	if (!out)
 		die("cannot write '%s': %s; name another file with -o", c->output,

@@ -634,14 +634,6 @@ static void show_text(struct ps *p, const struct ps_item *items, size_t nitems,
 
 /* JSON ------------------------------------------------------------------------------------ */
 
-static void show_json(const struct ps_row *r)
-{
-	showing_begin(&r->p->out, true);
-	for (size_t i = 0; i < FIELDS; i++)
-		emit_field(&fields[i], r, r->p->out.sink);
-	showing_end(&r->p->out);
-}
-
 void ps_show(struct ps *p, struct events_event *const *list, size_t n)
 {
 	struct ps_item *items = xcalloc(n + 1, sizeof(*items));
@@ -652,7 +644,10 @@ void ps_show(struct ps *p, struct events_event *const *list, size_t n)
 		struct ps_row row = { .p = p, .n = 1, .sum = *list[i] };
 
 		row.has = what_it_has(p, list[i]);
-		show_json(&row);
+		showing_begin(&row.p->out, true);
+		for (size_t i = 0; i < FIELDS; i++)
+			emit_field(&fields[i], &row, row.p->out.sink);
+		showing_end(&row.p->out);
 	}
 	for (size_t i = 0; i < nrows && !p->out.json; i++)
 		rows[i].has = what_it_has(p, &rows[i].sum);

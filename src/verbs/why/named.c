@@ -364,14 +364,6 @@ static int answer_dump(struct why *k, const char *path, unsigned long line)
 
 /* The calls of a command ---------------------------------------------------------------- */
 
-/* Let the line of progress tell which call is being examined. */
-static void show_work(struct why *k, size_t i, size_t n)
-{
-	buf_reset(&k->working);
-	buf_addf(&k->working, "experiments at most, for call %zu of %zu", i + 1, n);
-	k->progress.what = buf_str(&k->working);
-}
-
 /* Examine the calls that failed; probes count only if nothing else failed. */
 static int examine_all(struct why *k, const struct why_failures *l, const char *name)
 {
@@ -387,7 +379,10 @@ static int examine_all(struct why *k, const struct why_failures *l, const char *
 		if (f->own_task || pid <= 0 || facts_task_exists(pid) != FACT_YES)
 			pid = why_pid_here(&f->call);
 		why_call_args(&f->call, pid, call_int(c, 2), call_int(c, 3), c->args[4]);
-		show_work(k, i, l->n);
+		/* Let the line of progress tell which call is being examined. */
+		buf_reset(&k->working);
+		buf_addf(&k->working, "experiments at most, for call %zu of %zu", i + 1, l->n);
+		k->progress.what = buf_str(&k->working);
 		*of = why_worse(*of, is_checked(k) ? why_check(k, &f->call) :
 					why_examine(k, &f->call, f));
 	}

@@ -412,19 +412,6 @@ static void text_evidence(const struct show *s)
 	showing_end(s->out);
 }
 
-/* Name the other events that are refused for the same cause, with the same fix. */
-static void text_alike(const struct show *s)
-{
-	for (size_t i = 0; i < s->nalike; i++) {
-		const struct show other = { .k = s->k, .c = s->alike[i]->c };
-
-		buf_adds(i ? &s->out->line : show_line(s, COLOR_NONE, "alike"), i ? ", " : "");
-		show_add_label(&other, &s->out->line);
-	}
-	if (s->nalike)
-		showing_end(s->out);
-}
-
 /* Show why the event, which opens, measures nothing. */
 static void text_flaws(const struct show *s)
 {
@@ -455,7 +442,15 @@ static void text_result(const struct show *s)
 		show_fix(s);
 	else if (!c->error && !r->not_tried)
 		text_flaws(s);
-	text_alike(s);
+	/* Name the other events that are refused for the same cause, with the same fix. */
+	for (size_t i = 0; i < s->nalike; i++) {
+		const struct show other = { .k = s->k, .c = s->alike[i]->c };
+
+		buf_adds(i ? &s->out->line : show_line(s, COLOR_NONE, "alike"), i ? ", " : "");
+		show_add_label(&other, &s->out->line);
+	}
+	if (s->nalike)
+		showing_end(s->out);
 	if (r->not_tried || s->c->injected || s->c->error != c->error || s->out->text.sink.full)
 		show_seen(s);
 	show_blocks(s);
