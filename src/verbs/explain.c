@@ -101,7 +101,6 @@ static bool explain_attr(void *ctx, struct attr_text *a)
 	return true;
 }
 
-/* Explain each attr of an argument. */
 static int explain_attrs(struct explaining *x, const char *arg, const char *name)
 {
 	return input_attrs(arg, name, explain_attr, x) ? EXIT_YES : EXIT_TROUBLE;
@@ -206,7 +205,6 @@ static int explain_word(struct explaining *x, const char *word)
 
 /* The story --------------------------------------------------------------------------- */
 
-/* Explain terms, attrs, events, logs, or lines of dumps. */
 static int explain_others(struct explaining *x)
 {
 	int status = EXIT_YES;

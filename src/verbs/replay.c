@@ -307,7 +307,6 @@ static void prepare(struct replaying *r)
 	}
 }
 
-/* Warn that no call was repeated, and why. */
 static void tell_nothing_made(const struct replaying *r)
 {
 	struct buf why = { 0 };

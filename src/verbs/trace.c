@@ -151,18 +151,6 @@ static bool live_trace(struct live *l, const struct options *o, const struct tra
 
 /* Options ------------------------------------------------------------------- */
 
-/* Add what -e inject= or -e fault= says. */
-static void set_injection(void *to, const char *arg, const struct verb_option *opt)
-{
-	injections_add(to, arg, strcmp(opt->name, "fault") ? 0 : -ENOSYS);
-}
-
-static void set_as_kernel(void *to, const char *arg, const struct verb_option *opt)
-{
-	(void)opt;
-	injections_as_kernel(to, arg);
-}
-
 static void set_env(void *to, const char *arg, const struct verb_option *opt)
 {
 	(void)opt;
@@ -175,7 +163,6 @@ static void set_user(void *to, const char *arg, const struct verb_option *opt)
 	program_user(to, arg);
 }
 
-/* Undo --no-seccomp. */
 static void set_seccomp(void *to, const char *arg, const struct verb_option *opt)
 {
 	(void)arg, (void)opt;
@@ -314,11 +301,11 @@ static const struct verb_option tampering[] = {
 		  "delay_exit=T or signal=SIGNAL, and WHEN a count of calls or a condition such "
 		  "as 'precise_ip>0'; or trace=, status=, signal=, quiet= or decode-fds=, as the options "
 		  "of these names" },
-	{ .name = "inject", .expr = "inject", .arg = "SET:DO", .set = set_injection,
+	{ .name = "inject", .expr = "inject", .arg = "SET:DO", .set = injections_add,
 	  .at = AT(inject), .help = "-e inject=" },
-	{ .name = "fault", .expr = "fault", .arg = "SET[:error=E]", .set = set_injection,
+	{ .name = "fault", .expr = "fault", .arg = "SET[:error=E]", .set = injections_add,
 	  .at = AT(inject), .help = "the same with ENOSYS, unless error= names another" },
-	{ .name = "as-kernel", .arg = "RELEASE", .set = set_as_kernel, .at = AT(inject),
+	{ .name = "as-kernel", .arg = "RELEASE", .set = injections_as_kernel, .at = AT(inject),
 	  .help = "refuse what that older kernel would have refused" },
 	{ 0 },
 };
@@ -350,7 +337,6 @@ static void trace_init(void *state)
 	r->options.aux_mib = AUX_MIB;
 }
 
-/* Refuse what only a tracer that stops tasks can do. */
 static void trace_check_bpf(const struct options *o)
 {
 	static const char why[] = "the BPF engine does not stop tasks; use --engine=ptrace";

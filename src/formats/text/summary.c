@@ -178,7 +178,6 @@ void summary_add_records(const struct event *e, struct buf *out)
 		buf_addf(out, "%s%llu lost", sep, (unsigned long long)lost);
 }
 
-/* Write an indented line, if there is text, and reset the text. */
 static void summary_detail(struct buf *out, const char *what, struct buf *text)
 {
 	if (text->len)

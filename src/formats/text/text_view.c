@@ -434,7 +434,6 @@ static void event_line(struct text_view *v, pid_t tid, uint64_t ns, const char *
 	text_end_line(v, tid, NULL);
 }
 
-/* Append the members of a structure in braces. */
 static void add_struct(struct text_view *v, const struct walk *w)
 {
 	struct text_sink t;

@@ -103,7 +103,6 @@ static void words_detail(const struct words *w, const char *name, uint64_t n, co
 		buf_adds(&w->v->line, text);
 }
 
-/* Write the line, if such records are to be shown. */
 static void words_end(const struct words *w, uint32_t type)
 {
 	struct text_view *v = w->v;

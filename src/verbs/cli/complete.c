@@ -103,7 +103,6 @@ static struct cursor cursor_place(const char *text)
 	return p;
 }
 
-/* Offer name and suffix as one word. */
 static void complete_joined(struct completion *c, const char *name, const char *suffix,
 			    const char *help)
 {
@@ -307,7 +306,6 @@ static void complete_user(struct completion *c)
 	endpwent();
 }
 
-/* Complete the name of a variable of this environment. */
 static void complete_variable(struct completion *c)
 {
 	for (char *const *var = environ; *var; var++) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "verbs/cli/injections.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -165,7 +166,6 @@ static _Noreturn void unknown_part(const char *part, size_t len, const char *nam
 	    "signal= and when=", part, name);
 }
 
-/* Parse one part between colons. */
 static void read_part(struct injection *in, const char *part, bool fault)
 {
 	struct inject *t = &in->does;
@@ -201,42 +201,44 @@ static void read_part(struct injection *in, const char *part, bool fault)
 #undef IS
 }
 
-void injections_add(struct injections **i, const char *expr, int64_t otherwise)
+void injections_add(void *to, const char *expr, const struct verb_option *o)
 {
-	struct injections *all = injection_made(i);
+	struct injections *all = injection_made(to);
+	bool fault = !strcmp(o->name, "fault");
 	struct injection *in;
 	char *copy = xstrdup(expr), *save, *word = strtok_r(copy, ":", &save);
 	struct inject *t;
 
 	all->list = xrealloc(all->list, (all->n + 1) * sizeof(*all->list));
 	in = &all->list[all->n++];
-	*in = (struct injection){ .name = otherwise ? "-e fault" : "-e inject" };
+	*in = (struct injection){ .name = fault ? "-e fault" : "-e inject" };
 	if (!word)
 		die("%s= requires calls and what to do to them, such as "
 		    "%s=perf_event_open:error=EINVAL:when='precise_ip>0'", in->name, in->name);
 	selection_calls(word, in->name, in->calls);
 	while ((word = strtok_r(NULL, ":", &save)))
-		read_part(in, word, otherwise);
+		read_part(in, word, fault);
 	free(copy);
 	if (!in->at.first)
 		in->at = (struct occasions){ 1, UINT64_MAX, 1 };
 	t = &in->does;
-	if (otherwise && !t->injected) {
+	if (fault && !t->injected) {
 		t->injected = true;
-		t->ret = otherwise;
+		t->ret = -ENOSYS;
 	}
 	if (!t->injected && !t->signal && !t->enter_delay_ns && !t->exit_delay_ns)
 		die("-e inject=%s has no effect: add error=, retval=, delay_enter=, delay_exit= "
 		    "or signal=", expr);
 }
 
-void injections_as_kernel(struct injections **i, const char *release)
+void injections_as_kernel(void *to, const char *release, const struct verb_option *o)
 {
-	struct injections *all = injection_made(i);
+	struct injections *all = injection_made(to);
 	uint32_t since = call_by_name("perf_event_open")->since;
 	const char *end = release;
 	uint32_t old = release_read(&end);
 
+	(void)o;
 	if (!old || *end)
 		die("--as-kernel requires a release such as 5.4 or 2.6.32, not '%s'", release);
 	if (old < since)

@@ -6,18 +6,16 @@
 #include "core/host/host.h"
 #include "core/lib/nearest.h"
 #include "core/model/model.h"
+#include "verbs/cli/verb.h"
 
 struct injections;
 
 /*
- * Parse "SET:error=E:when=..." into *i, which is allocated if NULL; die if it is invalid.
- * otherwise: 0 for -e inject=; for -e fault=, which has no parts but error= and when=, the
- * result, a negative errno, if expr says none.
+ * Setters of a struct injections *, which they allocate if it is NULL.  "SET:error=E:when=..." of
+ * --inject; of --fault, with no parts but error= and when=, and ENOSYS if none is given.
  */
-void injections_add(struct injections **i, const char *expr, int64_t otherwise);
-
-/* Do the same for --as-kernel=RELEASE. */
-void injections_as_kernel(struct injections **i, const char *release);
+verb_set_fn injections_add;
+verb_set_fn injections_as_kernel;	/* RELEASE */
 
 /* Offer the parts that follow the calls in -e inject= or -e fault=, "error=" and so on. */
 void injections_offer_parts(struct nearest *n, bool fault);

@@ -265,7 +265,6 @@ FILE *input_trace(const struct verb *trace, char *const *command, bool records, 
 	return NULL;
 }
 
-/* Return the dump of a program that opens the events. */
 static FILE *input_imagined(struct event_list *l, const char *word)
 {
 	FILE *f = fdopen(memfd_create("pevtrace-events", MFD_CLOEXEC), "r");

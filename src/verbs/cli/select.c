@@ -46,7 +46,6 @@ static bool skip_negations(const char **set)
 	return negate;
 }
 
-/* Call add for each word of a comma-separated set. */
 static void each_word(const char *set, const char *option,
 		      void (*add)(void *ctx, const char *word, const char *option),
 		      void *ctx)

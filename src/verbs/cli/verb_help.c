@@ -52,7 +52,6 @@ char *verb_words(const char *words)
 	return copy;
 }
 
-/* Die naming the valid words, and the nearest. */
 static _Noreturn void unknown_word(const char *word, const struct verb_option *o)
 {
 	struct buf valid = { 0 };

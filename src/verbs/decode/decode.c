@@ -104,7 +104,6 @@ static void decode_show_c(struct decode_one *d, const struct attr_text *a)
 	showing_end(&d->out);
 }
 
-/* Write the attr, converted if need be. */
 static void decode_show(struct decode_one *d, struct attr_text *a)
 {
 	struct call c = { .arch = d->arch };

@@ -139,7 +139,6 @@ static void block_end(struct diff_print *p)
 	*now = (struct diff_block){ 0 };
 }
 
-/* Write the pending block. */
 static void diff_print_end(struct diff_print *p)
 {
 	block_end(p);
@@ -228,7 +227,6 @@ static void text_changed(struct diff_print *p, const struct difference *d)
 	buf_free(&removed);
 }
 
-/* Write a difference; ctx is a struct diff_print. */
 static void diff_print_difference(void *ctx, const struct difference *d)
 {
 	struct diff_print *p = ctx;
@@ -363,7 +361,6 @@ static void offer_fields(struct nearest *n)
 	attr_member_offer(n);
 }
 
-/* Add what --only or --ignore names. */
 static void set_fields(void *to, const char *arg, const struct verb_option *o)
 {
 	struct diffing *d = to;

@@ -26,7 +26,6 @@
 
 /* lessons/perf-data.lesson --------------------------------------------------------------- */
 
-/* Run a program in silence; return false if it fails. */
 static bool run_silently(const char *program, const char *const *argv)
 {
 	pid_t pid = fork();
@@ -132,7 +131,6 @@ bool learn_perf_data_attr(struct learn *l)
 
 enum { HEADER = 8, TYPE_AT = 0, MISC_AT = 4, SIZE_AT = 6 };
 
-/* Keep the bytes of the first sample; show none. */
 static bool keep_first_sample(void *ctx, const struct learn_record *r)
 {
 	struct learn *l = ctx;

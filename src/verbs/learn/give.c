@@ -288,7 +288,6 @@ static enum given give_items(struct learn *l)
 
 /* The lesson's session ------------------------------------------------------------------ */
 
-/* Start a session that writes lines into a memfd. */
 static bool start_session(struct learn *l)
 {
 	struct options *o = &l->own_session.options;

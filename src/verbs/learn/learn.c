@@ -125,7 +125,6 @@ static int give_lessons(const struct command *c, const struct lesson_text *text,
 	return trouble ? EXIT_TROUBLE : missed ? EXIT_NO : EXIT_YES;
 }
 
-/* Do what the command line says.  Return the exit status. */
 static int learn_do(const struct command *c, FILE *out, struct instruments *is)
 {
 	const struct lesson_text text = {

@@ -69,7 +69,6 @@ static struct judged *judged_of(struct judge *j, const struct event *e)
 
 /* Judging ------------------------------------------------------------------------------ */
 
-/* Return whether a want is met by a call on the event, or at the end. */
 static bool is_met(const struct learn_want_desc *d, struct judged *k, const struct call *c)
 {
 	struct text_cursor at = { .at = d->condition, .end = d->condition + strlen(d->condition) };
@@ -104,7 +103,6 @@ static char *line_of(struct judge *j, const struct call *c)
 	return line.data;
 }
 
-/* Try the wants on a call that acts on an event, or opened it. */
 static void judge_exit(struct view *v, const struct call *c)
 {
 	struct judge *j = judge_of(v);
@@ -279,7 +277,6 @@ static void show_no_event(const struct judge *j, const struct lesson_text *t)
 	       "call syscall(SYS_perf_event_open, &attr, pid, cpu, group_fd, flags).");
 }
 
-/* Say whether the program does the task.  Return the exit status. */
 static int answer(struct judge *j, const struct learn_task_desc *d, const struct lesson_text *t)
 {
 	size_t met = 0;

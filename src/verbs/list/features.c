@@ -37,7 +37,6 @@ static struct feature *features_add(struct features *fs, const struct feature_ki
 	return f;
 }
 
-/* Add the values of a table. */
 static void add_table(struct features *fs, const struct feature_kind *k, const struct xlat *x,
 		      feature_try_fn *try, const void *what)
 {

@@ -83,7 +83,6 @@ static void rights(const struct features *fs, struct buf *out)
 	buf_addc(out, '\n');
 }
 
-/* Limits that more privilege would remove. */
 static void denied(const struct features *fs, struct buf *out)
 {
 	const char *sep = "";
@@ -159,7 +158,6 @@ static const enum text_color result_colors[FEATURE_RESULTS] = {
 
 /* Reasons ----------------------------------------------------------------------------- */
 
-/* Return whether this kernel does not know the feature. */
 static bool unknown_here(const struct feature *f)
 {
 	return f->result == FEATURE_NO && f->known == FACT_NO;
@@ -222,7 +220,6 @@ static void features_show_row(struct features *fs, const struct text_row *row, c
 	showing_end(&fs->out);
 }
 
-/* Begin an object of JSON. */
 static struct sink *features_begin_json(struct features *fs, const char *kind)
 {
 	showing_begin(&fs->out, false);
@@ -230,7 +227,6 @@ static struct sink *features_begin_json(struct features *fs, const char *kind)
 	return fs->out.sink;
 }
 
-/* Add the error of a refusal, if there is one. */
 static void features_add_error(struct features *fs, int error)
 {
 	if (!error)

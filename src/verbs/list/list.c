@@ -172,7 +172,6 @@ static void list_offer_kinds(struct nearest *n)
 		nearest_try(n, kinds[k].name);
 }
 
-/* Return the kind that has the word, or LIST_KINDS. */
 static enum list_kind kind_by_word(const char *word)
 {
 	enum list_kind k = 0;

@@ -75,9 +75,3 @@ bool measure_run(struct measure *m);
 
 /* Close and free everything; return false if output could not be written. */
 bool measure_end(struct measure *m);
-
-/*
- * Fill in m->targets, and the flags of the batch for a cgroup.  Inherited events with a
- * ring require a target for each CPU (per_cpu).  Return false after a warn().
- */
-bool targets_find(struct measure *m, bool per_cpu);

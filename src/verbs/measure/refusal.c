@@ -221,7 +221,6 @@ static void add_command(struct buf *out, const struct refused *r)
 	buf_free(&events);
 }
 
-/* Warn about the event, with the reason if it is known. */
 static void refusal_open(const struct refused *r, struct facts *facts)
 {
 	const struct xlat_entry *e = xlat_find(&xlat_perf_open_errno, (uint64_t)r->error);

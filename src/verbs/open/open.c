@@ -73,7 +73,6 @@ struct opening {
 	const char *chosen;	/* the option that chose kinds of records, or NULL */
 };
 
-/* Choose the kinds of --only or --also. */
 static void set_kinds_wanted(void *to, const char *list, const struct verb_option *o)
 {
 	char *copy = xstrdup(list), *save, *word;
@@ -409,7 +408,6 @@ static void print_totals(struct opening *o)
 	buf_free(&table);
 }
 
-/* Warn of each event that counted nothing, as such events do not count on this machine. */
 static void warn_doubts(const struct opening *o)
 {
 	struct instruments is = { .host = host_new("/sys", NULL) };

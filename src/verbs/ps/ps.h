@@ -40,26 +40,15 @@ struct ps_item {
 /* A row of the list: an event, or several of one holder. */
 struct ps_row {
 	struct ps *p;
-	const struct ps_item *items; /* of JSON NULL */
+	const struct ps_item *items;
 	size_t n;
+	bool again;		/* of the same holder as the row before */
 	struct events_event sum; /* the first, with the sums of all */
 	unsigned int has;	/* what is known of it, see ps_show.c */
 };
 
-/*
- * Return the rows, to be freed: by holder, with dummy events and those that differ by their CPU
- * only in one row unless the options unfold them.  items: room for n.
- */
-struct ps_row *ps_rows(struct ps *p, struct events_event *const *list, size_t n,
-		       struct ps_item *items, size_t *nrows);
-
-bool ps_same_holder(const struct ps_row *x, const struct ps_row *y);
-
-/* Append how much it is in all. */
-void ps_add_totals(const struct ps *p, const struct ps_item *items, size_t n, struct buf *out);
-
 /* Append the event's name; "?" without its attr. */
 void ps_name(struct ps *p, const struct events_event *v, struct buf *out);
 
-/* Write the list, of events that were selected, as text or as JSON. */
-void ps_show(struct ps *p, struct events_event *const *list, size_t n);
+/* Write the rows, and in text the total, as text or as JSON. */
+void ps_show(struct ps *p, struct ps_row *rows, size_t n, const char *total);

@@ -126,7 +126,6 @@ static int ps_compare_numbers(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* Append the numbers in order, as in 0-3,8. */
 static void add_ranges(uint32_t *list, size_t n, struct buf *out)
 {
 	qsort(list, n, sizeof(*list), ps_compare_numbers);
@@ -187,7 +186,7 @@ static void state_words(const struct ps_row *r, struct buf *out)
 	static const char *const states[] = { "exited", "error", "off", "enabled", "active" };
 	int state = r->sum.facts.state;
 
-	if (r->items && is_multiplexed(r))
+	if (!r->p->out.json && is_multiplexed(r))
 		buf_adds(out, "multiplexed");
 	else
 		buf_adds(out, state < STATE_EXIT || state > STATE_ACTIVE ? "dead" :
@@ -513,10 +512,10 @@ static void end_row(struct ps *p)
 }
 
 /* Return the colour of a cell: what is wrong with its event, and a holder that was named before. */
-static enum text_color color_of(const struct ps_field *f, const struct ps_row *r, bool again)
+static enum text_color color_of(const struct ps_field *f, const struct ps_row *r)
 {
 	if (f->words == holder_words)
-		return again ? COLOR_NOTE : COLOR_CALL;
+		return r->again ? COLOR_NOTE : COLOR_CALL;
 	if (f->words == state_words && is_multiplexed(r))
 		return COLOR_WARNING;
 	if (f->words == state_words)
@@ -524,8 +523,8 @@ static enum text_color color_of(const struct ps_field *f, const struct ps_row *r
 	return f->words == more_words && r->has & (HAS_DOUBT | HAS_LOST) ? COLOR_ERROR : COLOR_NONE;
 }
 
-/* Show a row, or the headings if it is NULL; again: behind another row of the same holder. */
-static void ps_show_row(struct ps *p, const struct ps_row *r, bool again, const size_t *widths)
+/* Show a row, or the headings if it is NULL. */
+static void ps_show_row(struct ps *p, const struct ps_row *r, const size_t *widths)
 {
 	struct buf *out = &p->out.line, word = { 0 }, text = { 0 };
 
@@ -547,7 +546,7 @@ static void ps_show_row(struct ps *p, const struct ps_row *r, bool again, const 
 		text_escaped(&text, buf_str(&word));
 		fill = text.len < widths[i] ? widths[i] - text.len : 0;
 		buf_pad(out, f->right ? fill : 0);
-		text_colored(out, p->color, r ? color_of(f, r, again) : COLOR_NONE, buf_str(&text));
+		text_colored(out, p->color, r ? color_of(f, r) : COLOR_NONE, buf_str(&text));
 		buf_pad(out, 1 + (f->right ? 0 : fill));
 	}
 	for (; out->len && out->data[out->len - 1] == ' '; out->len--)
@@ -557,7 +556,6 @@ static void ps_show_row(struct ps *p, const struct ps_row *r, bool again, const 
 	buf_free(&text);
 }
 
-/* Write the member of a field to the sink, if the event has it. */
 static void emit_field(const struct ps_field *f, const struct ps_row *r, struct sink *s)
 {
 	struct buf words = { 0 };
@@ -604,8 +602,7 @@ static void show_details(const struct ps_row *r)
 	buf_free(&doubt);
 }
 
-static void show_text(struct ps *p, const struct ps_item *items, size_t nitems,
-		      const struct ps_row *rows, size_t n)
+static void show_text(struct ps *p, const struct ps_row *rows, size_t n, const char *total)
 {
 	enum { BESIDE = 3 }; /* the head, the total, and the line of the cursor */
 	size_t widths[FIELDS], shown = n;
@@ -619,40 +616,30 @@ static void show_text(struct ps *p, const struct ps_item *items, size_t nitems,
 	if (!n)
 		return;
 	p->color = measure_columns(p, rows, shown, widths) && p->out.text.color;
-	ps_show_row(p, NULL, false, widths);
+	ps_show_row(p, NULL, widths);
 	for (size_t i = 0; i < shown; i++) {
-		ps_show_row(p, &rows[i], i && ps_same_holder(&rows[i], &rows[i - 1]), widths);
+		ps_show_row(p, &rows[i], widths);
 		if (p->options.text.full)
 			show_details(&rows[i]);
 	}
 	showing_begin(&p->out, true);
 	if (shown < n)
 		buf_addf(&p->out.line, "%zu more; select with -e or -p; ", n - shown);
-	ps_add_totals(p, items, nitems, &p->out.line);
+	buf_adds(&p->out.line, total);
 	end_row(p);
 }
 
-/* JSON ------------------------------------------------------------------------------------ */
-
-void ps_show(struct ps *p, struct events_event *const *list, size_t n)
+void ps_show(struct ps *p, struct ps_row *rows, size_t n, const char *total)
 {
-	struct ps_item *items = xcalloc(n + 1, sizeof(*items));
-	size_t nrows;
-	struct ps_row *rows = ps_rows(p, list, n, items, &nrows);
-
-	for (size_t i = 0; i < n && p->out.json; i++) {
-		struct ps_row row = { .p = p, .n = 1, .sum = *list[i] };
-
-		row.has = what_it_has(p, list[i]);
-		showing_begin(&row.p->out, true);
+	for (struct ps_row *r = rows; r < rows + n; r++) {
+		r->has = what_it_has(p, &r->sum);
+		if (!p->out.json)
+			continue;
+		showing_begin(&p->out, true);
 		for (size_t i = 0; i < FIELDS; i++)
-			emit_field(&fields[i], &row, row.p->out.sink);
-		showing_end(&row.p->out);
+			emit_field(&fields[i], r, p->out.sink);
+		showing_end(&p->out);
 	}
-	for (size_t i = 0; i < nrows && !p->out.json; i++)
-		rows[i].has = what_it_has(p, &rows[i].sum);
 	if (!p->out.json)
-		show_text(p, items, n, rows, nrows);
-	free(items);
-	free(rows);
+		show_text(p, rows, n, total);
 }

@@ -6,29 +6,15 @@
 #include "verbs/why/why_internal.h"
 #include "xlat/tables.h"
 
-static bool is_before(const struct rule_verdict *v, size_t i)
+/* Return whether a rule says that, before the decisive one, or refuses the call beside it. */
+static bool says(const struct rule_verdict *v, size_t i, int what)
 {
-	return !v->rule || i < v->rule->id;
+	return what == RULE_REFUSES ? judge_refuses(v, i) && &rule_descs[i] != v->rule :
+	       v->says[i] == what && (!v->rule || i < v->rule->id);
 }
 
-static bool is_unknown(const struct rule_verdict *v, size_t i)
-{
-	return v->says[i] == RULE_UNKNOWN && is_before(v, i);
-}
-
-static bool refuses_too(const struct rule_verdict *v, size_t i)
-{
-	return judge_refuses(v, i) && &rule_descs[i] != v->rule;
-}
-
-static bool is_passed(const struct rule_verdict *v, size_t i)
-{
-	return v->says[i] == RULE_PASSES && is_before(v, i);
-}
-
-/* Show the rules to which that applies; with their meanings, unless key is NULL. */
-static void show_rules(const struct show *s, const char *key, const char *heading,
-		       bool (*applies)(const struct rule_verdict *v, size_t i))
+/* Show the rules that say that; with their meanings, unless key is NULL. */
+static void show_rules(const struct show *s, const char *key, const char *heading, int what)
 {
 	struct buf *out;
 	size_t n = 0;
@@ -36,7 +22,7 @@ static void show_rules(const struct show *s, const char *key, const char *headin
 	if (s->out->json)
 		sink_begin(s->out->sink, key, SINK_ARRAY);
 	for (size_t i = 0; i < RULE_COUNT; i++) {
-		if (!applies(&s->answer->judged.rules, i))
+		if (!says(&s->answer->judged.rules, i, what))
 			continue;
 		if (s->out->json) {
 			sink_symbol(s->out->sink, NULL, rule_descs[i].name);
@@ -60,7 +46,7 @@ static void perhaps_words(const struct show *s, struct buf *out)
 	if (here_add_unread(s, out))
 		return;
 	for (size_t i = 0; i < RULE_COUNT; i++) {
-		if (!is_unknown(&s->answer->judged.rules, i))
+		if (!says(&s->answer->judged.rules, i, RULE_UNKNOWN))
 			continue;
 		buf_addf(out, "%s%s", sep, rule_descs[i].name);
 		sep = ", ";
@@ -137,7 +123,7 @@ static void text_grounds(const struct show *s)
 	show_call(s, "  asked", &s->c->call, (int)s->c->call.ret);
 	if (r->judged.rules.rule)
 		show_rule_text(s, r->judged.rules.rule);
-	show_rules(s, NULL, "passed", is_passed);
+	show_rules(s, NULL, "passed", RULE_PASSES);
 	if (r->asked) {
 		show_line(s, COLOR_NONE, "kernel");
 		show_outcome(s, r->trial.error);
@@ -174,8 +160,8 @@ static void text_answer(const struct show *s)
 		showing_end(s->out);
 	}
 	if (!s->k->quiet) {
-		show_rules(s, "unknown", "not known", is_unknown);
-		show_rules(s, "also", "also refused by", refuses_too);
+		show_rules(s, "unknown", "not known", RULE_UNKNOWN);
+		show_rules(s, "also", "also refused by", RULE_REFUSES);
 	}
 	show_seen(s);
 	if (!r->asked && !s->k->rules_only) {
@@ -208,8 +194,8 @@ static void json_answer(const struct show *s)
 		showing_add_release(s->out, "unless_changed_since", xlat_release);
 	sink_end(k);
 	if (!s->k->quiet) {
-		show_rules(s, "unknown", NULL, is_unknown);
-		show_rules(s, "also", NULL, refuses_too);
+		show_rules(s, "unknown", NULL, RULE_UNKNOWN);
+		show_rules(s, "also", NULL, RULE_REFUSES);
 	}
 	show_seen(s);
 	if (r->asked) {

@@ -118,7 +118,6 @@ static void keep_open(struct why_call *to, const struct event *e, const uint8_t 
 	s->events = to->open;
 }
 
-/* Take the event of group_fd, and its leader. */
 static void take_group(struct picking *p, const struct call *c)
 {
 	const struct event *e = model_event(p->session.model, c->tid, call_int(c, 3));
@@ -353,7 +352,6 @@ static void complete_failure(const struct model *m, struct why_failed *f)
 	buf_free(&differs);
 }
 
-/* Append in words how an attr differs from the one that was refused before it. */
 static void add_differences(const struct attempt *was, const uint8_t *attr, size_t len,
 			    const struct names *names, struct buf *out)
 {

@@ -140,7 +140,6 @@ static void take_call(const struct why *k, struct why_call *c, const struct name
 		c->not_here = probe_elsewhere(k, c);
 }
 
-/* Return whether the call is only compared with the rules. */
 static bool is_checked(const struct why *k)
 {
 	return k->rules_only || k->once;
@@ -364,7 +363,6 @@ static int answer_dump(struct why *k, const char *path, unsigned long line)
 
 /* The calls of a command ---------------------------------------------------------------- */
 
-/* Examine the calls that failed; probes count only if nothing else failed. */
 static int examine_all(struct why *k, const struct why_failures *l, const char *name)
 {
 	int meant = -1, probes = -1;

@@ -18,7 +18,6 @@
 
 /* Changed calls and members ----------------------------------------------------------- */
 
-/* Write the member or argument of that name with its value in the call. */
 static void emit_member(const struct show *s, const struct call *c, const char *name, size_t len)
 {
 	struct walk w = show_walk(s, c);
@@ -70,7 +69,6 @@ static void make_call(const struct show *s, const struct change_call *from, stru
 			 (uint32_t)from->ask.len);
 }
 
-/* Write the changed members and arguments with their new values. */
 static void emit_changes(const struct show *s, const struct change *const *set, size_t n,
 			 const char *key)
 {
@@ -412,7 +410,6 @@ static void text_evidence(const struct show *s)
 	showing_end(s->out);
 }
 
-/* Show why the event, which opens, measures nothing. */
 static void text_flaws(const struct show *s)
 {
 	const struct flaw_desc *d;

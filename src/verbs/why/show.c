@@ -1,13 +1,306 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What is shown of a call, as text and as JSON: its line and rules. */
+/* What is shown of a call, as text and JSON: the state here that decides it, its line, its rules. */
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "core/abi/call_decode.h"
 #include "core/abi/siginfo.h"
 #include "core/abi/strings.h"
 #include "core/abi/tables.h"
 #include "core/model/event_name.h"
+#include "engine/rings/earlier.h"
+#include "verbs/measure/refusal.h"
 #include "verbs/why/why_internal.h"
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
+
+/* This machine -------------------------------------------------------------------------- */
+
+static void here_caps(const struct show *s, struct buf *out)
+{
+	/* the last, CAP_KILL, matters for a signal only */
+	bool signals = layout_get(&layout_perf_event_attr, ATTR_SIGTRAP, s->c->attr, s->c->len);
+
+	const struct rule_machine *m = &s->k->facts.rules.machine;
+
+	for (size_t i = 0; i + !signals < JUDGE_CAPS; i++)
+		buf_addf(out, "%s%s%s", i ? ", " : "",
+			 (m->caps | m->caps_unread) >> judge_caps[i].bit & 1 ? "" : "no ",
+			 judge_caps[i].name);
+	if (m->caps_unread)
+		buf_adds(out, ", which count only in the first user namespace; whether this is "
+			      "it cannot be read");
+}
+
+static void here_sysctl(const char *name, bool unread, int64_t value, struct buf *out)
+{
+	if (unread)
+		buf_addf(out, "%s cannot be read", name);
+	else
+		buf_addf(out, "%s is %lld", name, (long long)value);
+}
+
+static void here_pmus(const struct show *s, struct buf *out)
+{
+	const struct rule_machine *m = &s->k->facts.rules.machine;
+
+	if (m->pmus_known != FACT_YES) {
+		buf_adds(out, "the PMUs cannot be read from sysfs");
+		return;
+	}
+	buf_adds(out, "PMUs are");
+	for (size_t i = 0; i < m->npmus; i++)
+		buf_addf(out, "%s %s (%u)", i ? "," : "", m->pmus[i].name, m->pmus[i].type);
+}
+
+static void here_task(const struct show *s, struct buf *out)
+{
+	const struct rule_task *t = &s->k->facts.rules.target.task;
+
+	buf_adds(out, t->exists == FACT_NO ? "no such task" :
+		      t->living == FACT_NO ? "the task has ended" :
+		      t->readable == FACT_NO ? "this user may not read the task" :
+		      t->attachable == FACT_NO ? "this user may not trace the task" :
+		      t->readable == FACT_UNKNOWN ? "nothing is known about the task" :
+						    "this user may read the task");
+}
+
+static void here_slots(const struct show *s, struct buf *out)
+{
+	enum fact f = s->k->facts.rules.target.breakpoint;
+
+	buf_adds(out, f == FACT_YES ? "a breakpoint is free" :
+		      f == FACT_NO ? "no breakpoint is free" :
+				     "unknown whether a breakpoint is free");
+	if (f == FACT_NO && s->c->before.n)
+		buf_addf(out, ", with the %zu events before it in the list open", s->c->before.n);
+}
+
+static void here_tracepoint(const struct rule_target *t, struct buf *out)
+{
+	if (t->tracepoint_name)
+		buf_addf(out, "the tracepoint is %s", t->tracepoint_name);
+	else
+		buf_adds(out, t->tracepoint == FACT_NO ? "no tracepoint has that id" :
+			      "tracefs cannot be read");
+}
+
+/* Append the state here of what one RULE_BY_ bit names; return false if nothing applies. */
+static bool here_add(const struct show *s, uint64_t by, struct buf *out)
+{
+	const struct rule_machine *m = &s->k->facts.rules.machine;
+	const struct rule_target *t = &s->k->facts.rules.target;
+	struct rlimit limit = { 0, 0 };
+
+	switch (by) {
+	case RULE_BY_ARCH:
+		buf_addf(out, "the kernel's architecture is %s", m->arch->name);
+		break;
+	case RULE_BY_KERNEL:
+		buf_addf(out, "the kernel is %s", s->k->facts.release);
+		break;
+	case RULE_BY_PARANOID:
+		here_sysctl("perf_event_paranoid", m->unread & UNREAD_PARANOID, m->paranoid, out);
+		break;
+	case RULE_BY_CAPS:
+		here_caps(s, out);
+		break;
+	case RULE_BY_LIMITS:
+		here_sysctl("perf_event_max_sample_rate", m->unread & UNREAD_SAMPLE_RATE,
+			    (int64_t)m->max_sample_rate, out);
+		buf_adds(out, ", ");
+		here_sysctl("perf_event_max_stack", m->unread & UNREAD_STACK,
+			    (int64_t)m->max_stack, out);
+		break;
+	case RULE_BY_RLIMIT:
+		getrlimit(RLIMIT_NOFILE, &limit);
+		buf_addf(out, "RLIMIT_NOFILE is %llu", (unsigned long long)limit.rlim_cur);
+		break;
+	case RULE_BY_PMU:
+		here_pmus(s, out);
+		break;
+	case RULE_BY_TRACEPOINT:
+		here_tracepoint(t, out);
+		break;
+	case RULE_BY_CPU:
+		if (m->unread & UNREAD_CPUS)
+			buf_adds(out, "the numbers of CPUs cannot be read from sysfs");
+		else
+			buf_addf(out, "CPUs have numbers up to %u", m->cpus - 1);
+		break;
+	case RULE_BY_SLOTS:
+		here_slots(s, out);
+		break;
+	case RULE_BY_TASK:
+		here_task(s, out);
+		break;
+	case RULE_BY_FILE:
+		if (t->path.error)
+			buf_addf(out, "cannot open the file: %s", strerror(t->path.error));
+		else
+			buf_addf(out, "the file has %llu bytes",
+				 (unsigned long long)t->path.size);
+		break;
+	default:
+		return false;
+	}
+	return true;
+}
+
+/* Return whether the state of that RULE_BY_ bit could not be read. */
+static bool state_is_unread(const struct show *s, uint64_t by)
+{
+	const struct rule_machine *m = &s->k->facts.rules.machine;
+	const struct rule_target *t = &s->k->facts.rules.target;
+
+	switch (by) {
+	case RULE_BY_PARANOID:
+		return m->unread & UNREAD_PARANOID;
+	case RULE_BY_LIMITS:
+		return m->unread & (UNREAD_SAMPLE_RATE | UNREAD_STACK);
+	case RULE_BY_CPU:
+		return m->unread & UNREAD_CPUS;
+	case RULE_BY_CAPS:
+		return m->caps_unread;
+	case RULE_BY_PMU:
+		return m->pmus_known != FACT_YES;
+	case RULE_BY_TRACEPOINT:
+		return t->tracepoint == FACT_UNKNOWN;
+	case RULE_BY_TASK:
+		return t->task.exists == FACT_UNKNOWN || t->task.readable == FACT_UNKNOWN;
+	default:
+		return false;
+	}
+}
+
+bool here_add_unread(const struct show *s, struct buf *out)
+{
+	const struct xlat *x = &xlat_rule_by;
+
+	for (size_t i = 0; i < RULE_COUNT; i++) {
+		if (s->answer->judged.rules.says[i] != RULE_UNKNOWN)
+			continue;
+		for (size_t k = 0; k < x->n; k++)
+			if (rule_descs[i].by & x->entries[k].value &&
+			    state_is_unread(s, x->entries[k].value))
+				return here_add(s, x->entries[k].value, out);
+	}
+	return false;
+}
+
+/* Obstacles ------------------------------------------------------------------------ */
+
+static void capability_words(const struct show *s, struct buf *out)
+{
+	const struct facts *f = &s->k->facts;
+	const struct confinement *c = &s->r->confinement;
+
+	here_add(s, RULE_BY_CAPS, out);
+	if (f->own_caps & ~(f->rules.machine.caps | f->rules.machine.caps_unread))
+		buf_adds(out, "; its capabilities are valid only in this user namespace");
+	if (!(c->bounding >> ABI_CAP_PERFMON & 1) && !(c->bounding >> ABI_CAP_SYS_ADMIN & 1))
+		buf_adds(out, "; the bounding set has neither, as in a container: "
+			      "start it with them");
+	else if (c->no_new_privs)
+		buf_adds(out, "; NoNewPrivs prevents programs from gaining them");
+}
+
+static void pmu_words(const struct show *s, struct buf *out)
+{
+	buf_adds(out, s->k->facts.rules.machine.pmus_known == FACT_YES ?
+		      "no PMU here counts such events" :
+		      "perhaps no PMU here counts such events: they cannot be read from sysfs");
+	if (s->r->confinement.virtual)
+		buf_adds(out, "; this is a virtual machine, and its host decides whether it has "
+			      "counters");
+}
+
+static void seccomp_words(const struct show *s, struct buf *out)
+{
+	refusal_gate(&s->r->confinement, out);
+}
+
+static void security_words(const struct show *s, struct buf *out)
+{
+	buf_adds(out, s->r->simplest ?
+		      "a security module does not let this process use perf events" :
+		      "the kernel is locked down, for root as well: see kernel_lockdown(7)");
+}
+
+const char *here_add_block(const struct show *s, enum why_block b, struct buf *out)
+{
+	static const struct {
+		const char *name;
+		void (*add)(const struct show *s, struct buf *out);
+		uint64_t by;		/* the state that is named first, or 0 */
+		const char *words;
+		bool held;		/* by processes, which are named */
+		bool confined;		/* containers do that */
+	} blocks[] = {
+		[BLOCK_SECCOMP] = { "seccomp", .add = seccomp_words, .confined = true },
+		[BLOCK_NO_SYSCALL] = { "no_syscall",
+				       .words = "the kernel is built without perf events" },
+		[BLOCK_SECURITY] = { "security", .add = security_words },
+		[BLOCK_PARANOID] = { "paranoid", .by = RULE_BY_PARANOID },
+		[BLOCK_CAPABILITY] = { "capability", .add = capability_words, .confined = true },
+		[BLOCK_DESCRIPTORS] = { "descriptors", .by = RULE_BY_RLIMIT,
+					.words = ", and so many descriptors are open" },
+		[BLOCK_PMU] = { "pmu", .add = pmu_words },
+		[BLOCK_BREAKPOINTS] = { "breakpoints", .by = RULE_BY_SLOTS, .held = true },
+		[BLOCK_BUSY] = { "busy", .words = "other events use the PMU", .held = true },
+		[BLOCK_FILE] = { "file", .by = RULE_BY_FILE },
+	};
+	const struct rule_ask *a = &s->r->ask;
+	const struct holders_of of = {
+		.type = (uint32_t)layout_get(&layout_perf_event_attr, ATTR_TYPE, a->attr, a->len),
+		.tid = a->flags & PERF_FLAG_PID_CGROUP ? -1 : a->pid ? a->pid : getpid(),
+		.cpu = a->cpu,
+	};
+	struct buf held = { 0 };
+
+	if (blocks[b].add)
+		blocks[b].add(s, out);
+	if (blocks[b].by)
+		here_add(s, blocks[b].by, out);
+	buf_adds(out, blocks[b].words ? blocks[b].words : "");
+	if (blocks[b].held)
+		holders_add(&of, &s->k->machine.names, &held);
+	if (held.len)
+		buf_addf(out, "; held by %s", buf_str(&held));
+	buf_free(&held);
+	if (blocks[b].confined && s->r->confinement.container)
+		buf_addf(out, "; this is a container (%s)", s->r->confinement.container);
+	return blocks[b].name;
+}
+
+/* Append the state of an obstacle, once in a run; first: it is the first of what is required. */
+static void add_state(const struct show *s, enum why_block b, bool first, struct buf *out)
+{
+	if (s->out->json || !(s->k->said & 1U << b)) {
+		buf_adds(out, first ? ": " : "; ");
+		here_add_block(s, b, out);
+	}
+	s->k->said |= 1U << b;
+}
+
+void here_add_required(const struct show *s, struct buf *out)
+{
+	const struct why_fix *f = &s->r->fix;
+	bool level = f->rights.paranoid != INT_MIN;
+
+	if (f->lacks) {
+		refusal_requires(&f->rights, out);
+		if (level)
+			add_state(s, BLOCK_PARANOID, true, out);
+		add_state(s, BLOCK_CAPABILITY, !level, out);
+	}
+	if (s->r->blocked[BLOCK_PMU]) {
+		buf_adds(out, out->len ? "; and a PMU with such events" : "a PMU with such events");
+		add_state(s, BLOCK_PMU, true, out);
+	}
+}
 
 /* Lines and members of JSON ----------------------------------------------------------- */
 

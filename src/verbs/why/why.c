@@ -18,7 +18,6 @@
 
 /* Options --------------------------------------------------------------------------- */
 
-/* Return the int in text, which may be negative. */
 static int32_t int_of(const char *text, const struct verb_option *o)
 {
 	int64_t v;

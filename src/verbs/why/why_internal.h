@@ -24,7 +24,7 @@ enum why_block {
 
 #define FIX_NOT_TRIED UINT64_MAX
 
-/* What would measure what a refused call asks for (fix.c). */
+/* What would measure what a refused call asks for (examine.c). */
 struct why_fix {
 	bool measures;		/* the changed call that opens does */
 	bool another;		/* it is another event */
@@ -78,12 +78,6 @@ void why_result_free(struct why_result *r);
 /* Show what to do, and the call that opens (result.c). */
 void show_fix(const struct show *s);
 
-/* Find what would measure what the call asks for, from the cause (fix.c). */
-void fix_find(const struct why *k, struct why_result *r);
-
-/* Return whether the attr is probably memory that nobody has written (fix.c). */
-bool fix_uninitialised(const struct rule_ask *ask);
-
 /* show.c: lines of text and members of JSON ----------------------------------------------- */
 
 /* Append "heading: " to the line. */
@@ -130,10 +124,7 @@ void show_seen(const struct show *s);
 /* Show that the call, which opens, is for an event of the hardware, and such do not count here. */
 void show_doubt(const struct show *s);
 
-/* here.c: this machine --------------------------------------------------------------------- */
-
-/* Append the state here of what one RULE_BY_ bit names; return false if nothing applies. */
-bool here_add(const struct show *s, uint64_t by, struct buf *out);
+/* This machine --------------------------------------------------------------------- */
 
 /*
  * Append why a rule could not be judged: the fact that could not be read, of the first such rule.
