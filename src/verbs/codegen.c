@@ -3,10 +3,8 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/lib/die.h"
-#include "core/lib/output.h"
 #include "formats/codegen/gather.h"
 #include "verbs/cli/input.h"
 #include "verbs/cli/options.h"

@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* pevtrace explain: a dump's story, one call, or a word, in English. */
-#include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/abi/strings.h"
-#include "core/host/event_syntax.h"
 #include "core/lib/die.h"
-#include "core/lib/pager.h"
-#include "core/lib/scan_text.h"
 #include "explain/lexicon.h"
-#include "explain/story.h"
-#include "verbs/cli/input.h"
 #include "verbs/cmd.h"
 #include "verbs/decode/decode.h"
 #include "verbs/why/why.h"

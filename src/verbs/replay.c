@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* pevtrace replay: repeat the calls of a dump and compare the results. */
 #include <errno.h>
-#include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "core/abi/call_decode.h"
 #include "core/abi/strings.h"
-#include "core/host/proc.h"
-#include "core/host/rights.h"
-#include "core/judge/judge.h"
 #include "core/lib/die.h"
 #include "core/model/event_name.h"
 #include "engine/rings/borrow.h"

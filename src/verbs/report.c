@@ -2,13 +2,10 @@
 /* pevtrace report DUMP: a dump as one page for a browser, for Perfetto, or for perf. */
 #include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/lib/die.h"
-#include "core/lib/output.h"
-#include "explain/story.h"
 #include "formats/perfdata/perfout.h"
 #include "formats/report/report.h"
 #include "verbs/cli/input.h"

@@ -2,13 +2,9 @@
 /* pevtrace COMMAND: an engine feeds a session. */
 #include <errno.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "core/host/proc.h"
 #include "core/lib/die.h"
-#include "core/lib/program.h"
 #include "engine/live/live.h"
 #include "engine/rings/borrow.h"
 #include "engine/rings/earlier.h"
@@ -16,8 +12,6 @@
 #include "experiment/workload.h"
 #include "formats/perfdata/measured.h"
 #include "verbs/cli/input.h"
-#include "verbs/cli/machine.h"
-#include "verbs/cli/options.h"
 #include "verbs/cli/views.h"
 #include "verbs/cmd.h"
 

@@ -2,12 +2,7 @@
 /* Tables of counts: calls, errors and times of each system call (-c), and the counts of events. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/abi/call.h"
-#include "core/lib/buf.h"
 
 struct call_count {
 	uint64_t calls, errors, ns, min_ns, max_ns;

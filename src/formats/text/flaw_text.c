@@ -2,8 +2,6 @@
 #include "formats/text/flaw_text.h"
 
 #include "formats/text/text.h"
-#include "xlat/rows.h"
-#include "xlat/tables.h"
 
 enum { FREE = 512 * 1024 };	/* bytes that perf_event_mlock_kb allows everybody, for each CPU */
 

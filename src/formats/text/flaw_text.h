@@ -3,7 +3,6 @@
 #pragma once
 
 #include "core/judge/flaws_seen.h"
-#include "core/lib/buf.h"
 
 /*
  * Append what was seen, with its numbers, and what to do: "lost 1148 of 1152 records (99.7 %): ring

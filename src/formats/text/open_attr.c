@@ -2,7 +2,10 @@
 #include "core/abi/tables.h"
 #include "formats/text/open_attr.h"
 
-#include <string.h>
+#include "core/abi/layout.h"
+#include "xlat/constants.h"
+#include "xlat/layouts.h"
+#include "xlat/tables.h"
 
 uint64_t open_attr_get(const struct open_attr *a, unsigned int index)
 {

@@ -3,14 +3,12 @@
 #include "formats/text/summary.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/abi/bpf.h"
 #include "core/abi/siginfo.h"
 #include "core/judge/judge.h"
 #include "core/lib/die.h"
 #include "core/model/event_name.h"
-#include "core/model/model.h"
 #include "formats/text/open_attr.h"
 #include "formats/text/text.h"
 

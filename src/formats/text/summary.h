@@ -3,7 +3,6 @@
 #pragma once
 
 #include "core/abi/as_kernel.h"
-#include "core/lib/buf.h"
 #include "core/model/model.h"
 
 /*

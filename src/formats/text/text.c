@@ -2,9 +2,7 @@
 #include "formats/text/text.h"
 
 #include <ctype.h>
-#include <stddef.h>
 #include <stdio.h>
-#include <string.h>
 
 static struct text_sink *text_self(struct sink *s)
 {

@@ -2,10 +2,8 @@
 #include "formats/text/text_fit.h"
 
 #include <ctype.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/lib/die.h"
 #include "core/lib/scan_text.h"

@@ -2,11 +2,8 @@
 /* Lines of a trace that fit a terminal. */
 #pragma once
 
-#include <stddef.h>
-
 #include "core/abi/call.h"
 #include "core/abi/rules.h"
-#include "core/lib/buf.h"
 
 /*
  * Append one paragraph behind that many columns of a line, with breaks at blanks and in masks, so

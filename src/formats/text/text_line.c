@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* What the lines of a text view have in common. */
-#include <string.h>
 #include <time.h>
 
 #include "formats/text/text_fit.h"

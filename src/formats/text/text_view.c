@@ -4,9 +4,7 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -18,6 +16,8 @@
 #include "core/lib/scan_text.h"
 #include "formats/text/text_fit.h"
 #include "formats/text/text_view_internal.h"
+#include "xlat/constants.h"
+#include "xlat/tables.h"
 
 bool call_text_begin(const struct call *c, const struct names *n, struct text_sink *t)
 {

@@ -2,11 +2,6 @@
 /* A trace as lines of text, in strace's manner. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "core/abi/call.h"
 #include "core/lib/output.h"
 #include "core/session/view.h"
 #include "formats/text/text.h"

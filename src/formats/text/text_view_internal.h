@@ -2,11 +2,7 @@
 /* The view of lines: what its lines have in common. */
 #pragma once
 
-#include "core/lib/buf.h"
-#include "core/lib/map.h"
-#include "core/lib/output.h"
 #include "core/session/inflight.h"
-#include "formats/text/text.h"
 #include "formats/text/text_view.h"
 
 /* A call that has begun and not yet returned. */

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Side-band records in words: when, which task, and what it did. */
 #include <ctype.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/abi/tables.h"
 #include "core/lib/die.h"
-#include "core/model/model.h"
 #include "formats/text/text_fit.h"
 #include "formats/text/text_view_internal.h"
 

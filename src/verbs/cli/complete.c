@@ -4,26 +4,18 @@
  * only pass the words to pevtrace help --complete and its answer to the shell.
  */
 #include <pwd.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "core/abi/attr_member.h"
 #include "core/abi/strings.h"
 #include "core/host/event_words.h"
-#include "core/host/host.h"
 #include "core/host/pmu.h"
-#include "core/host/proc.h"
-#include "core/host/sysfile.h"
-#include "core/lib/buf.h"
 #include "core/lib/die.h"
-#include "core/lib/nearest.h"
 #include "explain/lexicon.h"
 #include "verbs/cli/injections.h"
 #include "verbs/cli/machine.h"
 #include "verbs/cli/select.h"
-#include "verbs/cli/verb.h"
 #include "xlat/tables.h"
 
 /* The word under the cursor ---------------------------------------------------------------- */

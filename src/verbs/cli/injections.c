@@ -2,21 +2,15 @@
 #include "verbs/cli/injections.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/abi/as_kernel.h"
 #include "core/abi/strings.h"
 #include "core/abi/when.h"
 #include "core/host/facts.h"
 #include "core/lib/die.h"
-#include "core/lib/map.h"
-#include "core/lib/nearest.h"
-#include "core/lib/scan_text.h"
 #include "engine/ptrace/regs.h"
 #include "verbs/cli/select.h"
-#include "verbs/cli/showing.h"
 #include "xlat/constants.h"
 
 /* Which of the calls that meet the condition: first, first + step, ... last. */

@@ -2,7 +2,6 @@
 /* Calls to tamper with: -e inject=, --as-kernel. */
 #pragma once
 
-#include "core/abi/call.h"
 #include "core/host/host.h"
 #include "core/lib/nearest.h"
 #include "core/model/model.h"

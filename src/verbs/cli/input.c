@@ -2,20 +2,14 @@
 #include "verbs/cli/input.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/abi/siginfo.h"
-#include "core/host/host.h"
-#include "core/host/sysfile.h"
 #include "core/lib/clock.h"
 #include "core/lib/die.h"
-#include "core/lib/nearest.h"
-#include "core/lib/program.h"
 #include "formats/perfdata/perfdata.h"
 #include "verbs/cli/views.h"
 #include "xlat/constants.h"

@@ -2,12 +2,9 @@
 /* What a verb reads: a dump, perf.data, a log, an event, what a command does; an attr. */
 #pragma once
 
-#include <stdbool.h>
 #include <stdio.h>
 
-#include "core/abi/attr_text.h"
 #include "core/host/event_syntax.h"
-#include "core/lib/buf.h"
 #include "verbs/cli/verb.h"
 
 /*

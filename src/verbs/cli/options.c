@@ -2,13 +2,9 @@
 #include "verbs/cli/options.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/lib/die.h"
-#include "core/lib/nearest.h"
-#include "core/lib/output.h"
 #include "core/lib/pager.h"
-#include "core/lib/scan_text.h"
 
 /* Arguments that are words of strace's ------------------------------------------------ */
 

@@ -2,17 +2,13 @@
 /* The options that verbs share, and what they set. */
 #pragma once
 
-#include <sys/types.h>
-
 #include "core/host/event_syntax.h"
-#include "core/lib/program.h"
 #include "engine/bpf/bpf_engine.h"
 #include "explain/story.h"
 #include "formats/text/counts.h"
 #include "formats/text/text_view.h"
 #include "verbs/cli/injections.h"
 #include "verbs/cli/select.h"
-#include "verbs/cli/verb.h"
 
 enum choice { CHOICE_AUTO, CHOICE_ALWAYS, CHOICE_NEVER };
 

@@ -3,16 +3,11 @@
 
 #include <limits.h>
 #include <regex.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/abi/strings.h"
 #include "core/host/event_words.h"
-#include "core/lib/buf.h"
 #include "core/lib/die.h"
-#include "core/lib/nearest.h"
-#include "core/lib/scan_text.h"
 #include "engine/ptrace/nr.h"
 #include "formats/text/text_view.h"
 

@@ -2,12 +2,8 @@
 #include "verbs/cli/showing.h"
 
 #include <errno.h>
-#include <string.h>
 
-#include "core/abi/strings.h"
 #include "core/lib/die.h"
-#include "core/lib/output.h"
-#include "core/lib/pager.h"
 #include "formats/text/text_fit.h"
 
 void showing_open(struct showing *s, const struct options *o)

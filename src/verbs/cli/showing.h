@@ -2,11 +2,8 @@
 /* Output of one item per line, as text or JSON, through one sink. */
 #pragma once
 
-#include <stdio.h>
-
 #include "core/lib/pager.h"
 #include "formats/json/json_text.h"
-#include "formats/text/text.h"
 #include "verbs/cli/options.h"
 
 struct showing {

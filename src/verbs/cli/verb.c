@@ -4,9 +4,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "core/lib/buf.h"
 #include "core/lib/die.h"
 #include "core/lib/nearest.h"
 #include "core/lib/program.h"

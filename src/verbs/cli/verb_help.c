@@ -4,10 +4,8 @@
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "core/lib/buf.h"
 #include "core/lib/die.h"
 #include "core/lib/nearest.h"
 #include "core/lib/pager.h"

@@ -3,12 +3,10 @@
 
 #include <stdlib.h>
 #include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "core/lib/clock.h"
 #include "core/lib/die.h"
-#include "core/lib/output.h"
 #include "core/lib/pager.h"
 #include "formats/dump/dump_view.h"
 #include "formats/perfdata/measured.h"

@@ -2,10 +2,7 @@
 /* The views of a session that the options ask for, and where these write. */
 #pragma once
 
-#include "core/lib/output.h"
-#include "core/session/session.h"
 #include "engine/rings/own_call.h"
-#include "formats/text/counts.h"
 #include "verbs/cli/machine.h"
 #include "verbs/cli/options.h"
 

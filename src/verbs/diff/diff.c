@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* pevtrace diff: compare two dumps or perf.data files, or a dump with an expectation. */
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/abi/attr_member.h"
 #include "core/lib/die.h"
-#include "core/lib/nearest.h"
 #include "formats/diff/compare.h"
 #include "formats/diff/expect.h"
 #include "formats/perfdata/perfdata.h"

@@ -1,28 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Experiments that steps cannot say. */
 #include <fcntl.h>
-#include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "core/abi/rules.h"
 #include "core/abi/strings.h"
 #include "core/abi/tables.h"
 #include "core/host/rights.h"
 #include "core/lib/clock.h"
-#include "core/lib/program.h"
 #include "experiment/work.h"
 #include "formats/perfdata/perfdata.h"
-#include "formats/text/text.h"
 #include "lessons/lessons.h"
 #include "verbs/cmd.h"
 #include "verbs/learn/arch/user_counter.h"
-#include "verbs/learn/learn.h"
 
 /* lessons/perf-data.lesson --------------------------------------------------------------- */
 

@@ -5,16 +5,12 @@
 #include <ctype.h>
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
-#include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "core/lib/die.h"
-#include "core/lib/scan_text.h"
 
 enum { TRIES = 2, LINE_BYTES = 256, READ_BYTES = 512, ANSWER_MAX = 256 };
 

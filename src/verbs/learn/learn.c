@@ -2,15 +2,10 @@
 /* pevtrace learn: lessons about perf_event_open(2) on the reader's own kernel. */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "core/host/proc.h"
 #include "core/lib/die.h"
-#include "core/lib/nearest.h"
-#include "core/lib/output.h"
 #include "verbs/learn/learn.h"
-#include "xlat/tables.h"
 
 struct command {
 	bool all, no_input, markdown;

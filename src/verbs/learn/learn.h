@@ -2,10 +2,6 @@
 /* Lessons, the one under way, and what experiments in C (experiments.c) consist of. */
 #pragma once
 
-#include <signal.h>
-#include <stdint.h>
-#include <sys/types.h>
-
 #include "experiment/instruments.h"
 #include "experiment/steps.h"
 #include "experiment/stream.h"

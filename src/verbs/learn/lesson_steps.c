@@ -3,23 +3,17 @@
 #include "verbs/learn/learn.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/abi/layout.h"
-#include "core/host/event_syntax.h"
 #include "core/host/facts.h"
 #include "core/judge/judge.h"
 #include "core/lib/clock.h"
 #include "core/lib/die.h"
-#include "core/lib/program.h"
 #include "engine/rings/bpf.h"
 #include "experiment/cause.h"
 #include "experiment/trial.h"
-#include "formats/text/text.h"
 #include "verbs/cmd.h"
 
 enum { TIMEOUT = 60 };	/* seconds of an experiment that a process of its own makes */

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "verbs/learn/learn.h"
 
-#include <stddef.h>
-#include <string.h>
-
-#include "core/lib/buf.h"
 #include "formats/text/text_fit.h"
 
 enum { WIDTH = 78, INDENT = 4, DEEPER = 8, LEAST = 8 };

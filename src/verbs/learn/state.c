@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* What a lesson consists of: values that texts show and %when tests, lines of calls, records. */
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -13,7 +10,6 @@
 #include "core/lib/die.h"
 #include "engine/rings/borrow.h"
 #include "engine/rings/writer.h"
-#include "formats/text/text.h"
 #include "verbs/learn/learn.h"
 
 /* Values ------------------------------------------------------------------------------- */

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Tasks (tasks.in): what to write, and whether the trace of a program shows what they want. */
-#include <stdarg.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 
 #include "core/abi/siginfo.h"
@@ -12,7 +10,6 @@
 #include "core/lib/die.h"
 #include "formats/dump/reader.h"
 #include "formats/text/text_fit.h"
-#include "formats/text/text_view.h"
 #include "verbs/cli/input.h"
 #include "verbs/cmd.h"
 #include "verbs/learn/learn.h"

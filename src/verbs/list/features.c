@@ -4,20 +4,18 @@
 #include "verbs/list/features.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 #include <unistd.h>
 
 #include "core/abi/strings.h"
-#include "core/host/host.h"
 #include "core/host/pmu.h"
-#include "core/host/proc.h"
 #include "core/lib/die.h"
 #include "core/model/event_name.h"
 #include "experiment/trial.h"
 #include "verbs/measure/refusal.h"
+#include "xlat/constants.h"
+#include "xlat/tables.h"
 
 /* The list, by kind, from the tables ------------------------------------------------------- */
 

@@ -2,10 +2,7 @@
 /* pevtrace list --tried: what kernel, machine and user can do, found by trying. */
 #pragma once
 
-#include "core/abi/rules.h"
 #include "core/host/facts.h"
-#include "core/lib/buf.h"
-#include "core/lib/nearest.h"
 #include "experiment/experiment.h"
 #include "experiment/instruments.h"
 #include "verbs/cli/machine.h"

@@ -4,12 +4,10 @@
  * features, the kernel release that they indicate, and the limits here.
  */
 #include <inttypes.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
 #include "core/abi/strings.h"
-#include "core/host/host.h"
 #include "verbs/list/features.h"
 #include "verbs/measure/refusal.h"
 #include "xlat/constants.h"

@@ -4,15 +4,14 @@
  * what the event does; or see whether an event counts.
  */
 #include <errno.h>
-#include <string.h>
 
-#include "core/abi/arch.h"
 #include "core/abi/layout.h"
 #include "core/host/cgroup.h"
 #include "core/host/pmu.h"
-#include "core/host/proc.h"
 #include "experiment/work.h"
 #include "verbs/list/features.h"
+#include "xlat/constants.h"
+#include "xlat/tables.h"
 
 /* Members of the attr ---------------------------------------------------------------------- */
 

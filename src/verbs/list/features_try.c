@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Events to try features on, and the evaluation of a trial. */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "core/abi/tables.h"
-#include "core/host/host.h"
 #include "core/host/pmu.h"
 #include "core/judge/judge.h"
 #include "core/lib/die.h"
@@ -16,6 +12,8 @@
 #include "experiment/trial.h"
 #include "experiment/work.h"
 #include "verbs/list/features.h"
+#include "xlat/constants.h"
+#include "xlat/tables.h"
 
 /* Bits of misc to compare: the CPU mode of samples differs from run to run. */
 #define MISC_OWN (~(uint16_t)PERF_RECORD_MISC_CPUMODE_MASK)

@@ -2,26 +2,19 @@
 /* pevtrace list: the events that can be named on this machine, or what works here. */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 #include "core/abi/strings.h"
-#include "core/abi/tables.h"
-#include "core/host/event_syntax.h"
 #include "core/host/event_words.h"
-#include "core/host/host.h"
 #include "core/host/pmu.h"
-#include "core/host/proc.h"
 #include "core/lib/die.h"
-#include "core/lib/nearest.h"
 #include "core/model/event_name.h"
 #include "experiment/trial.h"
 #include "formats/text/text_fit.h"
-#include "verbs/cli/machine.h"
-#include "verbs/cli/options.h"
-#include "verbs/cli/showing.h"
 #include "verbs/cmd.h"
 #include "verbs/list/features.h"
+#include "xlat/constants.h"
+#include "xlat/tables.h"
 
 enum list_kind {
 	LIST_HARDWARE, LIST_SOFTWARE, LIST_CACHE, LIST_PMU, LIST_PFM, LIST_RAW, LIST_BREAKPOINT,

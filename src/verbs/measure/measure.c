@@ -5,24 +5,20 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "core/abi/layout.h"
 #include "core/host/cgroup.h"
-#include "core/host/proc.h"
 #include "core/host/symbols.h"
-#include "core/host/sysfile.h"
 #include "core/lib/clock.h"
 #include "core/lib/die.h"
 #include "engine/ptrace/proc.h"
 #include "engine/rings/writer.h"
 #include "formats/perfdata/measured.h"
 #include "verbs/measure/refusal.h"
+#include "xlat/constants.h"
 
 /* Whom events measure: the options, and the targets that they name ------------------------ */
 

@@ -2,9 +2,6 @@
 /* Measurements: events on targets, until these end or a signal comes. */
 #pragma once
 
-#include <signal.h>
-
-#include "core/host/sysfile.h"
 #include "core/lib/pager.h"
 #include "experiment/batch.h"
 #include "experiment/workload.h"

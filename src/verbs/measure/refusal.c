@@ -3,20 +3,15 @@
 #include "verbs/measure/refusal.h"
 
 #include <errno.h>
-#include <limits.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "core/abi/strings.h"
-#include "core/host/event_syntax.h"
 #include "core/host/facts.h"
-#include "core/host/rights.h"
-#include "core/judge/judge.h"
 #include "core/lib/die.h"
 #include "experiment/trial.h"
 #include "verbs/measure/measure.h"
+#include "xlat/constants.h"
 
 void refusal_rights(struct buf *out)
 {

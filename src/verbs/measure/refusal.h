@@ -2,12 +2,8 @@
 /* Messages for what the kernel refuses, with what to do about it. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "core/host/rights.h"
 #include "core/judge/judge.h"
-#include "core/lib/buf.h"
 
 struct measure;
 

@@ -3,17 +3,11 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "core/abi/attr_member.h"
-#include "core/host/rights.h"
-#include "core/lib/buf.h"
 #include "core/lib/die.h"
 #include "experiment/instruments.h"
 #include "experiment/trial.h"
-#include "formats/text/counts.h"
 #include "verbs/cmd.h"
 #include "verbs/measure/measure.h"
 #include "verbs/measure/refusal.h"

@@ -5,19 +5,15 @@
 
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "core/host/facts.h"
-#include "core/host/proc.h"
-#include "core/host/sysfile.h"
 #include "core/lib/clock.h"
 #include "core/lib/die.h"
 #include "engine/ptrace/proc.h"
 #include "engine/rings/borrow.h"
 #include "verbs/cmd.h"
 #include "xlat/constants.h"
-#include "xlat/layouts.h"
 #include "xlat/tables.h"
 
 enum { MOST_SECONDS = 86400 };

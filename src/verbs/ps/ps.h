@@ -2,12 +2,9 @@
 /* pevtrace ps: the perf events of this machine. */
 #pragma once
 
-#include "core/host/event_syntax.h"
-#include "core/lib/map.h"
 #include "engine/rings/events.h"
 #include "experiment/instruments.h"
 #include "verbs/cli/machine.h"
-#include "verbs/cli/options.h"
 #include "verbs/cli/showing.h"
 
 struct ps {

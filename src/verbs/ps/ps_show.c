@@ -3,13 +3,13 @@
 #include "core/abi/tables.h"
 #include "verbs/ps/ps.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 
 #include "core/lib/die.h"
 #include "core/model/event_name.h"
+#include "xlat/constants.h"
+#include "xlat/tables.h"
 
 enum {
 	HAS_ID = 1, HAS_COUNT = 2, HAS_TIMES = 4, HAS_SHARE = 8, HAS_LOST = 0x10, HAS_RING = 0x20,

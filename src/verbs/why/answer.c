@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* How the answer by the rules, and by one trial, is shown. */
-#include "core/abi/siginfo.h"
-#include "core/abi/strings.h"
 #include "verbs/measure/refusal.h"
 #include "verbs/why/why_internal.h"
-#include "xlat/tables.h"
 
 /* Return whether a rule says that, before the decisive one, or refuses the call beside it. */
 static bool says(const struct rule_verdict *v, size_t i, int what)

@@ -4,17 +4,15 @@
 #include "verbs/why/why.h"
 
 #include <errno.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/abi/strings.h"
 #include "core/judge/flaws.h"
 #include "core/lib/die.h"
 #include "core/model/event_name.h"
-#include "core/model/model.h"
 #include "formats/dump/reader.h"
+#include "xlat/constants.h"
+#include "xlat/tables.h"
 
 void why_call_init(struct why_call *c)
 {

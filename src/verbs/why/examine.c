@@ -5,16 +5,16 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "core/abi/layout.h"
 #include "core/judge/flaws.h"
 #include "core/lib/die.h"
 #include "core/model/event_name.h"
 #include "experiment/experiment.h"
 #include "experiment/work.h"
 #include "verbs/measure/refusal.h"
+#include "xlat/constants.h"
+#include "xlat/tables.h"
 
 /* What would measure what a refused call asks for --------------------------------------- */
 

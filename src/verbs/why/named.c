@@ -2,21 +2,15 @@
 /* Answering for the calls that a command line names, or of a command, one after the other. */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "core/abi/siginfo.h"
 #include "core/abi/strings.h"
-#include "core/abi/tables.h"
-#include "core/host/event_syntax.h"
-#include "core/host/proc.h"
 #include "core/lib/die.h"
-#include "core/lib/nearest.h"
-#include "core/lib/scan_text.h"
-#include "verbs/cli/input.h"
 #include "verbs/cmd.h"
 #include "verbs/measure/refusal.h"
 #include "verbs/why/why.h"
+#include "xlat/constants.h"
+#include "xlat/tables.h"
 
 enum {
 	LEADER_FD = 3,		/* the descriptor that the leader of --leader would have */

@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* How the results of experiments are shown: causes, the changes that help, obstacles. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/abi/attr_member.h"
-#include "core/abi/siginfo.h"
 #include "core/abi/strings.h"
 #include "core/abi/tables.h"
 #include "core/judge/flaws.h"
-#include "core/host/event_syntax.h"
 #include "core/lib/die.h"
 #include "core/lib/hash.h"
-#include "core/lib/scan_text.h"
-#include "core/model/event_name.h"
 #include "verbs/measure/refusal.h"
 #include "verbs/why/why_internal.h"
+#include "xlat/constants.h"
+#include "xlat/tables.h"
 
 /* Changed calls and members ----------------------------------------------------------- */
 

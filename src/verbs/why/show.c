@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* What is shown of a call, as text and JSON: the state here that decides it, its line, its rules. */
-#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -13,7 +12,6 @@
 #include "verbs/measure/refusal.h"
 #include "verbs/why/why_internal.h"
 #include "xlat/constants.h"
-#include "xlat/layouts.h"
 #include "xlat/tables.h"
 
 /* This machine -------------------------------------------------------------------------- */

@@ -6,13 +6,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "core/abi/attr_member.h"
-#include "core/host/proc.h"
 #include "core/lib/die.h"
-#include "core/lib/scan_text.h"
 #include "verbs/cmd.h"
 #include "verbs/measure/refusal.h"
 

@@ -2,12 +2,8 @@
 /* Calls of perf_event_open(2) that a command line names, judged by the rules and tried. */
 #pragma once
 
-#include "core/abi/attr_text.h"
-#include "core/abi/call.h"
 #include "core/host/facts.h"
 #include "core/judge/judge.h"
-#include "core/lib/buf.h"
-#include "core/lib/map.h"
 #include "experiment/instruments.h"
 #include "experiment/trial.h"
 #include "verbs/cli/input.h"

@@ -2,7 +2,6 @@
 /* The results of experiments on one call, and how they are shown. */
 #pragma once
 
-#include "core/abi/xlat.h"
 #include "core/host/rights.h"
 #include "experiment/cause.h"
 #include "verbs/why/why.h"
