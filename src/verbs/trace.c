@@ -174,12 +174,6 @@ static void set_daemonize(void *to, const char *arg, const struct verb_option *o
 		die("more than three -D: -D, -DD and -DDD are grandchild, pgroup and session");
 }
 
-static void set_detach_on(void *to, const char *arg, const struct verb_option *opt)
-{
-	verb_word(arg, opt);
-	*(bool *)to = true;
-}
-
 static void set_engine(void *to, const char *arg, const struct verb_option *opt)
 {
 	struct options *o = to;
@@ -264,7 +258,7 @@ static const struct verb_option what_to_trace[] = {
 	{ .name = "buffer", .arg = "MIB", .set = set_buffer, .at = AT(buffer),
 	  .help = "size of the buffer of the BPF engine, a power of two; default 8" },
 	{ .name = "detach-on", .key = 'b', .arg = "WHEN", .words = "execve",
-	  .set = set_detach_on, .at = AT(detach_on_exec),
+	  .set = verb_set_true, .at = AT(detach_on_exec),
 	  .help = "detach from children that run another program" },
 	{ .name = "daemonize", .key = 'D', .excludes = 'D', .arg = "HOW", .optional = true,
 	  .bare = "grandchild", .words = "grandchild pgroup|pgrp session",

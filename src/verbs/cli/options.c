@@ -181,14 +181,6 @@ static void set_json(void *to, const char *arg, const struct verb_option *opt)
 	o->json_path = arg;
 }
 
-static void set_symbols(void *to, const char *arg, const struct verb_option *opt)
-{
-	struct options *o = to;
-
-	(void)arg, (void)opt;
-	o->symbols = o->records = true;
-}
-
 /* -c: show the tables in place of the calls; -C: beside them. */
 static void set_count(void *to, const char *arg, const struct verb_option *opt)
 {
@@ -208,15 +200,6 @@ static void set_outcome(void *to, const char *arg, const struct verb_option *opt
 		warn("only the last of -z and -Z takes effect; --status= shows several outcomes");
 	s->outcome = opt->key;
 	s->status = opt->key == 'z' ? STATUS_SUCCESSFUL : STATUS_FAILED;
-}
-
-static void set_stacks(void *to, const char *arg, const struct verb_option *opt)
-{
-	struct options *o = to;
-
-	if (arg)
-		verb_word(arg, opt);
-	o->stacks = true;
 }
 
 static void set_nothing(void *to, const char *arg, const struct verb_option *opt)
@@ -367,7 +350,7 @@ const struct verb_option options_calls[] = {
 	  .help = "show the number of each call" },
 	{ .name = "columns", .arg = "N", .set = verb_set_int, .at = AT(text.column), .most = 1000,
 	  .digits_of = 'a', .help = "align results at column N; also -aN" },
-	{ .name = "symbols", .set = set_symbols,
+	{ .name = "symbols", .set = verb_set_true, .at = AT(symbols),
 	  .help = "show records with the functions at their addresses" },
 	{ 0 },
 };
@@ -397,7 +380,7 @@ const struct verb_option options_session[] = {
 	{ .name = "signal", .expr = "signal|signals|s", .arg = "SIGNAL", .set = selection_signal,
 	  .at = AT(select), .help = "show these signals of tasks that use perf (default all)" },
 	{ .name = "stack-traces", .key = 'k', .arg = "WHAT", .optional = true,
-	  .words = "symbol source", .set = set_stacks,
+	  .words = "symbol source", .set = verb_set_true, .at = AT(stacks),
 	  .help = "show the stack of each call; both words show symbols and source lines" },
 	{ .name = "width", .arg = "COLUMNS", .set = set_width,
 	  .help = "omit members from lines that are longer, and break text there; 'full' omits "
@@ -494,6 +477,7 @@ void options_finish(struct options *o)
 
 	o->text.status = o->select.status;
 	o->keep = o->keep || o->summary || o->explain;
+	o->records |= o->symbols;
 	finish_table(o);
 	if (o->separate && o->follow > 1)
 		die("-ff and --output-separately cannot be combined; use one of them");

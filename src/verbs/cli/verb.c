@@ -26,7 +26,8 @@ struct command_line {
 
 void verb_set_true(void *to, const char *arg, const struct verb_option *o)
 {
-	(void)arg, (void)o;
+	if (arg)
+		verb_word(arg, o);
 	*(bool *)to = true;
 }
 
@@ -53,6 +54,15 @@ void verb_set_size(void *to, const char *arg, const struct verb_option *o)
 void verb_set_int(void *to, const char *arg, const struct verb_option *o)
 {
 	*(unsigned int *)to = (unsigned int)verb_number(arg, o, o->least, o->most);
+}
+
+void verb_set_signed(void *to, const char *arg, const struct verb_option *o)
+{
+	int64_t v;
+
+	if (!scan_signed(arg, SCAN_C, INT32_MIN + 1, INT32_MAX, &v))
+		die("%s requires a number, not '%s'", o->typed, arg);
+	*(int32_t *)to = (int32_t)v;
 }
 
 /* Options --------------------------------------------------------------------------- */

@@ -160,10 +160,11 @@ void verb_offer_exprs(const struct verb *v, struct nearest *n);
 
 /* Setters ------------------------------------------------------------------------- */
 
-verb_set_fn verb_set_true;	/* bool */
+verb_set_fn verb_set_true;	/* bool; an argument must be one of the words */
 verb_set_fn verb_set_text;	/* const char *, which points into argv */
 verb_set_fn verb_set_size;	/* size_t, from least to most */
 verb_set_fn verb_set_int;	/* unsigned int, pid_t; from least to most */
+verb_set_fn verb_set_signed;	/* int32_t, but not INT32_MIN */
 
 /* Return the number in text; die, naming the option, unless it is from least to most. */
 long verb_number(const char *text, const struct verb_option *o, long least, long most);

@@ -194,15 +194,6 @@ static void fix_find(const struct why *k, struct why_result *r)
 		find_rights(k, r, f);
 }
 
-void why_result_free(struct why_result *r)
-{
-	if (!r)
-		return;
-	change_list_free(&r->changes);
-	buf_free(&r->fix.instead);
-	free(r);
-}
-
 /* Facts and trials ------------------------------------------------------------------------ */
 
 /* Return the call, as why_call_prepare() built it, in the form that rules judge. */

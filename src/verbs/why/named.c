@@ -233,22 +233,6 @@ static int answer_events(struct why *k, const struct attr_text *leader)
 	return !is_checked(k) && refused >= 0 ? refused : status;
 }
 
-/* Answer for the operand, which is no file and no attr: an event, perhaps a misspelt one. */
-static int answer_event(struct why *k, const struct attr_text *leader)
-{
-	struct event_list l = { 0 };
-
-	if (!event_list_add(&l, k->machine.host, k->what)) {
-		if (strpbrk(k->what, "./") && !strpbrk(k->what, ":=,{ "))
-			input_no_file(k->what);
-		warn("no file or attr '%s', and no event: %s", k->what, l.why);
-		return EXIT_TROUBLE;
-	}
-	event_list_free(&l);
-	options_set_event(&k->events, k->what, NULL);
-	return answer_events(k, leader);
-}
-
 /* The attrs of the operand. */
 struct attrs {
 	struct why *k;
@@ -289,14 +273,21 @@ static int answer_operand(struct why *k)
 	buf_addf(&arg, "%s%s", k->kind == INPUT_NONE ? "" : "@", k->what);
 	if (kind == INPUT_NONE)
 		kind = strcmp(k->what, "-") ? input_kind(k->what, &list) : INPUT_ATTR;
-	event_list_free(&list);
-	/* what should have been an attr has braces or "=", or is in hexadecimal */
-	if (kind == INPUT_EVENT || (kind == INPUT_NONE && !strpbrk(k->what, "@{}=;\n") &&
-	    k->what[strspn(k->what, "-0123456789abcdefABCDEFxX:, ")]))
-		status = answer_event(k, leader);
-	else
+	if (kind == INPUT_EVENT) {
+		options_set_event(&k->events, k->what, NULL);
+		status = answer_events(k, leader);
+	} else if (kind == INPUT_NONE && !strpbrk(k->what, "@{}=;\n") &&
+		   k->what[strspn(k->what, "-0123456789abcdefABCDEFxX:, ")]) {
+		/* what should have been an attr has braces or "=", or is in hexadecimal */
+		if (strpbrk(k->what, "./") && !strpbrk(k->what, ":, "))
+			input_no_file(k->what);
+		warn("no file or attr '%s', and no event: %s", k->what, list.why);
+		status = EXIT_TROUBLE;
+	} else {
 		status = input_attrs(buf_str(&arg), "the attr", answer_each, &all) ? all.status :
 			 EXIT_TROUBLE;
+	}
+	event_list_free(&list);
 	buf_free(&arg);
 	return status;
 }

@@ -527,6 +527,15 @@ static uint64_t cause_hash(const struct why_kept *k)
 	return c->nfaults ? h : 0;
 }
 
+void why_result_free(struct why_result *r)
+{
+	if (!r)
+		return;
+	change_list_free(&r->changes);
+	buf_free(&r->fix.instead);
+	free(r);
+}
+
 void show_measured(struct why *k, const struct why_failures *l)
 {
 	const struct show s = { .k = k, .out = &k->out };

@@ -15,15 +15,6 @@
 
 /* Options --------------------------------------------------------------------------- */
 
-static int32_t int_of(const char *text, const struct verb_option *o)
-{
-	int64_t v;
-
-	if (!scan_signed(text, SCAN_C, INT32_MIN, INT32_MAX, &v))
-		die("%s requires a number, not '%s'", o->typed, text);
-	return (int32_t)v;
-}
-
 static void set_flags(void *to, const char *arg, const struct verb_option *o)
 {
 	struct text_cursor c = { .at = arg, .end = arg + strlen(arg) };
@@ -35,27 +26,6 @@ static void set_flags(void *to, const char *arg, const struct verb_option *o)
 	k->flags_given = true;
 }
 
-static void set_pid(void *to, const char *arg, const struct verb_option *o)
-{
-	struct why *k = to;
-
-	k->pid = int_of(arg, o);
-	k->pid_given = "-p";
-}
-
-static void set_cpu(void *to, const char *arg, const struct verb_option *o)
-{
-	struct why *k = to;
-
-	k->cpu = int_of(arg, o);
-	k->cpu_given = true;
-}
-
-static void set_group_fd(void *to, const char *arg, const struct verb_option *o)
-{
-	((struct why *)to)->group_fd = int_of(arg, o);
-}
-
 #define AT(member) offsetof(struct why, member)
 
 static const struct verb_option call_options[] = {
@@ -63,15 +33,15 @@ static const struct verb_option call_options[] = {
 	  .at = AT(events),
 	  .help = "name events: cycles:u, sched:sched_switch, cpu-clock,sample_freq=999 (see "
 		  "pevtrace(1), EVENT SYNTAX); {a,b} is a group; repeatable" },
-	{ .name = "pid", .key = 'p', .arg = "PID", .set = set_pid,
+	{ .name = "pid", .key = 'p', .arg = "PID", .set = verb_set_signed, .at = AT(pid),
 	  .help = "measure this task; 0, the default, is pevtrace itself, -1 all" },
 	{ .name = "all-cpus", .key = 'a', .set = verb_set_true, .at = AT(all),
 	  .help = "measure all tasks of a CPU: of CPU 0, unless -C names another" },
-	{ .name = "cpu", .key = 'C', .arg = "CPU", .set = set_cpu,
+	{ .name = "cpu", .key = 'C', .arg = "CPU", .set = verb_set_signed, .at = AT(cpu),
 	  .help = "measure on this CPU; -1, the default, is any" },
 	{ .name = "cgroup", .arg = "CGROUP", .set = verb_set_text, .at = AT(cgroup),
 	  .help = "measure the tasks of that cgroup directory, instead of -p" },
-	{ .name = "group-fd", .arg = "FD", .set = set_group_fd,
+	{ .name = "group-fd", .arg = "FD", .set = verb_set_signed, .at = AT(group_fd),
 	  .help = "join the group of an event that pevtrace inherited as FD" },
 	{ .name = "leader", .arg = "ATTR", .set = verb_set_text, .at = AT(leader),
 	  .help = "open ATTR first, and the rest as members of its group" },
@@ -94,13 +64,14 @@ static const struct verb_option quiet_option[] = {
 	{ 0 },
 };
 
-enum { OPTIONS = offsetof(struct why, options) };
+enum { OPTIONS = offsetof(struct why, options), NOT_GIVEN = INT32_MIN };
 
 static void why_init(void *state)
 {
 	struct why *k = state;
 
-	k->cpu = k->group_fd = -1;
+	k->pid = k->cpu = NOT_GIVEN;
+	k->group_fd = -1;
 	options_init(&k->options);
 }
 
@@ -123,6 +94,10 @@ static void take_args(struct why *k, const struct verb_args *args)
 		if (k->kind != INPUT_NONE)
 			input_check(args, k->what, k->kind, NULL);
 	}
+	k->pid_given = k->pid != NOT_GIVEN;
+	k->pid = k->pid_given ? k->pid : 0;
+	k->cpu_given = k->cpu != NOT_GIVEN;
+	k->cpu = k->cpu_given ? k->cpu : -1;
 	if ((k->command || k->kind == INPUT_DUMP) &&
 	    (k->pid_given || k->all || k->cpu_given || k->flags_given || k->leader ||
 	     k->group_fd != -1 || k->cgroup))
@@ -143,7 +118,7 @@ static void take_args(struct why *k, const struct verb_args *args)
 		die("--cgroup and -%c are mutually exclusive", k->all ? 'a' : 'p');
 	if (k->all) {
 		k->pid = -1;
-		k->pid_given = "-a";
+		k->pid_given = true;
 		k->cpu = k->cpu_given ? k->cpu : 0;
 		k->cpu_given = true;
 	}
@@ -151,7 +126,7 @@ static void take_args(struct why *k, const struct verb_args *args)
 		k->pid = open(k->cgroup, O_RDONLY | O_CLOEXEC);
 		if (k->pid < 0)
 			die("cannot open '%s' for --cgroup: %s", k->cgroup, strerror(errno));
-		k->pid_given = "--cgroup";
+		k->pid_given = true;
 		k->flags |= PERF_FLAG_PID_CGROUP;
 	}
 }

@@ -91,8 +91,7 @@ struct why {
 	struct event_texts events; /* of -e */
 	char **command;		/* NULL-terminated, or NULL */
 	int32_t pid, cpu, group_fd;
-	const char *pid_given;	/* the option that named it, or NULL */
-	bool all, cpu_given, flags_given;
+	bool all, pid_given, cpu_given, flags_given;
 	uint64_t flags;
 	bool rules_only, once, quiet;
 	struct machine machine;
