@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
+#include "core/abi/layout.h"
 #include "core/abi/strings.h"
 #include "core/host/event_words.h"
 #include "core/host/pmu.h"
