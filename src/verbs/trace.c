@@ -15,10 +15,7 @@
 #include "verbs/cli/views.h"
 #include "verbs/cmd.h"
 
-enum {
-	DEFAULT_BUFFER = 8 << 20,
-	AUX_MIB = 256,
-};
+enum { AUX_MIB = 256 };
 
 struct trace {
 	struct live live;	/* first: its functions get it alone */
@@ -121,6 +118,14 @@ static int live_attach_ptrace(struct live *l, pid_t pid)
 	return trace_attach(l->tracer, pid);
 }
 
+/* Return the option that only a tracer that stops tasks can carry out, or NULL. */
+static const char *requires_stops(const struct options *o)
+{
+	return o->inject ? "-e inject= and --as-kernel" : o->stacks ? "-k" :
+	       o->detach_on_exec ? "-b" : o->limit ? "--syscall-limit" :
+	       o->kill_on_exit ? "--kill-on-exit" : NULL;
+}
+
 /* Return false if the trace could not begin. */
 static bool live_trace(struct live *l, const struct options *o, const struct trace_options *t,
 		       int *status)
@@ -140,6 +145,10 @@ static bool live_trace(struct live *l, const struct options *o, const struct tra
 	/* the last messages must not stop a background job */
 	signal(SIGTTOU, SIG_IGN);
 	trace_free(l->tracer);
+	if (live_stops_were_slow(l) && !requires_stops(o) && !o->daemon &&
+	    !(o->text.quiet & QUIET_ATTACH) && live_bpf_works(l, t))
+		warn("a task had %zu events, all of which the kernel goes through at each stop; "
+		     "--engine=bpf stops no task", l->most_events);
 	return begun;
 }
 
@@ -190,7 +199,7 @@ static void set_buffer(void *to, const char *arg, const struct verb_option *opt)
 	unsigned long mib = strtoul(arg, &end, 10);
 
 	(void)opt;
-	if (*end || mib < 1 || mib > 1024 || mib & (mib - 1))
+	if (*end || mib < 1 || mib > BPF_BUFFER_MOST >> 20 || mib & (mib - 1))
 		die("--buffer=%s: expected a power of two from 1 to 1024", arg);
 	*(size_t *)to = mib << 20;
 }
@@ -337,14 +346,8 @@ static void trace_check_bpf(const struct options *o)
 		die("-a requires the BPF engine: it cannot be combined with --engine=ptrace");
 	if (!o->bpf)
 		return;
-	if (o->inject)
-		die("-e inject= and --as-kernel: %s", why);
-	if (o->stacks)
-		die("-k: %s", why);
-	if (o->detach_on_exec)
-		die("-b: %s", why);
-	if (o->limit || o->kill_on_exit)
-		die("--%s: %s", o->limit ? "syscall-limit" : "kill-on-exit", why);
+	if (requires_stops(o))
+		die("%s: %s", requires_stops(o), why);
 }
 
 static void trace_check(struct options *o, const struct verb_args *args)
@@ -357,7 +360,7 @@ static void trace_check(struct options *o, const struct verb_args *args)
 		    "--columns=N aligns results at column N", o->argv[0]);
 	options_finish(o);
 	o->bpf |= o->all;
-	o->buffer = o->buffer ? o->buffer : DEFAULT_BUFFER;
+	o->buffer = o->buffer ? o->buffer : BPF_BUFFER_DEFAULT;
 	trace_check_bpf(o);
 	if (!o->argv && !o->npids && !o->all)
 		die("nothing to trace%s%s: name a command, or a process with -p; see "

@@ -11,6 +11,8 @@
 
 struct bpf_engine;
 
+enum { BPF_BUFFER_DEFAULT = 8 << 20, BPF_BUFFER_MOST = 1 << 30 };	/* bytes */
+
 /* Where the programs see calls. */
 enum bpf_hooks {
 	BPF_HOOKS_ANY,		/* at functions if everything is followed and the kernel allows it */
@@ -32,6 +34,7 @@ struct bpf_engine_setup {
 /* How many messages were lost, by the reason. */
 struct bpf_lost {
 	uint64_t full;		/* the buffer was full */
+	uint64_t bytes;		/* that these would have taken in it */
 	uint64_t refused;	/* the kernel refused the lock of the buffer (Linux 6.15) */
 	uint64_t untracked;	/* a table of tasks had no room, or the state of one no memory */
 	uint64_t skipped;	/* at most: programs not run, as a preempted task was in one (7.x) */

@@ -515,6 +515,7 @@ struct bpf_lost bpf_programs_lost(const struct bpf_programs *p)
 	}
 	return (struct bpf_lost){
 		.full = __atomic_load_n(&l->full, __ATOMIC_RELAXED),
+		.bytes = __atomic_load_n(&l->bytes, __ATOMIC_RELAXED),
 		.refused = __atomic_load_n(&l->refused, __ATOMIC_RELAXED),
 		.untracked = __atomic_load_n(&l->untracked, __ATOMIC_RELAXED),
 		.skipped = skipped,

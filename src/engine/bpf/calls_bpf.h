@@ -86,6 +86,7 @@ struct calls_holder {
 /* Messages that were lost, by the reason. */
 struct calls_lost {
 	__u64 full;		/* the ring buffer had no room */
+	__u64 bytes;		/* of these in the ring buffer */
 	__u64 refused;		/* the kernel did not get the ring buffer's lock (Linux 6.15) */
 	__u64 untracked;	/* a table had no room, or the state of a task no memory */
 };

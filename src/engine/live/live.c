@@ -386,7 +386,8 @@ static bool brought_no_event(const struct call *c)
 		return false;
 	if (c->desc->id == CALL_PERF_EVENT_OPEN)
 		return c->inside ? !c->event : c->ret < 0 || c->ret > INT_MAX ||
-				   !proc_fd_is(c->tid, (int)c->ret, PROC_EVENT_LINK);
+				   (!c->genuine &&
+				    !proc_fd_is(c->tid, (int)c->ret, PROC_EVENT_LINK));
 	if (c->inside || c->desc->id != CALL_RECVMSG)
 		return false;
 	n = call_passed_fds(c, AT_SYSCALL_EXIT, fds);
@@ -424,6 +425,7 @@ static void live_on_exit(void *ctx, struct call *c, const struct mem *mem)
 		     "may differ: run it without pevtrace", comm, (int)c->tid);
 	}
 	live_note_holders(l, c);
+	live_note_stops(l, c);
 	/*
 	 * Detach from all tasks once as many calls were shown as the user wants (--syscall-limit),
 	 * and without a command once nobody reads what further calls would show.

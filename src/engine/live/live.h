@@ -59,6 +59,9 @@ struct live {
 	struct map uring;	/* pids that mapped an io_uring, which may close descriptors */
 	struct map waiting;	/* tids in a receive that began before an event was sent */
 	pid_t last_target;	/* of an open from another PID namespace */
+	uint64_t calls;		/* whose return stopped a task */
+	uint64_t event_stops;	/* the sum of the events that a task had at each of its stops */
+	size_t most_events;	/* the most of these at one stop */
 	size_t shown;		/* calls, of --syscall-limit */
 	struct buf held;	/* processes that were in the way of an open that failed, */
 	int held_errno;		/* with that negative errno */
@@ -107,6 +110,17 @@ void live_watch_fd(struct live *l, int fd);
  */
 typedef int live_attach_fn(struct live *l, pid_t pid);
 bool live_attach(struct live *l, live_attach_fn *attach);
+
+/*
+ * Note how many events the task has that a call stopped: the kernel goes through them each time
+ * that the task is switched to.  Return whether that took seconds in all, with so many events
+ * that it took longer than the rest of a stop.
+ */
+void live_note_stops(struct live *l, const struct call *c);
+bool live_stops_were_slow(const struct live *l);
+
+/* Return whether the BPF engine can be loaded here. */
+bool live_bpf_works(struct live *l, const struct trace_options *t);
 
 /* Trace with the BPF engine.  Return false after a warn() if it could not begin. */
 bool live_trace_bpf(struct live *l, const struct trace_options *t, int *status);

@@ -2,6 +2,8 @@
 /* Tracing with the BPF engine. */
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -59,18 +61,26 @@ static void run_tell_lost(struct run *r)
 	r->lost = lost;
 }
 
-static void run_warn_lost(const struct bpf_lost *l)
+static void run_warn_lost(const struct bpf_lost *l, size_t buffer)
 {
+	uint64_t enough = buffer;
+	char full[96] = "the buffer was full; use a larger --buffer";
 	const struct {
 		uint64_t n;
 		const char *why;
 	} losses[] = {
-		{ l->full, "the buffer was full; use a larger --buffer" },
+		{ l->full, full },
 		{ l->refused, "the kernel did not get the lock of the buffer" },
 		{ l->untracked, "there was no room for so many tasks" },
 		{ l->skipped, "the kernel skipped programs in which a task was interrupted" },
 	};
 
+	/* at most: as if what found no room had not been read before the end */
+	while (enough < buffer + l->bytes)
+		enough *= 2;
+	if (enough <= BPF_BUFFER_MOST)
+		snprintf(full + strlen(full), sizeof(full) - strlen(full), ": %llu would have sufficed",
+			 (unsigned long long)(enough >> 20));
 	for (size_t i = 0; i < sizeof(losses) / sizeof(*losses); i++)
 		if (losses[i].n)
 			warn("%llu messages of the kernel were lost, so calls are missing: %s",
@@ -161,6 +171,20 @@ static bool run_begin(struct run *r, const struct bpf_engine_setup *setup)
 	return workload_go(&r->work);
 }
 
+bool live_bpf_works(struct live *l, const struct trace_options *t)
+{
+	const struct bpf_engine_setup setup = {
+		.opts = t, .ops = &live_ops, .ctx = l, .cgroup = -1, .buffer = BPF_BUFFER_DEFAULT,
+	};
+	struct buf why = { 0 };
+	struct bpf_engine *e = bpf_engine_new(&setup, &why);
+	bool works = e;
+
+	bpf_engine_free(e);
+	buf_free(&why);
+	return works;
+}
+
 bool live_trace_bpf(struct live *l, const struct trace_options *t, int *status)
 {
 	const char *cgroup = l->options.cgroup;
@@ -194,7 +218,7 @@ bool live_trace_bpf(struct live *l, const struct trace_options *t, int *status)
 		begun = run_begin(&r, &setup);
 	if (begun) {
 		run_loop(&r);
-		run_warn_lost(&r.lost);
+		run_warn_lost(&r.lost, setup.buffer);
 	}
 	workload_end(&r.work);
 	*status = r.work.status;

@@ -245,6 +245,9 @@ static void syscall_stop(struct tracer *t, struct task *task)
 		if (!task->entered)
 			goes_on = enter_call(t, task, &info);
 		conceal_refuse(t, task, &info);
+		/* a filter of the program that answers the call itself would have kept ours from stopping it */
+		if (task->in_call)
+			task->call->genuine = info.seccomp.ret_data == t->mark;
 		break;
 	case PTRACE_SYSCALL_INFO_EXIT:
 		/* a call that is restarted has not returned */
