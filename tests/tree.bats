@@ -38,7 +38,7 @@ setup() {
 
 @test "scripts pass shellcheck" {
 	command -v shellcheck >/dev/null || skip "shellcheck is not installed"
-	shellcheck completion/pevtrace.bash quickstart autogen.sh tools/release tools/check-commits .ci/analyse .ci/run tests/fuzz/run bench/run bench/*.sh \
+	shellcheck completion/pevtrace.bash quickstart autogen.sh tools/release tools/check-commits .ci/analyse .ci/run tests/fuzz/run bench/run bench/loss bench/*.sh \
 		src/formats/report/embed.sh
 }
 
