@@ -8,6 +8,7 @@ import errno
 import json
 import os
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -82,7 +83,7 @@ libc.munmap(start, 2 * page)
 os.close(fd)
 """
 
-NR_OPEN = {"x86_64": 298, "aarch64": 241, "riscv64": 241}.get(os.uname().machine)
+NR_OPEN = sp.NR_OPEN
 
 # For machines that are slow (--core).
 CORE = ("edges", "perf stat", "perf record", "demo true", "tree fork", "processes -e thread_exec",
@@ -460,10 +461,62 @@ def lost(tap, tmp):
 		text = f.read()
 	if not told:
 		return tap.skip("lost messages", "none were lost here")
-	return tap.ok(told + seen >= 60000 and "messages lost: calls are missing" in text and
-		      "Incomplete: " in text and r.stderr.count("\n") == 1 and
-		      "%d messages" % told in r.stderr and "full; use a larger --buffer" in r.stderr,
-		      "lost messages are counted and told", [told, seen, r.stderr])
+	tap.ok(told + seen >= 60000 and "messages lost: calls are missing" in text and
+	       "Incomplete: " in text and r.stderr.count("\n") == 1 and
+	       "%d messages" % told in r.stderr and "full; use a larger --buffer" in r.stderr,
+	       "lost messages are counted and told", [told, seen, r.stderr])
+	enough = re.search(r"larger --buffer: (\d+) would have sufficed$", r.stderr.strip())
+	# a message has at least the 4000 bytes of its string
+	small = enough and int(enough[1]) << 20 < (1 << 20) + told * 4000
+	r = enough and traced(dump, [BPF, "--buffer=" + enough[1]],
+			      [sys.executable, "-c", FLOOD % NR_OPEN])
+	return tap.ok(enough and not small and not r.stderr, "the buffer that would have sufficed", [enough, r])
+
+# Calls an event 20,000 times a second, for a second.
+STEADY = """
+import ctypes, struct, time
+libc = ctypes.CDLL(None)
+attr = ctypes.create_string_buffer(struct.pack("<IIQ", 1, 64, 9).ljust(64, b"\\0"), 64)
+fd, start, n = libc.syscall(%d, attr, 0, -1, -1, 0), time.monotonic(), 0
+while n < 20000:
+	while n < 20000 and n < 20000 * (time.monotonic() - start):
+		libc.ioctl(fd, 0x2403, 0)
+		n += 1
+	time.sleep(0.001)
+"""
+
+def steady(tap, tmp):
+	"""20,000 calls a second are not too many for the default buffer."""
+	dump = os.path.join(tmp, "steady")
+	r = traced(dump, [BPF], [sys.executable, "-c", STEADY % NR_OPEN])
+	seen = sum(1 for line in lines(dump) if line.get("call") == "ioctl")
+	tap.ok(seen == 20000 and not r.stderr, "20,000 calls a second: nothing is lost", [seen, r.stderr])
+
+# Opens events of its own until there are as many, and then reads one so often.
+MANY = """
+import ctypes, resource, struct
+libc = ctypes.CDLL(None)
+resource.setrlimit(resource.RLIMIT_NOFILE, (%d + 50, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+attr = ctypes.create_string_buffer(struct.pack("<IIQQQQQ", 1, 64, 9, 0, 0, 0, 1), 64)
+value = ctypes.create_string_buffer(8)
+fds = [libc.syscall(%d, attr, 0, -1, -1, 0) for _ in range(%d)]
+for _ in range(%d):
+	libc.read(fds[0], value, 8)
+print(fds[-1] >= 0)
+"""
+
+def slow_stops(tap, tmp):
+	"""Where many events meet many stops, ptrace names the engine that does without: once, at the end."""
+	command = lambda events, reads: [sys.executable, "-c", MANY % (events, NR_OPEN, events, reads)]
+	if resource.getrlimit(resource.RLIMIT_NOFILE)[1] < 2500:
+		return tap.skip("many events and many stops", "RLIMIT_NOFILE is below 2500")
+	output = ["-o", os.path.join(tmp, "many")]
+	said = [run(rp.PEVTRACE, *options, *output, *command(*n)).stderr for options, n in (
+		([], (2400, 4000)), (["-q"], (2400, 4000)), (["-e", "inject=prctl:error=EPERM"], (2400, 4000)),
+		([], (500, 4000)), ([], (2400, 20)))]
+	return tap.ok(re.fullmatch(r"pevtrace: a task had 2\d\d\d events, all of which the kernel goes through at "
+				   r"each stop; --engine=bpf stops no task\n", said[0]) and not any(said[1:]),
+		      "many events and many stops: the other engine is named", said)
 
 def namespace(tap, tmp):
 	"""pevtrace in a PID namespace: ids are those of the namespace, other tasks are not followed."""
@@ -579,6 +632,9 @@ def main():
 			messages(tap, tmp)
 		filtered(tap, tmp)
 		lost(tap, tmp)
+		if NR_OPEN:
+			steady(tap, tmp)
+			slow_stops(tap, tmp)
 		if shutil.which("unshare"):
 			with_perf(tap, namespace, tmp)
 			with_perf(tap, many_cpus, tmp)

@@ -5,6 +5,7 @@
   target   a program that looks whether anything was disturbed finds nothing:
            registers, memory, signals, stops, other threads, filters of its own
   calls    the calls seen are those seen where every call stops the program
+  stops    no more of them than are needed
   flat     the tracer needs no memory for events that have ended
   kill     tracer or target killed at any moment: nothing is left over
 """
@@ -150,6 +151,29 @@ def flat(tap, tmp):
 		few, many = (peak(tmp, options, "turns %d" % n) for n in (1000, 8000))
 		tap.ok(few and 0 < many < few + 1024, name, ["%d KiB, %d KiB" % (few, many)])
 
+# Opens and reads events of its own, and prints how many, and how often the kernel switched away.
+OPENS = """
+import ctypes, resource, struct
+libc = ctypes.CDLL(None)
+attr = ctypes.create_string_buffer(struct.pack("<IIQ", 1, 64, 9).ljust(64, b"\\0"), 64)
+value = ctypes.create_string_buffer(8)
+switches = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_nvcsw
+before, n = switches(), 0
+for _ in range(600):
+	fd = libc.syscall(%d, attr, 0, -1, -1, 0)
+	n += fd >= 0 and libc.read(fd, value, 8) == 8
+print(n, switches() - before)
+"""
+
+def stops(tap, tmp):
+	"""No more stops than the two of each call, and those that add filters: 6 each, logarithmically."""
+	if not sp.NR_OPEN:
+		return tap.skip("stops of opens and reads", "the call's number is not known here")
+	r = run(PEVTRACE, "-o", os.path.join(tmp, "text"), sys.executable, "-c", OPENS % sp.NR_OPEN)
+	n, switches = (int(word) for word in r.stdout.split())
+	return tap.ok(n >= 100 and 4 * n <= switches <= 4 * n + 300, "two stops for each call, and few others",
+		      [n, switches])
+
 def perf(tap, tmp):
 	for name, command in [
 			("perf stat", [PERF, "stat", "-e", "task-clock,page-faults", "true"]),
@@ -169,6 +193,7 @@ def main():
 			target(tap, tmp, verb, certain)
 		for verb in ("unshare", "close_range"):
 			leaves(tap, tmp, verb)
+		stops(tap, tmp)
 		flat(tap, tmp)
 		perf(tap, tmp)
 		for whom in ("tracer", "target"):
