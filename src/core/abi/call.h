@@ -59,7 +59,7 @@ struct call {
 	bool failed;
 	int64_t ret;			/* result; a positive errno when failed */
 	bool no_event;			/* an open or receive that got no descriptor of an event */
-	bool genuine;			/* an open's result is the kernel's: no seccomp filter can have faked it */
+	bool genuine;			/* no filter of the program can have faked the result */
 	bool shown;			/* set by the tracer: the call is printed */
 	bool inside;			/* reported by the kernel itself: event is valid */
 	uint64_t event;			/* id of the event behind its descriptor, or that it opened */

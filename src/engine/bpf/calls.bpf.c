@@ -76,7 +76,8 @@ static __always_inline bool message_output(struct calls_message *m, __u64 len)
 		if (bpf_ringbuf_query(&calls_ring, BPF_RB_AVAIL_DATA) + RING_HEAD + len >=
 		    bpf_ringbuf_query(&calls_ring, BPF_RB_RING_SIZE)) {
 			__sync_fetch_and_add(&calls_state.lost.full, 1);
-			__sync_fetch_and_add(&calls_state.lost.bytes, RING_HEAD + ((len + 7) & ~7ULL));
+			__sync_fetch_and_add(&calls_state.lost.bytes,
+					     RING_HEAD + ((len + 7) & ~7ULL));
 			return 0;
 		}
 	}

@@ -113,8 +113,8 @@ bool live_attach(struct live *l, live_attach_fn *attach);
 
 /*
  * Note how many events the task has that a call stopped: the kernel goes through them each time
- * that the task is switched to.  Return whether that took seconds in all, with so many events
- * that it took longer than the rest of a stop.
+ * that the task is switched to.  Return whether they were so many, so often, that an engine
+ * without stops is much faster.
  */
 void live_note_stops(struct live *l, const struct call *c);
 bool live_stops_were_slow(const struct live *l);

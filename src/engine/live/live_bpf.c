@@ -79,8 +79,8 @@ static void run_warn_lost(const struct bpf_lost *l, size_t buffer)
 	while (enough < buffer + l->bytes)
 		enough *= 2;
 	if (enough <= BPF_BUFFER_MOST)
-		snprintf(full + strlen(full), sizeof(full) - strlen(full), ": %llu would have sufficed",
-			 (unsigned long long)(enough >> 20));
+		snprintf(full + strlen(full), sizeof(full) - strlen(full),
+			 ": %llu would have sufficed", (unsigned long long)(enough >> 20));
 	for (size_t i = 0; i < sizeof(losses) / sizeof(*losses); i++)
 		if (losses[i].n)
 			warn("%llu messages of the kernel were lost, so calls are missing: %s",

@@ -245,7 +245,7 @@ static void syscall_stop(struct tracer *t, struct task *task)
 		if (!task->entered)
 			goes_on = enter_call(t, task, &info);
 		conceal_refuse(t, task, &info);
-		/* a filter of the program that answers the call itself would have kept ours from stopping it */
+		/* where a filter of the program answers a call itself, ours does not stop it */
 		if (task->in_call)
 			task->call->genuine = info.seccomp.ret_data == t->mark;
 		break;
