@@ -691,7 +691,7 @@ compile() {
 	[ "$status" -ne 0 ]
 }
 
-@test "too little memory for libseccomp is a message, not a crash" {
+@test "too little memory for a trace is a message, not a crash" {
 	! nm "$PEVTRACE" 2>/dev/null | grep -q __asan_init || skip "ASan reserves terabytes"
 	for kib in $(seq 6000 100 10000); do
 		run sh -c "ulimit -v $kib; exec \"\$0\" -o /dev/null \"\$1\"" "$PEVTRACE" "$demo"

@@ -37,6 +37,7 @@ ALL = os.environ.get("FAULT_ALL") == "1"
 SEED = int(os.environ.get("FAULT_SEED", "1"))
 ONLY = os.environ.get("FAULT_ONLY", "").split()
 SAMPLE = 32		# calls tried for each case
+ALLOCATIONS = 150	# tried of one launch, at least
 PATIENCE = 60		# seconds, for a busy machine
 PR_SET_CHILD_SUBREAPER = 36
 
@@ -70,6 +71,7 @@ def cases(dump, data):
 	demo = [os.path.join(TARGETS, "demo"), "true"]
 	return [
 		Case("text", "-o", "{tmp}/text", *demo),
+		Case("memory", "-o", "{tmp}/text", *demo),
 		Case("json", "-o", "/dev/null", "--json={tmp}/json", *demo),
 		Case("records", "-o", "{tmp}/text", "--records", "--summary", "-k", *demo),
 		Case("attach", "-o", "{tmp}/text", "--records", "-p", "{pid}",
@@ -243,6 +245,11 @@ def spread(counts):
 def fault_of(function, n):
 	return "%s:%d:%d" % (function, n, getattr(errno, ERRORS.get(function, "EIO")))
 
+def allocations(counts):
+	"""Return the allocations of a launch in equal steps: signals are blocked during most."""
+	found = [(f, n) for f in ("malloc", "calloc", "realloc") for n in range(1, counts[f] + 1)]
+	return found[::max(1, len(found) // ALLOCATIONS)]
+
 def try_case(tap, runner, case, rng):
 	base = runner.run(case, "none:0:0")
 	counts = runner.counts()
@@ -250,13 +257,15 @@ def try_case(tap, runner, case, rng):
 		tap.ok(False, case.name + ": without a fault", [repr(base)])
 		return 0
 	chosen = spread(counts) if ALL else sample(rng, counts)
-	if ONLY:
+	if case.name == "memory":
+		chosen = allocations(counts)
+	if ONLY[1:]:
 		chosen = [(ONLY[1], int(ONLY[2]))]
 	wrong = []
 	for function, n in chosen:
 		got = runner.run(case, fault_of(function, n))
 		why = judge(case, base, got)
-		if why or ONLY:
+		if why or ONLY[1:]:
 			wrong.append("%s %s %d: %s; status %s, %s" %
 				     (case.name, function, n, why, got.status, got.err[:400]))
 	tap.ok(not wrong, "%s: %d of %d calls failed, one at a time" %

@@ -39,8 +39,7 @@
 	f(ioctl, -1, false) f(poll, -1, false) f(signalfd, -1, false) \
 	f(memfd_create, -1, false) f(tmpfile, 0, false) f(timer_create, -1, false) \
 	f(timer_settime, -1, false) f(sigaction, -1, false) f(setrlimit, -1, false) \
-	f(sched_setaffinity, -1, false) f(getrandom, -1, false) \
-	f(seccomp_init, 0, false) f(seccomp_export_bpf, -1, false)
+	f(sched_setaffinity, -1, false) f(getrandom, -1, false)
 
 enum function {
 #define NUMBER(name, value, anyway) F_##name,
@@ -68,20 +67,9 @@ static int error;
 /* These are called before there is a dlsym(), and by it. */
 extern function __libc_malloc, __libc_calloc, __libc_realloc;
 
-/*
- * libseccomp 2.5.4 ruins the heap when it gets no memory while it makes a filter's
- * program.  What it reports as failed is made to fail elsewhere.
- */
-static bool excused(const void *caller)
+static bool fails(enum function f)
 {
-	Dl_info info;
-
-	return dladdr(caller, &info) && strstr(info.dli_fname, "/libseccomp.so");
-}
-
-static bool fails(enum function f, const void *caller)
-{
-	if (!counts || (f <= F_realloc && excused(caller)) ||
+	if (!counts ||
 	    __atomic_add_fetch(&counts[f], 1, __ATOMIC_RELAXED) != wanted || f != which)
 		return false;
 	errno = error;
@@ -105,7 +93,7 @@ static function *really(enum function f)
 	function fault_##name __asm__(#name); \
 	long fault_##name(long a, long b, long c, long d, long e, long f, long g) \
 	{ \
-		bool failing = fails(F_##name, __builtin_return_address(0)); \
+		bool failing = fails(F_##name); \
 		\
 		if (failing && anyway) \
 			really(F_##name)(a, b, c, d, e, f, g); \
@@ -120,7 +108,7 @@ FUNCTIONS(WRAPPER)
 function fault_syscall __asm__("syscall");
 long fault_syscall(long a, long b, long c, long d, long e, long f, long g)
 {
-	if (a != SYS_perf_event_open && fails(a == SYS_ptrace ? F_ptrace : F_syscall, NULL))
+	if (a != SYS_perf_event_open && fails(a == SYS_ptrace ? F_ptrace : F_syscall))
 		return -1;
 	return really(F_syscall)(a, b, c, d, e, f, g);
 }

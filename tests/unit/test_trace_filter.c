@@ -161,7 +161,7 @@ static void try_call(const struct filter *f, const struct trace_options *opts,
 	}
 }
 
-/* Return whether it is the ABI of a kernel whose calls libseccomp can build a filter for here. */
+/* Return whether it is the ABI of a kernel whose filter can be run here. */
 static bool is_kernel(const struct arch *a)
 {
 	return !a->kernel && a != &arch_unknown && a->big_endian == arch_native()->big_endian;
@@ -173,7 +173,7 @@ static size_t try_filter(const struct trace_options *opts, const struct nr_table
 	struct filter f = { 0 };
 	size_t calls = 0;
 
-	assert_int_equal(filter_build(&f, opts, nrs), 0);
+	filter_build(&f, opts, nrs);
 	assert_true(f.len >= 1 && f.len <= BPF_MAXINSNS);
 	for (const struct nr_table *t = nrs->of; t->arch; t++)
 		for (uint64_t nr = 0; nr < NR_CALLS; nr++) {
@@ -304,7 +304,7 @@ static void test_bpf(void **state)
 
 	(void)state;
 	nr_build(&nrs, arch_native());
-	assert_int_equal(filter_build(&f, &opts, &nrs), 0);
+	filter_build(&f, &opts, &nrs);
 	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
 		struct seccomp_data data = {
 			.arch = arch_native()->audit, .nr = SYS_bpf, .args = { commands[i].cmd },

@@ -6,12 +6,10 @@
 #include <linux/filter.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
-#include <seccomp.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -21,8 +19,6 @@
 #include "engine/ptrace/proc.h"
 #include "engine/ptrace/task.h"
 #include "xlat/tables.h"
-
-enum { FILTER_MEMORY = 1 << 20 };	/* more than libseccomp allocates for all filters */
 
 /* A test of a call's arguments: the masked bits of one of them have a value. */
 struct test {
@@ -57,12 +53,6 @@ static const struct test *tests_of(enum call_watch watch, enum call_id id)
 	return (size_t)watch < sizeof(tests) / sizeof(*tests) ? tests[watch] : &range[1];
 }
 
-static int add_test(scmp_filter_ctx ctx, int nr, const struct test *t)
-{
-	return seccomp_rule_add(ctx, SCMP_ACT_TRACE(FILTER_DATA), nr, 1,
-				SCMP_CMP(t->arg, SCMP_CMP_MASKED_EQ, t->mask, t->value));
-}
-
 bool filter_matches(const struct trace_options *opts, const struct call *call)
 {
 	enum call_watch watch = opts->watch[call->desc->id];
@@ -72,130 +62,6 @@ bool filter_matches(const struct trace_options *opts, const struct call *call)
 			return true;
 	return watch == WATCH_ALWAYS ||
 	       (watch == WATCH_BPF && bpf_part_of((uint32_t)call->args[0]));
-}
-
-static int add_calls(scmp_filter_ctx ctx, const struct nr_table *table,
-		     const struct trace_options *opts)
-{
-	for (size_t i = 0; i < NR_CALLS; i++) {
-		const struct call_desc *desc = table->desc[i];
-		enum call_watch watch;
-		int nr, err;
-
-		if (!desc || opts->unwanted[desc->id])
-			continue;
-		watch = opts->watch[desc->id];
-		/* a filter cannot see the arguments: i386's old mmap passes a pointer to them */
-		if (watch == WATCH_SHARED && table->arch->old_mmap && desc->id == CALL_MMAP)
-			watch = WATCH_ALWAYS;
-		/* Rules take native numbers; libseccomp has negative ones for foreign calls. */
-		nr = seccomp_syscall_resolve_name(desc->name);
-		if (nr == __NR_SCMP_ERROR)
-			continue;
-		err = watch != WATCH_ALWAYS ? 0 :
-		      seccomp_rule_add(ctx, SCMP_ACT_TRACE(FILTER_DATA), nr, 0);
-		for (const struct test *t = tests_of(watch, desc->id); t->mask && !err; t++)
-			err = add_test(ctx, nr, t);
-		for (size_t k = 0; watch == WATCH_BPF && k < xlat_bpf_cmd.n && !err; k++) {
-			uint32_t command = (uint32_t)xlat_bpf_cmd.entries[k].value;
-
-			if (bpf_part_of(command))
-				err = add_test(ctx, nr, &(struct test){ 0, UINT32_MAX, command });
-		}
-		if (err)
-			return err;
-	}
-	return 0;
-}
-
-/* Add the calls that conceal_enter() changes, watched or not. */
-static int add_concealed(scmp_filter_ctx ctx)
-{
-	static const struct {
-		const char *name;
-		struct scmp_arg_cmp test;
-		unsigned int tests;
-	} rules[] = {
-		{ "clone", SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_UNTRACED, CLONE_UNTRACED), 1 },
-		{ "clone3", { 0 }, 0 },
-		{ "prctl", SCMP_A0(SCMP_CMP_MASKED_EQ, UINT32_MAX, PR_SET_SECCOMP), 1 },
-		{ "seccomp", SCMP_A0(SCMP_CMP_MASKED_EQ, UINT32_MAX, SECCOMP_SET_MODE_STRICT), 1 },
-	};
-	int err = 0;
-
-	for (size_t i = 0; i < sizeof(rules) / sizeof(*rules) && !err; i++) {
-		int nr = seccomp_syscall_resolve_name(rules[i].name);
-
-		err = seccomp_rule_add_array(ctx, SCMP_ACT_TRACE(FILTER_DATA), nr, rules[i].tests,
-					     &rules[i].test);
-		if (err == -EEXIST)
-			err = 0; /* already watched */
-	}
-	return err;
-}
-
-/* Build the filter of one architecture: each has rules of its own. */
-static scmp_filter_ctx one_arch(const struct nr_table *table,
-				const struct trace_options *opts)
-{
-	scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_ALLOW);
-	int err;
-
-	if (!ctx)
-		return NULL;
-	/* Programs of unknown architectures run untraced. */
-	err = seccomp_attr_set(ctx, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ALLOW);
-	if (!err && table->token != seccomp_arch_native()) {
-		err = seccomp_arch_remove(ctx, SCMP_ARCH_NATIVE);
-		if (!err)
-			err = seccomp_arch_add(ctx, table->token);
-	}
-	if (!err)
-		err = add_calls(ctx, table, opts);
-	if (!err)
-		err = add_concealed(ctx);
-	if (!err)
-		return ctx;
-	seccomp_release(ctx);
-	return NULL;
-}
-
-int filter_build(struct filter *f, const struct trace_options *opts,
-		 const struct nr_tables *nrs)
-{
-	scmp_filter_ctx ctx = NULL;
-	struct stat st;
-	int fd, err;
-
-	/* libseccomp 2.5 uses memory that it could not get: end before, with a message */
-	free(xmalloc(FILTER_MEMORY));
-	for (const struct nr_table *table = nrs->of; table->arch; table++) {
-		scmp_filter_ctx one = one_arch(table, opts);
-
-		if (!ctx)
-			ctx = one;
-		else if (one && seccomp_merge(ctx, one))
-			seccomp_release(one);
-	}
-	if (!ctx)
-		return ENOSYS;
-	/* copy the program out of libseccomp */
-	fd = memfd_create("filter", MFD_CLOEXEC);
-	err = fd < 0 ? errno : -seccomp_export_bpf(ctx, fd);
-	if (!err && fstat(fd, &st))
-		err = errno;
-	if (!err) {
-		f->len = (unsigned short)((size_t)st.st_size / sizeof(*f->insns));
-		f->insns = xmalloc((size_t)st.st_size);
-		if (pread(fd, f->insns, (size_t)st.st_size, 0) != st.st_size) {
-			filter_free(f);
-			err = EIO;
-		}
-	}
-	if (fd >= 0)
-		close(fd);
-	seccomp_release(ctx);
-	return err;
 }
 
 static int seccomp_filter(const struct filter *f, unsigned int flags)
@@ -237,9 +103,8 @@ void filter_free(struct filter *f)
 }
 
 /*
- * The program is assembled by hand because the tracee waits for it, several times if
- * it opens many events: libseccomp needs 0.7 ms for a similar one, this code
- * a few microseconds.
+ * Both filters are assembled here: libseccomp hangs or crashes when memory runs out, and needs
+ * 0.7 ms for one.  The tracee waits for the second.
  */
 
 /*
@@ -270,18 +135,106 @@ static size_t emit_length(const struct buf *b)
 	return b->len / sizeof(struct sock_filter);
 }
 
-/* Test the call number if the call is of this architecture; skip the tests otherwise. */
+/* Skip what follows if the call is of another architecture; return the place for end_arch(). */
+static size_t begin_arch(struct buf *b, const struct arch *arch)
+{
+	emit_load(b, offsetof(struct seccomp_data, arch));
+	emit(b, BPF_JMP | BPF_JEQ | BPF_K, arch->audit, 1, 0);
+	emit(b, BPF_JMP | BPF_JA, 0, 0, 0);
+	emit_load(b, offsetof(struct seccomp_data, nr));
+	return emit_length(b) - 2;
+}
+
+static void end_arch(struct buf *b, size_t over)
+{
+	((struct sock_filter *)b->data)[over].k = (uint32_t)(emit_length(b) - over - 1);
+}
+
+/* Return the offset of the low half of an argument. */
+static uint32_t low_half(const struct nr_tables *nrs, int arg)
+{
+	return (uint32_t)offsetof(struct seccomp_data, args[arg]) +
+	       (nrs->of->arch && nrs->of->arch->big_endian ? 4 : 0);
+}
+
+/* Stop a call whose argument passes the test. */
+static void emit_test(struct buf *b, const struct nr_tables *nrs, struct test t)
+{
+	emit_load(b, low_half(nrs, (int)t.arg));
+	if (t.mask != UINT32_MAX)
+		emit(b, BPF_ALU | BPF_AND | BPF_K, t.mask, 0, 0);
+	emit(b, BPF_JMP | BPF_JEQ | BPF_K, t.value, 0, 1);
+	emit_return(b, SECCOMP_RET_TRACE | FILTER_DATA);
+}
+
+/* Emit what the first filter does with a call whose number is known, if it may stop it. */
+static void emit_watch(struct buf *b, const struct nr_tables *nrs, const struct nr_table *table,
+		       const struct trace_options *opts, const struct call_desc *desc)
+{
+	enum call_watch watch = opts->watch[desc->id];
+
+	/* conceal_enter() changes some calls, watched or not */
+	if (desc->id == CALL_CLONE)
+		emit_test(b, nrs, (struct test){ 0, CLONE_UNTRACED, CLONE_UNTRACED });
+	else if (desc->id == CALL_PRCTL)
+		emit_test(b, nrs, (struct test){ 0, UINT32_MAX, PR_SET_SECCOMP });
+	else if (desc->id == CALL_CLONE3)
+		watch = WATCH_ALWAYS;
+	if (opts->unwanted[desc->id] && desc->id != CALL_CLONE3)
+		return;
+	for (const struct test *t = tests_of(watch, desc->id); t->mask; t++)
+		emit_test(b, nrs, *t);
+	for (size_t i = 0; watch == WATCH_BPF && i < xlat_bpf_cmd.n; i++) {
+		uint32_t command = (uint32_t)xlat_bpf_cmd.entries[i].value;
+
+		if (bpf_part_of(command))
+			emit_test(b, nrs, (struct test){ 0, UINT32_MAX, command });
+	}
+	/* a filter cannot see the arguments: i386's old mmap passes a pointer to them */
+	if (watch == WATCH_ALWAYS ||
+	    (watch == WATCH_SHARED && table->arch->old_mmap && desc->id == CALL_MMAP))
+		emit_return(b, SECCOMP_RET_TRACE | FILTER_DATA);
+}
+
+void filter_build(struct filter *f, const struct trace_options *opts,
+		  const struct nr_tables *nrs)
+{
+	struct buf b = { 0 };
+
+	for (const struct nr_table *table = nrs->of; table->arch; table++) {
+		size_t over = begin_arch(&b, table->arch);
+
+		for (size_t i = 0; i < NR_CALLS; i++) {
+			uint32_t nr = (uint32_t)(i | table->arch->nr_bit);
+			size_t at = emit_length(&b);
+
+			emit(&b, BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 0);
+			if (table->desc[i])
+				emit_watch(&b, nrs, table, opts, table->desc[i]);
+			else if ((int)nr == table->seccomp)
+				emit_test(&b, nrs, (struct test){
+					0, UINT32_MAX, SECCOMP_SET_MODE_STRICT });
+			if (emit_length(&b) == at + 1) {
+				b.len = at * sizeof(struct sock_filter);
+				continue;
+			}
+			emit_return(&b, SECCOMP_RET_ALLOW);
+			((struct sock_filter *)b.data)[at].jf = (uint8_t)(emit_length(&b) - at - 1);
+		}
+		end_arch(&b, over);
+	}
+	/* programs of unknown architectures run untraced */
+	emit_return(&b, SECCOMP_RET_ALLOW);
+	*f = (struct filter){ (struct sock_filter *)b.data, (unsigned short)emit_length(&b) };
+}
+
+/* Test the call number if the call is of this architecture. */
 static void test_calls(struct buf *b, const struct nr_table *table,
 		       const struct trace_options *opts, bool held)
 {
 	const struct arch *arch = table->arch;
-	size_t over;
+	size_t over = begin_arch(b, arch);
 
-	emit_load(b, offsetof(struct seccomp_data, arch));
-	emit(b, BPF_JMP | BPF_JEQ | BPF_K, arch->audit, 1, 0);
-	over = emit_length(b);
-	emit(b, BPF_JMP | BPF_JA, 0, 0, 0);
-	emit_load(b, offsetof(struct seccomp_data, nr));
 	for (size_t nr = 0; nr < NR_CALLS; nr++) {
 		const struct call_desc *desc = table->desc[nr];
 		enum call_watch watch;
@@ -300,7 +253,7 @@ static void test_calls(struct buf *b, const struct nr_table *table,
 		else
 			emit(b, BPF_JMP | BPF_JA, jump_to_arg + (uint32_t)arg, 0, 0);
 	}
-	((struct sock_filter *)b->data)[over].k = (uint32_t)(emit_length(b) - over - 1);
+	end_arch(b, over);
 }
 
 /* Resolve the jumps to the test of this argument: it begins at the end of the program. */
@@ -315,14 +268,11 @@ static void emit_land(struct buf *b, int arg)
 			insns[i].k = (uint32_t)(here - i - 1);
 }
 
-/*
- * Stop the call if the argument is a descriptor in one of the ranges.  low: offset of the low half
- * of an argument.
- */
-static void test_ranges(struct buf *b, uint32_t low, int arg, const struct fd_range *ranges,
-			size_t n)
+/* Stop the call if the argument is a descriptor in one of the ranges. */
+static void test_ranges(struct buf *b, const struct nr_tables *nrs, int arg,
+			const struct fd_range *ranges, size_t n)
 {
-	emit_load(b, (uint32_t)offsetof(struct seccomp_data, args[arg]) + low);
+	emit_load(b, low_half(nrs, arg));
 	for (size_t i = 0; i < n; i++) {
 		emit(b, BPF_JMP | BPF_JGE | BPF_K, ranges[i].first, 0, 2);
 		emit(b, BPF_JMP | BPF_JGT | BPF_K, ranges[i].last, 1, 0);
@@ -335,22 +285,19 @@ bool second_filter_build(struct filter *f, const struct trace_options *opts,
 			 const struct nr_tables *nrs, const struct fd_range *ranges,
 			 size_t nranges, bool held)
 {
-	const uint32_t low = nrs->of->arch && nrs->of->arch->big_endian ? 4 : 0;
 	struct buf b = { 0 };
 
 	for (const struct nr_table *table = nrs->of; table->arch; table++)
 		test_calls(&b, table, opts, held);
 	emit_return(&b, SECCOMP_RET_ALLOW);
 	emit_land(&b, 0);
-	test_ranges(&b, low, 0, ranges, nranges);
+	test_ranges(&b, nrs, 0, ranges, nranges);
 	emit_land(&b, 4);
 	if (held) {
 		/* stop the call if it replaces mappings */
-		emit_load(&b, (uint32_t)offsetof(struct seccomp_data, args[3]) + low);
-		emit(&b, BPF_JMP | BPF_JSET | BPF_K, MAP_FIXED, 0, 1);
-		emit_return(&b, SECCOMP_RET_TRACE | FILTER_DATA);
+		emit_test(&b, nrs, (struct test){ 3, MAP_FIXED, MAP_FIXED });
 	}
-	test_ranges(&b, low, 4, ranges, nranges);
+	test_ranges(&b, nrs, 4, ranges, nranges);
 	if (emit_length(&b) > BPF_MAXINSNS) {
 		buf_free(&b);
 		return false;

@@ -29,10 +29,10 @@ struct fd_range {
 
 /*
  * Build the first filter: SECCOMP_RET_TRACE for the watched calls of every known
- * architecture, SECCOMP_RET_ALLOW for all others.  Return 0 or a positive errno.
+ * architecture, SECCOMP_RET_ALLOW for all others.
  */
-int filter_build(struct filter *f, const struct trace_options *opts,
-		 const struct nr_tables *nrs);
+void filter_build(struct filter *f, const struct trace_options *opts,
+		  const struct nr_tables *nrs);
 
 /*
  * Install a filter in the calling thread.  Set no_new_privs only if the kernel

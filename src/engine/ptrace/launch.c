@@ -186,12 +186,6 @@ static _Noreturn void launched_main(const struct tracer *t, const struct launch 
 	_exit(127);
 }
 
-static void warn_slow(const char *what, int err)
-{
-	warn("cannot %s a seccomp filter: %s; expect the program to run slower, as every "
-	     "system call stops it", what, strerror(err));
-}
-
 static void try_open(const void *ctx, void *error)
 {
 	const unsigned long no_such_flag = 1UL << 31;
@@ -221,8 +215,6 @@ static bool open_is_filtered(void)
 
 static bool want_filter(struct tracer *t)
 {
-	int err;
-
 	/* Tasks with a filter cannot be detached: see leave_task(). */
 	if (t->opts->no_seccomp || t->opts->detach_on_exec || t->opts->may_leave)
 		return false;
@@ -230,12 +222,9 @@ static bool want_filter(struct tracer *t)
 		return true;
 	if (open_is_filtered())
 		return false;
-	err = filter_build(&t->filter, t->opts, &t->nrs);
-	if (err)
-		warn_slow("build", err);
-	else
-		filter_set_data(&t->filter, t->mark);
-	return !err;
+	filter_build(&t->filter, t->opts, &t->nrs);
+	filter_set_data(&t->filter, t->mark);
+	return true;
 }
 
 /* Warn of what the child reported; return 0, or the errno of its exec. */
@@ -252,7 +241,8 @@ static int read_report(struct tracer *t, struct launch *l, struct task *task)
 		if (task)
 			task->filtered = false;
 		filter_free(&t->filter);
-		warn_slow("install", error.err);
+		warn("cannot install a seccomp filter: %s; expect the program to run slower, as "
+		     "every system call stops it", strerror(error.err));
 	}
 	return err;
 }
