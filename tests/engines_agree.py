@@ -375,14 +375,37 @@ def messages(tap, tmp):
 	       "an event that came by sendmmsg and recvmmsg", [got])
 
 def filtered(tap, tmp):
-	"""Errors that seccomp filters return: without a tracer also those that one hides."""
+	"""Errors that seccomp filters return, with both engines."""
 	if rp.missing("sandboxed"):
 		return tap.skip("refusals of seccomp filters", "no test target")
-	dump = os.path.join(tmp, "filtered")
-	traced(dump, [BPF], [rp.target("sandboxed"), "filter"])
-	got = sorted(line["errno"] for line in lines(dump)
-		     if line.get("call") == "perf_event_open" and "errno" in line)
-	return tap.ok(got == [errno.EXDEV] + 3 * [errno.ENOSYS], "refusals of seccomp filters", [got])
+	for engine in [BPF], []:
+		dump = os.path.join(tmp, "filtered")
+		traced(dump, engine, [rp.target("sandboxed"), "filter"])
+		got = sorted(line["errno"] for line in lines(dump)
+			     if line.get("call") == "perf_event_open" and "errno" in line)
+		tap.ok(got == [errno.EXDEV] + 3 * [errno.ENOSYS],
+		       "refusals of seccomp filters: %s" % " ".join(engine), [got])
+	made = [line for line in lines(dump) if line.get("call") == "perf_event_open" and
+		line.get("ret") == NR_OPEN]
+	tap.ok(all("no_event" in line for line in made), "a SIGSYS is no descriptor", made)
+
+def few_descriptors(tap, tmp):
+	"""Too few descriptors for the engine, or to attach: that is said, and nothing else."""
+	wrong = []
+	for n in range(6, 36):
+		limited = lambda n=n: resource.setrlimit(resource.RLIMIT_NOFILE, (n, n))
+		for args in ["true"], ["-p", str(os.getppid())]:
+			p = subprocess.Popen([rp.PEVTRACE, BPF, "-o", os.path.join(tmp, "few")] + args,
+					     stderr=subprocess.PIPE, text=True, preexec_fn=limited)
+			try:
+				err = p.communicate(timeout=2 if args[0] == "-p" else 60)[1]
+			except subprocess.TimeoutExpired:
+				p.terminate()
+				err = p.communicate()[1]
+			if p.returncode and "attached" not in err and \
+			   ("ulimit -n" not in err or "Linux 5.15" in err):
+				wrong.append("%d %s: %s" % (n, args[0], err))
+	return tap.ok(not wrong, "few descriptors", wrong)
 
 FLOOD = """
 import ctypes, struct
@@ -631,6 +654,7 @@ def main():
 		if NR_OPEN:
 			messages(tap, tmp)
 		filtered(tap, tmp)
+		few_descriptors(tap, tmp)
 		lost(tap, tmp)
 		if NR_OPEN:
 			steady(tap, tmp)

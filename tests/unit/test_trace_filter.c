@@ -187,11 +187,13 @@ static size_t try_filter(const struct trace_options *opts, const struct nr_table
 				try_call(&f, opts, t->arch, t->desc[nr],
 					 nr | t->arch->nr_bit);
 			} else {
-				bool strict = data.nr == t->seccomp;
+				uint32_t mode = data.nr == t->seccomp ? OURS : SECCOMP_RET_ALLOW;
 
-				assert_int_equal(run(&f, &data),
-						 strict ? OURS : SECCOMP_RET_ALLOW);
+				assert_int_equal(SECCOMP_SET_MODE_STRICT, 0);
+				assert_int_equal(run(&f, &data), mode);
 				data.args[0] = SECCOMP_SET_MODE_FILTER;
+				assert_int_equal(run(&f, &data), mode);
+				data.args[0] = SECCOMP_GET_ACTION_AVAIL;
 				assert_int_equal(run(&f, &data), SECCOMP_RET_ALLOW);
 			}
 		}

@@ -458,9 +458,13 @@ int bpf_engine_attach(struct bpf_engine *e, pid_t pid)
 	pid_t tid;
 	DIR *dir;
 
+	errno = ENOENT;
 	if (pid <= 0 || proc_status(pid, "Tgid") < 0) {
-		warn("cannot attach to process %d: no such process", (int)pid);
-		return ESRCH;
+		int err = errno == ENOENT ? ESRCH : errno;
+
+		warn("cannot attach to process %d: %s%s", (int)pid,
+		     err == ESRCH ? "no such process" : strerror(err), error_advice(err));
+		return err;
 	}
 	/* until none is new */
 	do {

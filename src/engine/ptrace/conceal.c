@@ -59,7 +59,7 @@ bool conceal_enter(struct tracer *t, struct task *task, const struct ptrace_sysc
 	const struct arch *arch = arch_find(info->arch, nr);
 	const struct nr_table *table = arch ? nr_table(&t->nrs, arch) : NULL;
 	const struct call_desc *desc = table ? nr_find(&t->nrs, arch, nr) : NULL;
-	bool native = table && arch->word == sizeof(long), strict;
+	bool native = table && arch->word == sizeof(long), strict, prctl;
 
 	if (task->conceal.strict) {
 		for (size_t i = 0; table && i < sizeof(allowed) / sizeof(*allowed); i++)
@@ -74,8 +74,14 @@ bool conceal_enter(struct tracer *t, struct task *task, const struct ptrace_sysc
 		return false;
 	if (desc && (desc->id == CALL_CLONE || desc->id == CALL_CLONE3))
 		return clear_untraced(task, arch, desc->id, args);
-	strict = desc && desc->id == CALL_PRCTL ?
-		 (int)args[0] == PR_SET_SECCOMP && args[1] == SECCOMP_MODE_STRICT :
+	prctl = desc && desc->id == CALL_PRCTL;
+	if (task->second_filter &&
+	    (prctl ? (int)args[0] == PR_SET_SECCOMP && args[1] == SECCOMP_MODE_FILTER :
+		     (int64_t)nr == table->seccomp && (int)args[0] == SECCOMP_SET_MODE_FILTER)) {
+		task->second_filter->own = task->every_call = true;
+		trace_recheck(t); /* other threads may get it, too */
+	}
+	strict = prctl ? (int)args[0] == PR_SET_SECCOMP && args[1] == SECCOMP_MODE_STRICT :
 		 (int64_t)nr == table->seccomp && (int)args[0] == SECCOMP_SET_MODE_STRICT &&
 		 !(unsigned int)args[1] && !args[2];
 	if (!strict || !second_filter_is_alone(task))

@@ -8,6 +8,8 @@
  *   SECCOMP_RET_TRACE of a filter	Means ENOSYS without a tracer: fail the call.
  *     of the program itself
  *   seccomp's strict mode		Cannot be entered with a filter: enforce it here.
+ *   a filter of the program itself	Its errors go before our filter's stops: stop at
+ *					every call from then on.
  *   epoll_wait and the like, socket	Fail with EINTR when a tracer interrupts them:
  *     calls with a timeout		restart them.
  *

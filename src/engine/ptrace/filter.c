@@ -211,9 +211,8 @@ void filter_build(struct filter *f, const struct trace_options *opts,
 			emit(&b, BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 0);
 			if (table->desc[i])
 				emit_watch(&b, nrs, table, opts, table->desc[i]);
-			else if ((int)nr == table->seccomp)
-				emit_test(&b, nrs, (struct test){
-					0, UINT32_MAX, SECCOMP_SET_MODE_STRICT });
+			else if ((int)nr == table->seccomp) /* SECCOMP_SET_MODE_... */
+				emit_test(&b, nrs, (struct test){ 0, UINT32_MAX - 1, 0 });
 			if (emit_length(&b) == at + 1) {
 				b.len = at * sizeof(struct sock_filter);
 				continue;
@@ -360,6 +359,11 @@ bool second_filter_covers(const struct tracer *t, const struct task *task)
 	const struct second_filter *f = task->second_filter;
 
 	return f && f->held && f->ranges == t->nranges;
+}
+
+bool second_filter_is_hidden(const struct task *task)
+{
+	return task->second_filter && task->second_filter->own;
 }
 
 bool second_filter_is_alone(const struct task *task)

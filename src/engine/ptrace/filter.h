@@ -78,6 +78,7 @@ struct second_filter {
 	long filters;	/* number of seccomp filters that the tracer expects in it */
 	size_t ranges;	/* number of tracer.ranges that they cover */
 	bool held;	/* they stop WATCH_HELD calls */
+	bool own;	/* the program has filters, or tried: their errors hide calls from ours */
 	bool refused;	/* the process cannot have a second filter */
 };
 
@@ -95,6 +96,9 @@ void second_filter_free(struct second_filter *f);
 
 /* Return whether the process has no filters but those of the tracer. */
 bool second_filter_is_alone(const struct task *task);
+
+/* Return whether the process may have filters of its own, so that every call must stop. */
+bool second_filter_is_hidden(const struct task *task);
 
 /* Return whether the filters stop the task wherever TRACE_CLOSE requires. */
 bool second_filter_covers(const struct tracer *t, const struct task *task);

@@ -93,9 +93,9 @@ long proc_status(pid_t tid, const char *key)
 	return (long)status_number(tid, key, 10);
 }
 
-bool proc_is_pending(pid_t pid, int sig)
+bool proc_is_pending(pid_t tid, const char *key, int sig)
 {
-	unsigned long long set = status_number(pid, "ShdPnd", 16);
+	unsigned long long set = status_number(tid, key, 16);
 
 	return set != ULLONG_MAX && set >> (sig - 1) & 1;
 }

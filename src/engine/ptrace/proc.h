@@ -33,8 +33,8 @@ void ptrace_syscall_info(pid_t tid, struct ptrace_syscall_info *info);
 /* Return the first number after "key:" in /proc/TID/status, or -1. */
 long proc_status(pid_t tid, const char *key);
 
-/* Return whether a signal that was sent to the process is pending. */
-bool proc_is_pending(pid_t pid, int sig);
+/* Return whether a signal is pending: of "SigPnd" the thread's, of "ShdPnd" its process's. */
+bool proc_is_pending(pid_t tid, const char *key, int sig);
 
 /* Return the number of the call that the task sleeps in, or -1. */
 long proc_syscall(pid_t tid);

@@ -125,7 +125,8 @@ static bool program_got_from_sender(struct tracer *t, const siginfo_t *info)
 		return true;
 	/* A group's members are signalled from the youngest on, so the program before pevtrace. */
 	if (more_to_program(c, info) <= 0 &&
-	    (c->forwarded || !proc_is_pending(t->launched, sig)) && !stops_for(t, info))
+	    (c->forwarded || !proc_is_pending(t->launched, "ShdPnd", sig)) &&
+	    !stops_for(t, info))
 		return false;
 	signal_forward_count(t, info, -1);
 	return true;

@@ -108,7 +108,8 @@ void trace_recheck(struct tracer *t)
 
 	while ((task = task_next(t, &at))) {
 		if (task->every_call || task->early || task->starting || !task->filtered ||
-		    second_filter_covers(t, task) || !t->ops->close_watch(t->ctx, task->tid))
+		    second_filter_covers(t, task) ||
+		    !(second_filter_is_hidden(task) || t->ops->close_watch(t->ctx, task->tid)))
 			continue;
 		/* An interrupt would fail the call that it sleeps in: wait for its next stop. */
 		if (nr_is_interruptible(&t->nrs, task->arch ? task->arch : arch_native(),
@@ -153,7 +154,8 @@ void resume_task(struct tracer *t, struct task *task, int sig)
 			trace_recheck(t);
 		}
 		every = task->every_call = (task->close && !second_filter_covers(t, task)) ||
-					   task->in_call || task->entered || task->conceal.strict;
+					   task->in_call || task->entered ||
+					   task->conceal.strict || second_filter_is_hidden(task);
 	}
 	ptrace_must(every ? PTRACE_SYSCALL : PTRACE_CONT, task->tid, 0, (uintptr_t)sig);
 }

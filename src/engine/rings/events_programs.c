@@ -110,11 +110,12 @@ struct events_programs *events_programs_load(struct buf *why)
 	}
 	if (p->object) {
 		p->descriptors = programs_attach(p, "events_descriptors");
-		p->mappings = programs_attach(p, "events_mappings");
-		p->kernel = programs_attach(p, "events_kernel");
-		p->links = programs_attach(p, "events_links");
-		if (p->descriptors && p->mappings)
+		p->mappings = p->descriptors ? programs_attach(p, "events_mappings") : NULL;
+		if (p->mappings) {
+			p->kernel = programs_attach(p, "events_kernel");
+			p->links = programs_attach(p, "events_links");
 			return p;
+		}
 		buf_addf(why, "cannot create BPF iterators: %s", strerror(errno));
 	}
 	events_programs_free(p);
