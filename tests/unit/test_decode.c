@@ -399,7 +399,12 @@ static void test_unreadable(void **state)
 
 	(void)state;
 	assert_string_equal(decode("select", &arch_x86_64, select, EFAULT, true, &m, false),
+			    "1025, [4, 16, 67, 137 /* unreadable from fd 192 on */], NULL, NULL, "
+			    "NULL -> ");
+	m.len = 7; /* no word of the set */
+	assert_string_equal(decode("select", &arch_x86_64, select, EFAULT, true, &m, false),
 			    "1025, 0x10000 /* unreadable */, NULL, NULL, NULL -> ");
+	m.len = sizeof(mask);
 	assert_string_equal(decode("pselect6", &arch_x86_64, pair, 0, false, &m, false),
 			    "4, NULL, NULL, NULL, NULL, {sigmask=[USR1], sigsetsize=8} "
 			    "-> Timeout");
@@ -412,6 +417,25 @@ static void test_unreadable(void **state)
 				   (uint64_t[6]){ (uint64_t)-100, 0, 0, 0, 1ULL << 40 }, ENOENT, true,
 				   &m, false),
 			    "AT_FDCWD, NULL, NULL, NULL, 0 -> ");
+}
+
+/* Of the strings of an argv, so many bytes are copied that the BPF programs have room for them. */
+static void test_argv(void **state)
+{
+	enum { STRINGS = 6, LONG = 4000, AT = 8 * 64 };
+	static uint8_t b[AT + LONG + 1];
+	const uint64_t args[6] = { 0, ADDR, 0 };
+	const struct fake_mem m = fake_mem(ADDR, b, sizeof(b));
+	const char *text;
+
+	(void)state;
+	for (size_t i = 0; i < STRINGS; i++)
+		put64(b, 8 * i, ADDR + AT);
+	memset(b + AT, 'x', LONG);
+	text = decode("execve", &arch_x86_64, args, ENOENT, true, &m, false);
+	for (size_t i = 0; i < 5; i++)
+		assert_non_null(text = strchr(text + 1, '"') ? strchr(strchr(text + 1, '"') + 1, '"') : NULL);
+	assert_string_equal(text, "\"... /* and more */], NULL -> ");
 }
 
 static void test_read_format(void **state)
@@ -517,6 +541,7 @@ int main(void)
 		cmocka_unit_test(test_attr_every_length),
 		cmocka_unit_test(test_size_written_back),
 		cmocka_unit_test(test_ioctls),
+		cmocka_unit_test(test_argv),
 		cmocka_unit_test(test_read_format),
 		cmocka_unit_test(test_poll),
 		cmocka_unit_test(test_random),

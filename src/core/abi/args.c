@@ -31,7 +31,7 @@ CAPTURE(read_buf, if (phase == AT_SYSCALL_EXIT && call_gave(c))
 		capture_bytes(c, phase, arg_word(a), (uint64_t)c->ret, m))
 /* The pointers only, for their number: environments may hold secrets. */
 CAPTURE(envp, if (phase == AT_SYSCALL_ENTER)
-		capture_bytes(c, phase, arg_word(a), (ENVP_MAX + 1) * c->arch->word, m))
+		capture_bytes(c, phase, arg_word(a), MEMORY_VARS * c->arch->word, m))
 
 EMIT(uint, sink_uint(s, arg_name(a), (uint32_t)arg_value(a)))
 EMIT(sint, sink_sint(s, arg_name(a), call_int(a->call, a->i)))
@@ -177,7 +177,7 @@ static const struct arg_ops kinds[] = {
 	[ARG_IOCTL_REQUEST] = { .emit = emit_ioctl_request },
 	[ARG_IOCTL_ARG] = { capture_ioctl_arg, emit_ioctl_arg, NULL, MEMORY_IOCTL,
 			    .swap = arg_swap_ioctl },
-	[ARG_BPF_ATTR] = { arg_capture_bpf_attr, arg_emit_bpf_attr, NULL, MEMORY_NEXT,
+	[ARG_BPF_ATTR] = { arg_capture_bpf_attr, arg_emit_bpf_attr, NULL, MEMORY_BPF,
 			   .swap = arg_swap_bpf_attr },
 	[ARG_MMAP_OFFSET] = { .emit = emit_mmap_offset },
 	[ARG_POLLFDS] = { capture_pollfds, arg_emit_pollfds, arg_result_pollfds, MEMORY_POLLFDS,
@@ -207,7 +207,7 @@ static const struct arg_ops kinds[] = {
 	/* struct f_owner_ex */
 	[ARG_FCNTL_ARG] = { arg_capture_fcntl_arg, arg_emit_fcntl_arg, arg_result_fcntl_arg,
 			    MEMORY_8, .words = SWAP_32 },
-	[ARG_CLONE_ARGS] = { arg_capture_clone_args, arg_emit_clone_args, NULL, MEMORY_NEXT,
+	[ARG_CLONE_ARGS] = { arg_capture_clone_args, arg_emit_clone_args, NULL, MEMORY_CLONE,
 			     .swap = arg_swap_clone_args },
 	[ARG_CLONE_FLAGS] = { .emit = arg_emit_clone_flags },
 	[ARG_STATUS] = { .emit = emit_sint },

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "core/abi/call_decode.h"
-#include "core/abi/memory_bpf.h"
 
 /* One argument of one call. */
 struct arg {
@@ -83,9 +82,6 @@ static inline bool call_gave(const struct call *c)
 {
 	return !c->failed && c->ret > 0;
 }
-
-/* Pointers of an environment worth counting. */
-enum { ENVP_MAX = 1024 };
 
 /* The functions that rows of args.c refer to, by file: args_poll.c, */
 arg_capture arg_capture_fdset, arg_capture_sigset_pair;

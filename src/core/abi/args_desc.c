@@ -9,8 +9,7 @@
 #include "core/abi/strings.h"
 #include "core/abi/tables.h"
 
-/* The kernel takes no more (UIO_MAXIOV); of a read that failed, fewer are shown without -v. */
-enum { READ_IOV_MAX = 1024, SHORT_IOV = 16 };
+enum { SHORT_IOV = 16 };	/* shown without -v of a read that failed */
 
 static void emit_content(const struct arg *a, const char *key,
 			 const uint8_t *p, size_t len, struct sink *s)
@@ -48,7 +47,7 @@ static uint64_t iov_count(const struct arg *a)
 {
 	uint64_t n = (uint32_t)a->call->args[a->i + 1];
 
-	return n < READ_IOV_MAX ? n : READ_IOV_MAX;
+	return n < MEMORY_IOVECS ? n : MEMORY_IOVECS;
 }
 
 /* Read the i-th iovec; return false if it was not readable. */
@@ -68,14 +67,18 @@ static bool iov_at(const struct arg *a, uint64_t i, uint64_t *base, uint64_t *le
 void arg_capture_read_iov(const struct arg *a, struct call *c,
 			  enum call_phase phase, const struct mem *m)
 {
-	uint64_t base, len, left = c->failed || c->ret < 0 ? 0 : (uint64_t)c->ret;
+	uint64_t base, len, left = call_gave(c) ? (uint64_t)c->ret : 0, n = iov_count(a);
 
 	if (phase == AT_SYSCALL_ENTER) {
 		capture_bytes(c, phase, arg_word(a),
-			      iov_count(a) * 2 * c->arch->word, m);
+			      n * 2 * c->arch->word, m);
 		return;
 	}
-	for (uint64_t i = 0; left && i < iov_count(a) && iov_at(a, i, &base, &len); i++) {
+	if (left > MEMORY_IOVECS_BYTES)
+		left = MEMORY_IOVECS_BYTES;
+	if (n > MEMORY_IOVECS_READ)
+		n = MEMORY_IOVECS_READ;
+	for (uint64_t i = 0; left && i < n && iov_at(a, i, &base, &len); i++) {
 		if (len > left)
 			len = left;
 		capture_bytes(c, phase, base, len, m);
@@ -206,8 +209,6 @@ void arg_result_fcntl_arg(const struct arg *a, struct sink *s)
 		sink_flags(s, "flags", x, (uint64_t)a->call->ret);
 }
 
-enum { CONTROL_MAX = 4096 };
-
 /* Find the control buffer of a struct msghdr, whose members are words of the ABI. */
 static bool locate(const struct call *c, enum call_phase phase, uint64_t *control, uint64_t *size)
 {
@@ -231,7 +232,8 @@ void arg_capture_msghdr(const struct arg *a, struct call *c,
 		return;
 	capture_bytes(c, phase, call_word(c, a->i), 7u * c->arch->word, m);
 	if (locate(c, phase, &control, &size) && size)
-		capture_bytes(c, phase, control, size < CONTROL_MAX ? size : CONTROL_MAX, m);
+		capture_bytes(c, phase, control, size < MEMORY_CONTROL_BYTES ? size :
+			      MEMORY_CONTROL_BYTES, m);
 }
 
 size_t call_passed_fds(const struct call *c, enum call_phase phase,
@@ -298,8 +300,8 @@ void arg_capture_bpf_attr(const struct arg *a, struct call *c, enum call_phase p
 
 	if (!part || (phase == AT_SYSCALL_EXIT && !answered(c)))
 		return;
-	capture_bytes(c, phase, arg_word(a), size < BPF_ATTR_MAX ? size : BPF_ATTR_MAX, m);
-	p = call_bytes(c, phase, arg_word(a), BPF_ATTR_MAX, &len);
+	capture_bytes(c, phase, arg_word(a), size < MEMORY_STRUCT_BYTES ? size : MEMORY_STRUCT_BYTES, m);
+	p = call_bytes(c, phase, arg_word(a), MEMORY_STRUCT_BYTES, &len);
 	if (p && part->cmd == ABI_BPF_OBJ_PIN && phase == AT_SYSCALL_ENTER)
 		capture_string(c, phase, layout_get(part->layout, BPF_OBJ_PIN_PATHNAME, p, len), m);
 	if (p && phase == AT_SYSCALL_EXIT)
@@ -318,7 +320,7 @@ void arg_emit_bpf_attr(const struct arg *a, struct sink *s)
 		sink_addr(s, arg_name(a), arg_word(a));
 		return;
 	}
-	w.bytes = call_bytes(a->call, w.phase, arg_word(a), BPF_ATTR_MAX, &w.len);
+	w.bytes = call_bytes(a->call, w.phase, arg_word(a), MEMORY_STRUCT_BYTES, &w.len);
 	if (!w.bytes) {
 		call_emit_unreadable(arg_name(a), arg_word(a), s);
 		return;

@@ -8,7 +8,6 @@
 #include "core/abi/tables.h"
 
 #define POLLFD_SIZE 8
-#define FDSET_MAX_BYTES 8192
 #define SHORT_POLL 64		/* entries in short form */
 
 /* poll ---------------------------------------------------------------- */
@@ -46,7 +45,7 @@ void arg_emit_pollfds(const struct arg *a, struct sink *s)
 		got = SHORT_POLL;
 	for (size_t i = 0; i < got; i++)
 		emit_pollfd(a, p + i * POLLFD_SIZE, POLLFD_EVENTS, s);
-	if (got < n && got == len / POLLFD_SIZE && n * POLLFD_SIZE <= CAPTURE_MAX)
+	if (got < n && got == len / POLLFD_SIZE && n * POLLFD_SIZE <= MEMORY_RUN)
 		sink_notef(s, "unreadable", "unreadable from entry %zu on", got);
 	else if (got < n)
 		sink_notef(s, "more", "%llu more", (unsigned long long)(n - got));
@@ -77,7 +76,7 @@ static size_t fdset_bytes(const struct call *c)
 	if (nfds <= 0)
 		return 0;
 	bytes = ((size_t)nfds + 8 * word - 1) / (8 * word) * word;
-	return bytes < FDSET_MAX_BYTES ? bytes : FDSET_MAX_BYTES;
+	return bytes < MEMORY_FDSET_BYTES ? bytes : MEMORY_FDSET_BYTES;
 }
 
 void arg_capture_fdset(const struct arg *a, struct call *c,
@@ -94,7 +93,8 @@ static void emit_set(const struct arg *a, enum call_phase phase, const char *key
 	size_t len;
 	const uint8_t *p = call_bytes(a->call, phase, arg_word(a), fdset_bytes(a->call), &len);
 
-	if (len < fdset_bytes(a->call) || !arg_word(a)) {
+	len -= len % a->call->arch->word;
+	if ((!len && nfds > 0) || !arg_word(a)) {
 		call_emit_unreadable(key, arg_word(a), s);
 		return;
 	}
@@ -102,6 +102,9 @@ static void emit_set(const struct arg *a, enum call_phase phase, const char *key
 	for (int fd = 0; fd < nfds && (size_t)fd < 8 * len; fd++)
 		if (p && call_set_has(a->call, p, len, (size_t)fd))
 			sink_fd(s, NULL, fd, arg_fd_label(a, fd));
+	/* the kernel reads no more of a set than the task may have descriptors */
+	if (len < fdset_bytes(a->call))
+		sink_notef(s, "unreadable", "unreadable from fd %zu on", 8 * len);
 	sink_end(s);
 }
 

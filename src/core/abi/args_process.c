@@ -7,10 +7,6 @@
 #include "core/abi/strings.h"
 #include "core/abi/tables.h"
 
-#define ARGV_MAX 32		/* strings worth copying */
-#define CLONE_ARGS_MAX 256
-#define SET_TID_MAX 32		/* the kernel's limit, MAX_PID_NS_LEVEL */
-
 /* Read the i-th pointer of the captured vector; return false if it was not captured. */
 static bool vector_at(const struct arg *a, size_t i, uint64_t *p)
 {
@@ -27,30 +23,34 @@ static bool vector_at(const struct arg *a, size_t i, uint64_t *p)
 void arg_capture_argv(const struct arg *a, struct call *c,
 		      enum call_phase phase, const struct mem *m)
 {
+	size_t left = MEMORY_STRINGS_BYTES;
 	uint64_t p;
 
 	if (phase != AT_SYSCALL_ENTER)
 		return;
-	capture_bytes(c, phase, arg_word(a), (ARGV_MAX + 1) * c->arch->word, m);
-	for (size_t i = 0; i < ARGV_MAX && vector_at(a, i, &p) && p; i++)
-		capture_string(c, phase, p, m);
+	capture_bytes(c, phase, arg_word(a), (MEMORY_STRINGS + 1) * c->arch->word, m);
+	for (size_t i = 0; i < MEMORY_STRINGS && left && vector_at(a, i, &p) && p; i++)
+		left -= capture_string_of(c, phase, p, left, m);
 }
 
 void arg_emit_argv(const struct arg *a, struct sink *s)
 {
+	size_t left = MEMORY_STRINGS_BYTES, len;
+	bool cut = false;
 	uint64_t p;
-	size_t i;
 
 	if (!vector_at(a, 0, &p)) {
 		call_emit_unreadable(arg_name(a), arg_word(a), s);
 		return;
 	}
 	sink_begin(s, arg_name(a), SINK_ARRAY);
-	for (i = 0; vector_at(a, i, &p) && p; i++) {
-		if (i == ARGV_MAX) {
+	for (size_t i = 0; vector_at(a, i, &p) && p; i++) {
+		if (i == MEMORY_STRINGS || !left) {
 			sink_note(s, "more", "and more");
 			break;
 		}
+		if (call_string(a->call, AT_SYSCALL_ENTER, p, &len, &cut))
+			left -= len + !cut < left ? len + !cut : left;
 		call_emit_string(a->call, AT_SYSCALL_ENTER, NULL, p, s);
 	}
 	sink_end(s);
@@ -63,10 +63,10 @@ void arg_emit_envp(const struct arg *a, struct sink *s)
 	bool known = vector_at(a, 0, &p);
 
 	sink_addr(s, arg_name(a), arg_word(a));
-	while (n < ENVP_MAX && vector_at(a, n, &p) && p)
+	while (n + 1 < MEMORY_VARS && vector_at(a, n, &p) && p)
 		n++;
 	if (known)
-		sink_notef(s, "vars", "%zu%s var%s", n, n == ENVP_MAX ? "+" : "",
+		sink_notef(s, "vars", "%zu%s var%s", n, n + 1 == MEMORY_VARS ? "+" : "",
 			   n == 1 ? "" : "s");
 }
 
@@ -101,12 +101,12 @@ void arg_capture_clone_args(const struct arg *a, struct call *c,
 	if (phase != AT_SYSCALL_ENTER)
 		return;
 	capture_bytes(c, phase, arg_word(a),
-		      size < CLONE_ARGS_MAX ? size : CLONE_ARGS_MAX, m);
-	p = call_bytes(c, phase, arg_word(a), CLONE_ARGS_MAX, &len);
+		      size < MEMORY_STRUCT_BYTES ? size : MEMORY_STRUCT_BYTES, m);
+	p = call_bytes(c, phase, arg_word(a), MEMORY_STRUCT_BYTES, &len);
 	tids = p ? layout_get(&layout_clone_args, CLONE_ARGS_SET_TID_SIZE, p, len) : 0;
 	if (tids)
 		capture_bytes(c, phase, layout_get(&layout_clone_args, CLONE_ARGS_SET_TID, p, len),
-			      4 * (tids < SET_TID_MAX ? tids : SET_TID_MAX), m);
+			      4 * (tids < MEMORY_TIDS ? tids : MEMORY_TIDS), m);
 }
 
 void arg_emit_clone_args(const struct arg *a, struct sink *s)
@@ -116,7 +116,7 @@ void arg_emit_clone_args(const struct arg *a, struct sink *s)
 		.arch = a->call->arch, .names = a->names,
 	};
 
-	w.bytes = call_bytes(a->call, AT_SYSCALL_ENTER, arg_word(a), CLONE_ARGS_MAX, &w.len);
+	w.bytes = call_bytes(a->call, AT_SYSCALL_ENTER, arg_word(a), MEMORY_STRUCT_BYTES, &w.len);
 	if (!w.bytes) {
 		call_emit_unreadable(arg_name(a), arg_word(a), s);
 		return;

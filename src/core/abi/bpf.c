@@ -31,7 +31,7 @@ bool bpf_command(const struct call *c, struct bpf_command *out)
 	const uint8_t *p;
 	size_t len;
 
-	p = part ? call_bytes(c, AT_SYSCALL_ENTER, call_word(c, 1), BPF_ATTR_MAX, &len) : NULL;
+	p = part ? call_bytes(c, AT_SYSCALL_ENTER, call_word(c, 1), MEMORY_STRUCT_BYTES, &len) : NULL;
 	if (!p)
 		return false;
 	*out = (struct bpf_command){

@@ -4,8 +4,6 @@
 
 #include "core/abi/call.h"
 
-enum { BPF_ATTR_MAX = 256 };	/* union bpf_attr has 144 bytes in Linux 6.18 */
-
 /* The part of union bpf_attr that a command uses, and its name there. */
 struct bpf_part {
 	uint32_t cmd;

@@ -72,7 +72,7 @@ size_t call_registers(const struct call *c)
 size_t capture_bytes(struct call *c, enum call_phase phase, uint64_t addr,
 		     uint64_t want, const struct mem *m)
 {
-	uint32_t n = want < CAPTURE_MAX ? (uint32_t)want : CAPTURE_MAX;
+	uint32_t n = want < MEMORY_RUN ? (uint32_t)want : MEMORY_RUN;
 	size_t at = c->pool.len, got = 0;
 
 	if (!addr || c->ncaptures == CALL_MAX_CAPTURES)
@@ -90,16 +90,19 @@ size_t capture_bytes(struct call *c, enum call_phase phase, uint64_t addr,
 	return got;
 }
 
-void capture_string(struct call *c, enum call_phase phase, uint64_t addr,
-		    const struct mem *m)
+size_t capture_string_of(struct call *c, enum call_phase phase, uint64_t addr, size_t most,
+			 const struct mem *m)
 {
-	char text[CAPTURE_STRING_MAX];
+	char text[MEMORY_STRING_BYTES];
 	size_t len = 0;
 
 	if (!addr)
-		return;
-	while (len < sizeof(text)) {
-		size_t got = m->read(m, addr + len, text + len, STRING_STEP);
+		return 0;
+	if (most > sizeof(text))
+		most = sizeof(text);
+	while (len < most) {
+		size_t step = most - len < STRING_STEP ? most - len : STRING_STEP;
+		size_t got = m->read(m, addr + len, text + len, step);
 		const char *nul = memchr(text + len, '\0', got);
 
 		if (nul) {
@@ -107,8 +110,15 @@ void capture_string(struct call *c, enum call_phase phase, uint64_t addr,
 			break;
 		}
 		len += got;
-		if (got < STRING_STEP)
+		if (got < step)
 			break;
 	}
 	call_add_capture(c, phase, addr, (uint32_t)len, text, (uint32_t)len);
+	return len;
+}
+
+void capture_string(struct call *c, enum call_phase phase, uint64_t addr,
+		    const struct mem *m)
+{
+	capture_string_of(c, phase, addr, MEMORY_STRING_BYTES, m);
 }

@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "core/abi/arch.h"
+#include "core/abi/memory_bpf.h"
 #include "core/abi/sink.h"
 #include "core/abi/xlat.h"
 #include "core/lib/buf.h"
@@ -170,15 +171,14 @@ static inline bool call_sets_up(const struct call *c)
 	       c->desc->class != CLASS_READ;
 }
 
-enum {
-	CAPTURE_MAX = 64 * 1024,	/* bytes of one run */
-	CAPTURE_STRING_MAX = 4096,	/* PATH_MAX, and more than a filter may have */
-};
-
-/* Copy want bytes (at most CAPTURE_MAX) from addr; return how many were readable. */
+/* Copy want bytes (at most MEMORY_RUN) from addr; return how many were readable. */
 size_t capture_bytes(struct call *c, enum call_phase phase, uint64_t addr,
 		     uint64_t want, const struct mem *m);
 
-/* Copy the string at addr with its NUL, at most CAPTURE_STRING_MAX bytes. */
+/* Copy the string at addr with its NUL, at most MEMORY_STRING_BYTES. */
 void capture_string(struct call *c, enum call_phase phase, uint64_t addr,
 		    const struct mem *m);
+
+/* The same with at most that many bytes; return how many were copied. */
+size_t capture_string_of(struct call *c, enum call_phase phase, uint64_t addr, size_t most,
+			 const struct mem *m);

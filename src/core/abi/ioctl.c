@@ -7,8 +7,6 @@
 #include "core/abi/bpf.h"
 #include "core/abi/strings.h"
 
-/* The kernel refuses more ids than this (BPF_TRACE_MAX_PROGS). */
-#define QUERY_BPF_MAX_IDS 64
 #define QUERY_BPF_HEAD 8
 
 const struct ioctl_desc *ioctl_of(const struct call *c)
@@ -69,7 +67,7 @@ void ioctl_capture(struct call *c, enum call_phase phase, uint64_t arg,
 		ids = head && len == QUERY_BPF_HEAD ? load_uint(head, 4) : 0;
 	}
 	capture_bytes(c, phase, arg,
-		      8 + 4 * (ids < QUERY_BPF_MAX_IDS ? ids : QUERY_BPF_MAX_IDS), m);
+		      8 + 4 * (ids < MEMORY_IDS ? ids : MEMORY_IDS), m);
 }
 
 void ioctl_emit_request(const struct call *c, const char *key, struct sink *s)

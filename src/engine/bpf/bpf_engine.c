@@ -180,7 +180,9 @@ static size_t message_read(const struct mem *mem, uint64_t addr, void *dst, size
 	const struct message_mem *m = (const struct message_mem *)mem; /* its first member */
 	size_t n = message_part(m->parts[0], addr, dst, len);
 
-	return n || !m->parts[1] ? n : message_part(m->parts[1], addr, dst, len);
+	/* what was not resident at the beginning is in the second one */
+	return n == len || !m->parts[1] ? n :
+	       n + message_part(m->parts[1], addr + n, (uint8_t *)dst + n, len - n);
 }
 
 /* Tasks ----------------------------------------------------------------------------------- */

@@ -90,6 +90,15 @@ static __always_inline void message_send_task(struct calls_message *m)
 	message_output(m, sizeof(struct note));
 }
 
+/* Members of perf_event_attr, by their offset. */
+enum { ATTR_AT_SIZE = 4, ATTR_AT_CONFIG1 = 56, ATTR_SIZE_VER0 = 64, ATTR_DYNAMIC = 6 };
+
+/* Requests of type '$' by their number. */
+enum {
+	IOCTL_TYPE = '$', IOCTL_PERIOD = 4, IOCTL_SET_FILTER = 6, IOCTL_ID = 7,
+	IOCTL_QUERY_BPF = 10, IOCTL_MODIFY_ATTRIBUTES = 11,
+};
+
 #include "calls_copy_bpf.h"
 
 /* Calls ----------------------------------------------------------------------------------- */
@@ -167,12 +176,22 @@ SHARED int calls_unmaps_ring(__u32 pid, __u32 watch, __u64 addr, __u64 len, __u6
 	return 1;
 }
 
+/* Return whether the kernel may write its size into an attr: if it does not know the one there. */
+static __always_inline bool attr_may_change(__u64 addr)
+{
+	__u32 size = 0;
+
+	return bpf_probe_read_user(&size, sizeof(size), (void *)(addr + ATTR_AT_SIZE)) ||
+	       size > bpf_core_type_size(struct perf_event_attr) || (size && size < ATTR_SIZE_VER0);
+}
+
 /* Return whether the call has to be reported when it begins. */
 static __always_inline bool reported_early(const struct calls_plan *plan, const __u64 *args,
 				     struct calls_running *r)
 {
-	__u32 size = 0;
-
+	if (plan->watch == CALLS_IOCTLS)
+		return ((__u32)args[1] & 0xffff) == (IOCTL_TYPE << 8 | IOCTL_MODIFY_ATTRIBUTES) &&
+		       attr_may_change(args[2]);
 	if (!plan->early)
 		return 0;
 	switch (plan->watch) {
@@ -180,11 +199,8 @@ static __always_inline bool reported_early(const struct calls_plan *plan, const 
 		return self_holds(r);
 	case CALLS_POLL: /* the third argument of poll is the time */
 		return plan->memory[2] != MEMORY_NONE || (__u32)args[2];
-	case CALLS_ALWAYS: /* the size of an attr that the kernel does not know is changed */
-		return plan->memory[0] != MEMORY_ATTR ||
-		       bpf_probe_read_user(&size, sizeof(size), (void *)(args[0] + ATTR_AT_SIZE)) ||
-		       size > bpf_core_type_size(struct perf_event_attr) ||
-		       (size && size < ATTR_SIZE_VER0);
+	case CALLS_ALWAYS:
+		return plan->memory[0] != MEMORY_ATTR || attr_may_change(args[0]);
 	default:
 		return 1;
 	}
@@ -257,7 +273,7 @@ int calls_enter(__u64 *ctx)
 	regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	get_args(regs, compat, args);
 	/* the descriptor that it may be about */
-	fd = plan->watch != CALLS_MAP_FD ? args[0] : args[3] & MAP_SHARED ? args[4] : -1;
+	fd = plan->watch != CALLS_MAP_FD ? args[0] : held || args[3] & MAP_SHARED ? args[4] : -1;
 	event = event_behind(table->fd, table->max_fds, fd);
 	relevant = relevance(plan, args, event);
 	if (!relevant || (relevant == RELEVANT_HELD && !held))

@@ -11,9 +11,7 @@ enum {
 	CALLS_NUMBERS = 1024,	/* call numbers of one ABI; the compat ABI's follow */
 	CALLS_ARGS = 6,
 	CALLS_PAGE = 4096,	/* what is copied at once, at most */
-	CALLS_BYTES = 32 * 1024, /* of one call's memory; a page more fits */
-	CALLS_STRINGS = 12,	/* of an argv, at most */
-	CALLS_VARS = 1025,	/* pointers of an envp, at most */
+	CALLS_BYTES = MEMORY_RUN + 4096, /* of one call's memory; a page more fits */
 	CALLS_PASSED = 8,	/* descriptors of a message that are looked at */
 	CALLS_POLLED = 4,	/* of a poll; with more, it is reported */
 	CALLS_SLOTS = 4096,	/* of tables by hashes; a power of two */

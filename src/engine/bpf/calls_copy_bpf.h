@@ -60,10 +60,12 @@ __noinline int calls_copy(struct calls_message *m, __u64 addr, __u64 want)
 {
 	__u64 at, got = 0;
 
-	if (!m || !addr || want > (1 << 30))
+	if (!m || !addr)
 		return 0;
+	if (want > MEMORY_RUN)
+		want = MEMORY_RUN;
 	at = copy_begin(m);
-	for (int i = 0; i < CALLS_BYTES / CALLS_PAGE + 1 && got < want; i++) {
+	for (int i = 0; i < MEMORY_RUN / CALLS_PAGE + 1 && got < want; i++) {
 		__u32 len = calls_copy_page(m, at + got, addr + got, want - got);
 
 		if (!len)
@@ -83,7 +85,8 @@ __noinline __u64 calls_word(__u64 addr, __u32 size)
 	return word;
 }
 
-__noinline int calls_copy_string(struct calls_message *m, __u64 addr)
+/* Copy a string with its NUL, at most that many bytes, up to a page that is missing; return how many. */
+__noinline int calls_copy_string(struct calls_message *m, __u64 addr, __u64 most)
 {
 	__u64 at;
 	long n;
@@ -92,17 +95,16 @@ __noinline int calls_copy_string(struct calls_message *m, __u64 addr)
 		return 0;
 	at = copy_begin(m);
 	KNOWN(at);
-	if (at >= CALLS_BYTES)
+	KNOWN(most);
+	if (at >= CALLS_BYTES || most > MEMORY_STRING_BYTES)
 		return 0;
-	n = bpf_probe_read_user_str(m->bytes + at, CALLS_PAGE, (void *)addr);
-	if (n <= 0) {
-		m->incomplete = 1;
-		return 0;
-	}
-	if (n > CALLS_PAGE)
-		return 0;
+	n = bpf_probe_read_user_str(m->bytes + at, most + 1, (void *)addr);
+	if (n <= 0)
+		return calls_copy(m, addr, most);
+	if (n > most)
+		n = most; /* the kernel puts a NUL where it stops */
 	copy_end(m, addr, n);
-	return 0;
+	return n;
 }
 
 /* Return the word at an offset of what was last copied; 0 if it was not. */
@@ -119,9 +121,6 @@ __noinline __u64 calls_last_word(const struct calls_message *m, __u32 at, __u32 
 	return word;
 }
 
-/* Members of perf_event_attr, by their offset. */
-enum { ATTR_AT_SIZE = 4, ATTR_AT_CONFIG1 = 56, ATTR_SIZE_VER0 = 64, ATTR_DYNAMIC = 6 };
-
 static __always_inline void copy_attr(struct calls_message *m, __u64 addr)
 {
 	__u32 head[2] = { 0 };
@@ -134,14 +133,8 @@ static __always_inline void copy_attr(struct calls_message *m, __u64 addr)
 	calls_copy(m, addr, head[1] < 8 ? 8 : head[1] > CALLS_PAGE ? 256 : head[1]);
 	path = calls_last_word(m, ATTR_AT_CONFIG1, 8);
 	if (head[0] >= ATTR_DYNAMIC && path)
-		calls_copy_string(m, path);
+		calls_copy_string(m, path, MEMORY_STRING_BYTES);
 }
-
-/* Requests of type '$' by their number. */
-enum {
-	IOCTL_TYPE = '$', IOCTL_PERIOD = 4, IOCTL_SET_FILTER = 6, IOCTL_ID = 7,
-	IOCTL_QUERY_BPF = 10, IOCTL_MODIFY_ATTRIBUTES = 11, IOCTL_IDS_MAX = 1024,
-};
 
 static __always_inline void copy_ioctl(struct calls_message *m, __u32 request, __u64 arg)
 {
@@ -155,7 +148,7 @@ static __always_inline void copy_ioctl(struct calls_message *m, __u32 request, _
 		calls_copy(m, arg, 8);
 		break;
 	case IOCTL_SET_FILTER:
-		calls_copy_string(m, arg);
+		calls_copy_string(m, arg, MEMORY_STRING_BYTES);
 		break;
 	case IOCTL_MODIFY_ATTRIBUTES:
 		copy_attr(m, arg);
@@ -163,12 +156,12 @@ static __always_inline void copy_ioctl(struct calls_message *m, __u32 request, _
 	case IOCTL_QUERY_BPF:
 		ids = 0;
 		bpf_probe_read_user(&ids, sizeof(ids), (void *)arg);
-		calls_copy(m, arg, 8 + 4 * (ids < IOCTL_IDS_MAX ? ids : IOCTL_IDS_MAX));
+		calls_copy(m, arg, 8 + 4 * (ids < MEMORY_IDS ? ids : MEMORY_IDS));
 		break;
 	}
 }
 
-enum { IOVECS = 8, MESSAGE_WORDS = 7, CONTROL_MAX = 2048 };
+enum { MESSAGE_WORDS = 7 };
 
 /* Copy what a vector's element points to, up to so many bytes; return how many are left. */
 __noinline __u64 calls_copy_iovec(struct calls_message *m, __u64 addr, __u64 left)
@@ -188,11 +181,12 @@ static __always_inline void copy_iovecs(struct calls_message *m, __u64 addr, __u
 {
 	__u32 size = 2 * word_size(m);
 
-	if (n > IOVECS)
-		n = IOVECS;
-	if (calls_copy(m, addr, n * size) <= 0)
-		return;
-	for (__u32 i = 0; i < IOVECS && i < n && left; i++)
+	if (n > MEMORY_IOVECS)
+		n = MEMORY_IOVECS;
+	if (left > MEMORY_IOVECS_BYTES)
+		left = MEMORY_IOVECS_BYTES;
+	n = calls_copy(m, addr, n * size) / size;
+	for (__u32 i = 0; i < MEMORY_IOVECS_READ && i < n && left; i++)
 		left = calls_copy_iovec(m, addr + i * size, left);
 }
 
@@ -223,7 +217,7 @@ static __always_inline void copy_message(struct calls_message *m, __u64 addr)
 	len = calls_last_word(m, 5 * word, word);
 	if (!control || !len)
 		return;
-	calls_copy(m, control, len < CONTROL_MAX ? len : CONTROL_MAX);
+	calls_copy(m, control, len < MEMORY_CONTROL_BYTES ? len : MEMORY_CONTROL_BYTES);
 	/* find the events of the first control message, if that has descriptors */
 	size = calls_word(control, word);
 	if (calls_word(control + word, 4) != SOL_SOCKET ||
@@ -241,27 +235,54 @@ static __always_inline void copy_message(struct calls_message *m, __u64 addr)
 	copy_end(m, 0, CALLS_PASSED * sizeof(*ids));
 }
 
-/* Copy the string that a word of an argv points to; return whether there is one. */
-__noinline int calls_copy_argv_word(struct calls_message *m, __u64 addr)
+/*
+ * Copy the string that a word of an argv points to, of which that many bytes are left; return how
+ * many then are, 0 if there is no string.
+ */
+__noinline __u64 calls_copy_argv_word(struct calls_message *m, __u64 addr, __u64 left)
 {
 	__u64 string;
 
 	if (!m)
 		return 0;
 	string = calls_word(addr, word_size(m));
-	if (string)
-		calls_copy_string(m, string);
-	return string != 0;
+	if (!string)
+		return 0;
+	return left - calls_copy_string(m, string,
+					left < MEMORY_STRING_BYTES ? left : MEMORY_STRING_BYTES);
 }
 
 static __always_inline void copy_argv(struct calls_message *m, __u64 addr)
 {
+	__u64 left = MEMORY_STRINGS_BYTES;
 	__u32 word = word_size(m);
 
-	calls_copy(m, addr, CALLS_STRINGS * word);
-	for (__u32 i = 0; i < CALLS_STRINGS; i++)
-		if (!calls_copy_argv_word(m, addr + i * word))
-			break;
+	calls_copy(m, addr, (MEMORY_STRINGS + 1) * word);
+	for (__u32 i = 0; i < MEMORY_STRINGS && left; i++)
+		left = calls_copy_argv_word(m, addr + i * word, left);
+}
+
+/* Commands of bpf(2) that have a string, and where their attr points to it. */
+enum { BPF_OBJ_PIN = 6, BPF_TASK_FD_QUERY = 20, PIN_AT_PATH = 0, QUERY_AT_NAME = 16 };
+
+/* Members of struct clone_args, by their offset. */
+enum { CLONE_AT_TIDS = 64, CLONE_AT_NUMBER = 72 };
+
+/* Copy a structure of so many bytes, and what the call makes of it points to. */
+static __always_inline void copy_struct(struct calls_message *m, __u64 addr, __u32 size, __u32 memory)
+{
+	__u64 tids;
+
+	calls_copy(m, addr, size < MEMORY_STRUCT_BYTES ? size : MEMORY_STRUCT_BYTES);
+	if (memory == MEMORY_CLONE) {
+		tids = calls_last_word(m, CLONE_AT_NUMBER, 8);
+		calls_copy(m, calls_last_word(m, CLONE_AT_TIDS, 8),
+			   4 * (tids < MEMORY_TIDS ? tids : MEMORY_TIDS));
+	} else if ((__u32)m->args[0] == BPF_OBJ_PIN || (__u32)m->args[0] == BPF_TASK_FD_QUERY) {
+		calls_copy_string(m, calls_last_word(m, (__u32)m->args[0] == BPF_OBJ_PIN ?
+						     PIN_AT_PATH : QUERY_AT_NAME, 8),
+				  MEMORY_STRING_BYTES);
+	}
 }
 
 /* Copy what an argument points to. */
@@ -284,7 +305,7 @@ __noinline int calls_copy_argument(struct calls_message *m, __u64 i, __u32 memor
 		calls_copy(m, arg, 16);
 		break;
 	case MEMORY_STRING:
-		calls_copy_string(m, arg);
+		calls_copy_string(m, arg, MEMORY_STRING_BYTES);
 		break;
 	case MEMORY_ATTR:
 		copy_attr(m, arg);
@@ -292,14 +313,16 @@ __noinline int calls_copy_argument(struct calls_message *m, __u64 i, __u32 memor
 	case MEMORY_IOCTL:
 		copy_ioctl(m, m->args[1], arg);
 		break;
-	case MEMORY_NEXT:
-		calls_copy(m, arg, (__u32)next);
+	case MEMORY_BPF:
+	case MEMORY_CLONE:
+		copy_struct(m, arg, next, memory);
 		break;
 	case MEMORY_POLLFDS:
 		calls_copy(m, arg, (__u64)(__u32)next * 8);
 		break;
 	case MEMORY_FDSET:
-		calls_copy(m, arg, ((__u32)m->args[0] + 63) / 64 * 8);
+		next = ((__u32)m->args[0] + 63ULL) / 64 * 8;
+		calls_copy(m, arg, next < MEMORY_FDSET_BYTES ? next : MEMORY_FDSET_BYTES);
 		break;
 	case MEMORY_EPOLL:
 		calls_copy(m, arg, ret * 16);
@@ -308,7 +331,7 @@ __noinline int calls_copy_argument(struct calls_message *m, __u64 i, __u32 memor
 		calls_copy(m, arg, ret);
 		break;
 	case MEMORY_IOVEC:
-		copy_iovecs(m, arg, next, ret);
+		copy_iovecs(m, arg, (__u32)next, ret);
 		break;
 	case MEMORY_MESSAGE:
 		copy_message(m, arg);
@@ -321,7 +344,7 @@ __noinline int calls_copy_argument(struct calls_message *m, __u64 i, __u32 memor
 		copy_argv(m, arg);
 		break;
 	case MEMORY_ENVP: /* environments may hold secrets */
-		calls_copy(m, arg, CALLS_VARS * word_size(m));
+		calls_copy(m, arg, MEMORY_VARS * word_size(m));
 		break;
 	}
 	return 0;
