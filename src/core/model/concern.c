@@ -132,9 +132,9 @@ static bool concerns_process(const struct model *m, const struct call *c)
 	case CALL_PTRACE:
 		return false;
 	case CALL_UNSHARE: /* only the descriptor table matters */
-		return c->args[0] & ABI_CLONE_FILES && model_involved(m, c->tid);
+		return c->args[0] & ABI_CLONE_FILES && model_holds(m, c->tid);
 	default:
-		return model_involved(m, c->tid);
+		return model_holds(m, c->tid);
 	}
 }
 
