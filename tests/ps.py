@@ -329,6 +329,29 @@ def test_stale(tap):
 		      stale == [None, True], "a count of which no descriptor can be read",
 		      [stale] + [r.stdout + r.stderr for r in text])
 
+def test_times(tap):
+	"""The times of enabled events are those that a read returns, or are left out."""
+	cpus = sorted(os.sched_getaffinity(0))
+	if len(cpus) < 2:
+		return tap.skip("times of a task's event on another CPU", "one CPU")
+	os.sched_setaffinity(0, cpus[:1])
+	timed, bare = (opened(config=0, cpu=cpus[1], format=f) for f in (3, 0))
+	before, after = [], []
+	while not before or before[1] < 50000000: # the task runs elsewhere that long
+		before = struct.unpack("<QQQ", os.read(timed, 24))
+	got, r = listed("-p", str(os.getpid()), "-e", "cpu-clock")
+	after = struct.unpack("<QQQ", os.read(timed, 24))
+	os.sched_setaffinity(0, cpus)
+	timed_id, bare_id = id_of(timed), id_of(bare)
+	os.close(timed), os.close(bare)
+	if machine.lacks("tracing"):
+		return tap.skip("times of a task's event on another CPU", machine.lacks("tracing"))
+	one, other = got.get(timed_id, {}), got.get(bare_id, {})
+	return tap.ok(before[1] <= one.get("enabled_ns", 0) <= after[1] and one.get("running_ns") == 0 and
+		      other.get("count") == 0 and "enabled_ns" not in other and "running_ns" not in other and
+		      "stale" not in one and "stale" not in other,
+		      "times of a task's event on another CPU", [before, one, after, other, r.stderr])
+
 def test_watch(tap):
 	"""--watch: rates from the second list on."""
 	if machine.lacks("tracing"):	# the count of an event that runs comes from a borrowed descriptor
@@ -545,6 +568,7 @@ def main():
 	test_names(tap)
 	test_ptrace(tap)
 	test_stale(tap)
+	test_times(tap)
 	test_watch(tap)
 	for size in (12, 80), (8, 60), (8, 20):
 		test_terminal(tap, *size)

@@ -287,12 +287,18 @@ void events_read(struct events *e)
 		buf_addf(&e->why, "cannot read BPF iterators: %s", strerror(errno));
 	for (size_t i = 0; e->bpf && i < e->n; i++) {
 		struct events_event *v = e->list[i];
-		int fd = is_stale(v) ? events_borrow(v) : -1;
+		/* the times of an enabled event go on, even where its task does not run */
+		bool old = is_stale(v), enabled = v->facts.state >= 0;
+		int fd = old || enabled ? events_borrow(v) : -1;
 
-		v->stale = is_stale(v) && fd < 0;
+		v->stale = old && fd < 0;
+		v->old_times = !old && enabled && fd < 0;
 		if (fd < 0)
 			continue;
+		v->timed = false;
 		count_from(e, v, fd);
+		v->old_times = !v->timed;
+		v->timed = true;
 		close(fd);
 	}
 	if (!e->bpf) {

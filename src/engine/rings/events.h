@@ -28,6 +28,7 @@ struct events_event {
 	struct events_facts facts;
 	bool identified, counted, timed;	/* id, count and times are known */
 	bool stale;		/* they are what the kernel last stored: no descriptor could be read */
+	bool old_times;		/* only the times are: what was read has none, or nothing was read */
 	struct events_holder *holders;
 	size_t nholders;
 };

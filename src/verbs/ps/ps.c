@@ -139,6 +139,7 @@ static void ps_row_add(struct ps_row *r, const struct events_event *v)
 	r->n++;
 	r->sum.counted &= v->counted;
 	r->sum.stale |= v->stale;
+	r->sum.old_times |= v->old_times;
 	f->count += g->count;
 	f->lost += g->lost;
 	f->running_ns += g->running_ns;

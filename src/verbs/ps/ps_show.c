@@ -76,7 +76,7 @@ static unsigned int what_it_has(struct ps *p, const struct events_event *v)
 	const struct events_facts *f = &v->facts;
 	struct buf why = { 0 };
 	unsigned int has = (v->identified ? HAS_ID : 0) | (v->counted ? HAS_COUNT : 0) |
-			   (v->stale ? HAS_OLD_COUNT : 0) | (v->timed ? HAS_TIMES : 0) |
+			   (v->stale ? HAS_OLD_COUNT : 0) | (v->timed && !v->old_times ? HAS_TIMES : 0) |
 			   (f->lost ? HAS_LOST : 0) |
 			   (v->timed && f->enabled_ns ? HAS_SHARE : 0) |
 			   (f->pages || f->aux_pages ? HAS_RING : 0) |
