@@ -167,8 +167,8 @@ def test_stat(tap, tmp):
 			value == row[0]
 		tap.ok(same, "perf stat: the count of " + row[2], [row, told])
 	tap.ok(not story.has("Page", "Samples|Rings|lost") and
-	       all(r["RAN"] == "100 %" for r in told.values()) and
-	       story.has("Page", "perf prints <not counted> if time_running is 0"),
+	       all(r["RUNNING"] == "100 %" for r in told.values()) and
+	       not story.has("Page", "not counted"),
 	       "no ring, no samples, exact counts", [story.text])
 
 def test_groups(tap, tmp):
@@ -180,7 +180,7 @@ def test_groups(tap, tmp):
 	told = {int(r["FD"]) for r in story.table() if r["GROUP"] == "leader"}
 	tap.ok(told == leaders and leaders, "the leader of a group", [told, leaders])
 	members = {c["ret"]: c["args"]["group_fd"] for c in opens if c["args"]["group_fd"] != -1}
-	told = {int(r["FD"]): int(r["GROUP"].split()[1]) for r in story.table() if r["GROUP"].startswith("of ")}
+	told = {int(r["FD"]): int(r["GROUP"][3:-2]) for r in story.table() if r["GROUP"].endswith("'s")}
 	m = story.has("Page", r"opened fds? .*, enabled with the leader fds? ([\d, toand]+)$")
 	tap.ok(m and numbers(m.group(1)) == set(members) and told == members, "members wait for their leader",
 	       [m and m.group(0), told, members])
@@ -246,7 +246,8 @@ def test_short(tap, tmp):
 	tap.ok(len(story.text.split("\n")) < len(full.text.split("\n")) - 10,
 	       "the usual length is shorter than --deep", [story.text])
 	if any(c["args"]["attr_uptr"]["comm_exec"] for c in dump.opens() if c["event"] not in dump.used()):
-		tap.ok("a test for comm_exec, new in Linux 3.16" in squash(story.text),
+		tap.ok(re.search(r"^Probes test .*comm_exec \(Linux 3\.16\)\.$", story.text, re.M) and
+		       "Purpose: a test for comm_exec (Linux 3.16)." in squash(full.text),
 		       "what a probe of perf is for", [story.text])
 	lost = [v["lost"] for c in dump.named("read") for v in c["args"].get("buf", {}).get("values", [])
 		if isinstance(v, dict) and "lost" in v]
@@ -325,11 +326,11 @@ def test_multiplexed(tap):
 	"""Two groups that need more counters than there are."""
 	text = squash(explain([os.path.join(HERE, "multiplexed.json")]).stdout)
 	rows = Story(os.path.join(HERE, "multiplexed.json"), []).table()
-	told = {int(r["FD"]): (int(r["SCALED"]), float(r["RAN"].split()[0])) for r in rows}
+	told = {int(r["FD"]): (int(r["SCALED"]), float(r["RUNNING"].split()[0])) for r in rows}
 	tap.ok(told.keys() == STAT.keys() and all(
 		told[fd][0] == STAT[fd][0] and abs(told[fd][1] - STAT[fd][1]) <= 0.06 for fd in STAT),
 	       "scaled counts and shares of the time are those of perf stat", [repr(told), text])
-	tap.ok([r["GROUP"] for r in rows] == ["leader", "leader"] + ["of 3"] * 3 + ["of 8"] * 3 and
+	tap.ok([r["GROUP"] for r in rows] == ["leader", "leader"] + ["fd 3's"] * 3 + ["fd 8's"] * 3 and
 	       re.search(r"and 7 more: ran 49\.8 % of the time: events took turns", text),
 	       "groups that take turns", [text])
 	tap.ok("lost" not in text, "nothing is said of lost records where there is no ring", [text])

@@ -82,7 +82,11 @@ void story_defaults(const struct story_text *t, const struct family *f)
 {
 	const struct story_open o = story_open_of(f->events[0]);
 
-	prose_adds(t->p, write_texts(default_descs, &o, "; ", t->p) ? "." : "");
+	if (!write_texts(default_descs, &o, "; ", NULL))
+		return;
+	prose_item(t->p);
+	write_texts(default_descs, &o, "; ", t->p);
+	prose_adds(t->p, ".");
 }
 
 /* Requirements --------------------------------------------------------------------------- */

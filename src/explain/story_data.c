@@ -214,14 +214,14 @@ static void data_reads(const struct story_text *t)
 {
 	struct prose *p = t->p;
 	uint64_t times = 0, formats = 0;
-	bool perf = false;
+	bool stopped = false;	/* perf read a count that no time belongs to */
 
 	for (size_t i = 0; i < t->nevents; i++) {
 		const struct event *e = t->events[i];
 
 		times += e->reads;
 		formats |= e->reads ? e->read_format : 0;
-		perf |= e->reads && story_is_perf(t->s, e->opener);
+		stopped |= e->count.timed && !e->count.running && story_is_perf(t->s, e->opener);
 	}
 	if (!times || (t->tight && !(formats & PERF_FORMAT_TOTAL_TIME_RUNNING)))
 		return;
@@ -231,7 +231,7 @@ static void data_reads(const struct story_text *t)
 	prose_adds(p, formats ? ", with" : ", never samples");
 	data_bits(&xlat_perf_event_read_format, formats, " ", p);
 	prose_adds(p, formats & PERF_FORMAT_GROUP ? ": that of a leader has its whole group." : ".");
-	if (perf && formats & PERF_FORMAT_TOTAL_TIME_RUNNING)
+	if (stopped)
 		prose_adds(p, " perf prints <not counted> if time_running is 0: the task did not run "
 			      "between enabling and reading, or no counter was free.");
 }

@@ -134,12 +134,15 @@ static void try_purpose(const struct try *run, const struct try *before, const c
 		 open_need(e->attr, e->attr_len, e->flags).since < mine.since;
 	tested &= story_is_perf(t->s, run->tid);
 	if (purpose) {
-		prose_addf(p, "%s%s.", intro, purpose);
+		prose_addf(p, "%s%s", intro, purpose);
 	} else if (before && mine.since > had.since && tested) {
-		prose_addf(p, "%sa test for %s, new in Linux ", intro, mine.name);
+		prose_addf(p, "%s%s (Linux ", intro, mine.name);
 		release_text(release_mainline(mine.since), &p->text);
-		prose_adds(p, ".");
+		prose_adds(p, ")");
+	} else {
+		return;
 	}
+	prose_adds(p, *intro ? "." : "");
 }
 
 static void try_write_run(const struct story_text *t, const struct try *run, size_t n,
@@ -162,7 +165,7 @@ static void try_write_run(const struct story_text *t, const struct try *run, siz
 	}
 	if (run->event) {
 		prose_addf(p, " (fd %d): opened and closed.", run->event->fd);
-		try_purpose(run, before, " Purpose: ", p, t);
+		try_purpose(run, before, " Purpose: a test for ", p, t);
 		return;
 	}
 	prose_adds(p, ": failed with ");
@@ -172,7 +175,7 @@ static void try_write_run(const struct story_text *t, const struct try *run, siz
 	else
 		prose_addf(p, "error %d", run->attempt->error);
 	prose_adds(p, run->attempt->injected ? ", injected." : ".");
-	try_purpose(run, before, " Purpose: ", p, t);
+	try_purpose(run, before, " Purpose: a test for ", p, t);
 	try_instead(t, run[n - 1].attempt);
 }
 
@@ -212,11 +215,18 @@ static size_t tested_add(const struct story_text *t, struct tested *list, size_t
 	return n;
 }
 
+/* Write what was tested: in a line, or where opens failed with the events that tested it. */
 static void tested_write(const struct story_text *t, struct tested *list, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		prose_line(t->p, 0, 2);
-		prose_addf(t->p, "Probe %s: %s", buf_str(&list[i].names), buf_str(&list[i].purpose));
+		if (!i || t->failed)
+			prose_line(t->p, 0, 2);
+		if (t->failed)
+			prose_addf(t->p, "Probe %s: a test for %s.", buf_str(&list[i].names),
+				   buf_str(&list[i].purpose));
+		else
+			prose_addf(t->p, "%s%s%s", i ? "; " : "Probes test ",
+				   buf_str(&list[i].purpose), i + 1 == n ? "." : "");
 		buf_free(&list[i].names);
 		buf_free(&list[i].purpose);
 	}

@@ -128,6 +128,7 @@ struct story_text {
 	bool full;		/* all chapters */
 	bool tight;		/* a page leaves out what matters least */
 	bool lost;		/* records or samples were lost */
+	bool failed;		/* calls that were no tests */
 };
 
 /* Return the attr of an event. */
@@ -195,7 +196,7 @@ void story_rights(const struct story *s, const struct story_open *o, bool brief,
 uint32_t story_oldest(const struct story *s, const struct story_open *o, struct as_refusal *older);
 /* Write the oldest kernel, the hardware, and the rights of an ordinary user. */
 void story_needs(const struct story *s, const struct story_open *o, struct prose *p);
-/* Write what the members that are 0 decide, separated by semicolons; perhaps nothing. */
+/* Write an item of what the members that are 0 decide, if they decide anything. */
 void story_defaults(const struct story_text *t, const struct family *f);
 /* Return what a well-known open is for, from src/explain/story.in; NULL: not known. */
 const char *story_purpose(const struct story_open *o);

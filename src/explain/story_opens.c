@@ -95,7 +95,6 @@ static void opens_family(const struct story_text *t, const struct family *f)
 		prose_adds(p, " The events of a group are put on the PMU together, so their counts "
 			      "cover the same time.");
 	opens_members(t, f);
-	prose_item(p);
 	story_defaults(t, f);
 	prose_item(p);
 	story_needs(t->s, &o, p);

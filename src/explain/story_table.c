@@ -14,13 +14,13 @@
 /* Events ------------------------------------------------------------------------------ */
 
 enum column {
-	COL_EVENT, COL_CPU, COL_FD, COL_GROUP, COL_ID, COL_TASK, COL_RING, COL_COUNT, COL_ENABLED,
-	COL_RAN, COL_SCALED, COL_RECORDS, COLS
+	COL_EVENT, COL_CONFIG, COL_CPU, COL_FD, COL_GROUP, COL_ID, COL_TASK, COL_RING, COL_COUNT,
+	COL_ENABLED, COL_RUNNING, COL_SCALED, COL_RECORDS, COLS
 };
 
 static const char *const heads[COLS] = {
-	"EVENT", "CPU", "FD", "GROUP", "ID", "TASK", "RING", "COUNT", "ENABLED", "RAN", "SCALED",
-	"RECORDS",
+	"EVENT", "CONFIG", "CPU", "FD", "GROUP", "ID", "TASK", "RING", "COUNT", "ENABLED",
+	"RUNNING", "SCALED", "RECORDS",
 };
 
 struct table {
@@ -28,6 +28,7 @@ struct table {
 	struct map rings;	/* number of the event -> its ring */
 	struct buf (*rows)[COLS];
 	size_t n, left;		/* rows, and events that have none */
+	bool inherits;
 };
 
 /* Append numbers of events, sorted, "0-3,5", or nothing if they are all what counts as none. */
@@ -75,7 +76,7 @@ static int64_t id_of(const struct event *e)
 	return (int64_t)e->id;
 }
 
-static void cell_task(const struct table *w, const struct event *const *list, size_t n,
+static void cell_task(struct table *w, const struct event *const *list, size_t n,
 		      struct buf *out)
 {
 	for (size_t i = 1; i < n; i++)
@@ -89,18 +90,28 @@ static void cell_task(const struct table *w, const struct event *const *list, si
 		buf_adds(out, "all");
 	else
 		summary_add_task(w->t->s->m, list[0]->pid ? list[0]->pid : list[0]->opener, out);
-	if (list[0]->pid != -1 && event_attr(list[0], ATTR_INHERIT))
+	if (list[0]->pid != -1 && event_attr(list[0], ATTR_INHERIT)) {
 		buf_adds(out, "+");
+		w->inherits = true;
+	}
 }
 
 static void cell_ring(const struct table *w, const struct event *const *list, size_t n,
 		      struct buf *out)
 {
 	const struct ring *r = map_get(&w->rings, list[0]->number);
-	const struct event *to = list[0]->output;
+	const struct event **to = xcalloc(n, sizeof(*to));
+	size_t nto = 0;
 
-	if (!r && to)
-		buf_addf(out, n > 1 ? "others'" : "fd %d's", to->fd);
+	for (size_t i = 0; i < n && !r; i++)
+		if (list[i]->output)
+			to[nto++] = list[i]->output;
+	if (nto) {
+		buf_adds(out, nto > 1 ? "fds " : "fd ");
+		add_numbers(out, to, nto, fd_of, -1);
+		buf_adds(out, "'s");
+	}
+	free(to);
 	if (!r)
 		return;
 	if (!story_ring_kib(w->t, r)) {
@@ -141,9 +152,9 @@ static void cells_count(const struct table *w, const struct event *const *list, 
 	buf_addf(&row[COL_ENABLED], "%.3f ms", (double)sum.enabled / 1e6);
 	/* the times of a software event differ if it joined a running group: that says nothing */
 	if (sum.running == sum.enabled)
-		buf_adds(&row[COL_RAN], sum.enabled ? "100 %" : "");
+		buf_adds(&row[COL_RUNNING], sum.enabled ? "100 %" : "");
 	else if (model_takes_turns(w->t->s->m, list[0]))
-		buf_addf(&row[COL_RAN], "%.1f %%", 100.0 * (double)sum.running /
+		buf_addf(&row[COL_RUNNING], "%.1f %%", 100.0 * (double)sum.running /
 			 (double)sum.enabled);
 	if (sum.running && n == 1 && model_takes_turns(w->t->s->m, list[0]))
 		buf_addf(&row[COL_SCALED], "%.0f", (double)sum.value * (double)sum.enabled /
@@ -167,8 +178,11 @@ static void table_row(struct table *w, const struct event *const *list, size_t n
 	buf_free(&p.text);
 	add_numbers(&row[COL_CPU], list, n, cpu_of, -1);
 	add_numbers(&row[COL_FD], list, n, fd_of, -1);
+	if (open_attr_source(&a) == SOURCE_TRACEPOINT)
+		buf_addf(&row[COL_CONFIG], "%llu",
+			 (unsigned long long)open_attr_get(&a, ATTR_CONFIG));
 	if (list[0]->leader)
-		buf_addf(&row[COL_GROUP], n == 1 ? "of %d" : "member", list[0]->leader->fd);
+		buf_addf(&row[COL_GROUP], n == 1 ? "fd %d's" : "member", list[0]->leader->fd);
 	else if (list[0]->leads)
 		buf_adds(&row[COL_GROUP], "leader");
 	add_numbers(&row[COL_ID], list, n, id_of, 0);
@@ -203,6 +217,12 @@ static bool table_has(const struct table *w, unsigned int col)
 	return col == COL_TASK && !same; /* one task is named above */
 }
 
+/* Return the heading; "sh[2]+" in the column of tasks is sh[2] with its children. */
+static const char *table_head(const struct table *w, unsigned int col)
+{
+	return col == COL_TASK && w->inherits ? "TASK+CHILD" : heads[col];
+}
+
 static void table_print(const struct table *w)
 {
 	size_t width[COLS] = { 0 }, all = 0, most = w->t->p->width ? w->t->p->width : SIZE_MAX;
@@ -211,7 +231,7 @@ static void table_print(const struct table *w)
 	for (unsigned int c = 0; c < COLS; c++) {
 		if (!table_has(w, c))
 			continue;
-		width[c] = strlen(heads[c]);
+		width[c] = strlen(table_head(w, c));
 		for (size_t i = 0; i < w->n; i++)
 			if (w->rows[i][c].len > width[c])
 				width[c] = w->rows[i][c].len;
@@ -224,13 +244,18 @@ static void table_print(const struct table *w)
 		size_t pad = 0;
 
 		for (unsigned int c = 0; c < COLS; c++) {
-			const char *text = i ? buf_str(&w->rows[i - 1][c]) : heads[c];
+			const char *text = i ? buf_str(&w->rows[i - 1][c]) : table_head(w, c);
 			int len = (int)strlen(text), cut = width[c] < (size_t)len;
 
 			if (!width[c])
 				continue;
 			buf_pad(out, *text ? pad : 0);
-			buf_addf(out, "%.*s%s", cut ? (int)width[c] - 2 : len, text, cut ? ".." : "");
+			/* long names of one kind differ near their end */
+			if (cut)
+				buf_addf(out, "%.*s..%s", (int)width[c] / 4, text,
+					 text + len - (width[c] - 2 - width[c] / 4));
+			else
+				buf_adds(out, text);
 			pad = (*text ? 0 : pad) + 2 + width[c] - (cut ? width[c] : (size_t)len);
 		}
 		buf_addc(out, '\n');
@@ -267,6 +292,11 @@ void story_table(const struct story_text *t, size_t most)
 	if (w.n) {
 		prose_para(t->p);
 		table_print(&w);
+	}
+	if (w.inherits && table_has(&w, COL_ENABLED)) {
+		prose_line(t->p, 0, 2);
+		prose_adds(t->p, "Counts and times of a task and its children are sums over all of them.");
+		prose_end(t->p);
 	}
 	if (w.left) {
 		prose_count(t->p, w.left, "more event.", "more events.");

@@ -136,10 +136,36 @@ static void test_shared_counter(void **state)
 	has(text, "instructions:u: ran 25.0 % of the time: events took turns");
 	has(text, "When it was read first, events of the PMU were held by perf[12] "
 		  "(cycles and 3 more).");
-	has(text, "FD  COUNT  ENABLED   RAN     SCALED\n");
-	has(text, "3   1000   2.000 ms  25.0 %  4000\n");
+	has(text, "FD  COUNT  ENABLED   RUNNING  SCALED\n");
+	has(text, "3   1000   2.000 ms  25.0 %   4000\n");
 	has(text, "perf_mux_hrtimer_handler: ");
 	has(text, "x86_pmu_event_init: ");
+	free(text);
+}
+
+/* Names that are too long keep the end, where they differ; a row of a member names its leader. */
+static void test_table(void **state)
+{
+	uint8_t attr[128] = { 0 };
+	char *text;
+
+	(void)state;
+	put_type(attr, 5);			/* PERF_TYPE_BREAKPOINT */
+	store_uint(attr + 52, 4, 3);
+	put(attr, 64, 8);
+	put(attr, 40, bit_field(1, 1, 1));	/* inherit */
+	for (int i = 0; i < 2; i++) {
+		put(attr, 56, 0x563f9e38c0c0 + 8 * (uint64_t)i);
+		opened(3 + i, attr, i ? 0 : 200);
+	}
+	text = told(44, false, false);
+	has(text, "mem:..e38c0c0/8:rw  3   ");
+	has(text, "mem:..e38c0c8/8:rw  4   ");
+	has(text, "TASK+CHILD");
+	has(text, "task 100+");
+	free(text);
+	text = told(0, true, false);
+	assert_null(strstr(text, "\n  -\n"));
 	free(text);
 }
 
@@ -434,6 +460,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_shared_counter, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_table, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_conditions, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_order, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_busy, setup, teardown),
