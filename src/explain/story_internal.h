@@ -12,12 +12,14 @@ enum {
 	STORY_PATHS = 8,	/* mapped files */
 	STORY_FDS = 24,		/* descriptors, or runs of them, in a sentence */
 	STORY_ITEMS = 64,	/* items of a list */
+	STORY_SPANS = 64,	/* spans of a task and kind */
 };
 
 /* story_view.c: what the model does not keep ------------------------------------------- */
 
 /* What was done to an event, or by a task where it concerns no event. */
 enum seen_kind {
+	SEEN_OPEN,
 	SEEN_REFUSED,		/* an open that failed, of a task */
 	SEEN_EXEC, SEEN_EXIT,	/* of a task */
 	SEEN_CLOSE,		/* of one of its descriptors */
@@ -29,12 +31,38 @@ enum seen_kind {
 	SEEN_IOCTL = SEEN_RECORD + EVENT_RECORD_TYPES,
 };
 
-struct seen {
+/* How it was done.  Of a read of a group the higher bits are the number of members. */
+enum {
+	HOW_GROUP = 1,			/* to all of a group */
+	HOW_ON = 2,			/* enabled what was enabled */
+	HOW_DEAD = 4,			/* enabled after the exit of its task */
+	HOW_LEFT = 8,			/* after its leader was closed */
+	HOW_OPEN = 16, HOW_LEADER = 32,	/* opened enabled, or to be enabled with the leader */
+	HOW_MEMBERS = 8,		/* shift */
+};
+
+struct span_event {
+	const struct event *event;
+	unsigned int how;
+};
+
+/* What a task did in a row, one kind of call; or records of one type that were read. */
+struct span {
 	unsigned int kind;		/* enum seen_kind, and what is added to it */
-	const struct event *event;	/* NULL: of a task */
-	pid_t tid;			/* of the first */
-	bool others;			/* not all are of that task */
+	pid_t tid;			/* 0: of records */
+	unsigned int part;		/* spans of different parts are not in a row */
 	uint64_t first_ns, last_ns, times;
+	bool folded;			/* not in a row: it came again and again */
+	struct span_event *list;	/* each event once; owned */
+	size_t n, at;			/* at: where the next one is probably */
+	char *exe;			/* of SEEN_EXEC, or NULL; owned */
+	/* of samples: the number of those with a time of the kernel's clock, and these times */
+	uint64_t timed, taken_first, taken_last;
+};
+
+struct spans {
+	struct span *items;
+	size_t n, last;			/* last: to which one was added */
 };
 
 struct seen_task {
@@ -52,6 +80,8 @@ struct seen_task {
 	bool for_ends;			/* poll asked for no POLLIN: only errors and ends wake it */
 	unsigned int waits, woken, hung_up, ready, timed_out, interrupted, unfinished, injected;
 	const struct call_desc *creating; /* the clone or fork that it is in; NULL: none */
+	unsigned int ioctl_how;		/* HOW_* of the ioctl that it is in */
+	struct spans spans;		/* what it did, in order */
 };
 
 /* Calls other than perf_event_open that failed alike. */
@@ -78,7 +108,9 @@ struct story {
 	const struct arch *arch;
 	uint32_t release;		/* KVER() of the kernel, 0: unknown */
 	uint64_t start_ns;		/* when the first task was followed */
-	struct map by_kind;		/* kind, and number of the event or tid, to struct seen */
+	struct map by_kind;		/* kind, and number of the event, to how often */
+	struct spans records[EVENT_RECORD_TYPES]; /* that were seen; a part ends when events are controlled */
+	unsigned int controls;		/* calls that enabled, disabled, paused or resumed events */
 	struct map by_tid;		/* to the index + 1 of the last task with that tid */
 	struct seen_task *tasks;
 	size_t ntasks;
@@ -90,6 +122,15 @@ struct story {
 	size_t npaths;
 	uint64_t maps;			/* MMAP and MMAP2 records */
 };
+
+/* story_timeline.c ----------------------------------------------------------------------- */
+
+/*
+ * Add to spans what was done: to the last one, if that is of its kind; or to a new one; or to all
+ * of its kind, folded to one, if there are that many.  Return it.
+ */
+struct span *spans_add(struct spans *w, const struct span *from, size_t most);
+void spans_free(struct spans *w);
 
 /* Return how often that was done to an event: enum seen_kind, and what is added to it. */
 uint64_t story_times(const struct story *s, unsigned int kind, const struct event *e);
@@ -228,8 +269,9 @@ void family_spread(const struct family *f, bool *cpus, bool *tasks);
 
 /* Write all but the chapters of --deep; with these, without what they say in full. */
 void story_page(const struct story_text *t);
-/* Write the table of events, in up to most rows, and the timeline, in up to most lines. */
+/* Write the table of events, in up to most rows. */
 void story_table(const struct story_text *t, size_t most);
+/* Write what was done when, in up to most lines. */
 void story_timeline(const struct story_text *t, size_t most);
 void story_opens(const struct story_text *t);
 /* Say why there is one event per CPU or task. */

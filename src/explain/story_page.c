@@ -16,7 +16,7 @@
 enum {
 	PAGE_LINES = 40,	/* of 80 columns, which the timeline fills */
 	PAGE_EVENTS = 8,	/* above which the table folds those that are alike */
-	PAGE_LEAST = 8,		/* lines of the timeline, for which other lines are left out */
+	PAGE_LEAST = 11,		/* lines of the timeline, for which other lines are left out */
 	PAGE_NEEDED = 3,	/* of its events in any case */
 	PAGE_NAMES = 4,		/* events in a sentence */
 	PAGE_CLAUSES = 3,

@@ -21,33 +21,30 @@ static struct story *story_of(struct view *v)
 	return (struct story *)v;
 }
 
-static uint64_t story_key(unsigned int kind, const struct event *e, pid_t tid)
+static uint64_t story_key(unsigned int kind, const struct event *e)
 {
-	return (uint64_t)kind << 40 | (uint64_t)!e << 32 | (e ? e->number : (uint32_t)tid);
+	return (uint64_t)kind << 40 | e->number;
 }
 
-/* Note that something was done to an event, or by a task if e is NULL. */
-static void story_note(struct story *s, unsigned int kind, const struct event *e, pid_t tid,
-		       uint64_t ns)
+/* Note that a task did something to an event; NULL: to none.  Return its span, or NULL. */
+static struct span *story_note(struct story *s, unsigned int kind, const struct event *e,
+			       unsigned int how, pid_t tid, uint64_t ns)
 {
-	uint64_t key = story_key(kind, e, tid);
-	struct seen *seen = map_get(&s->by_kind, key);
+	struct seen_task *t = story_task(s, tid);
+	const struct span now = {
+		.kind = kind, .part = t ? t->execs : 0, .first_ns = ns, .last_ns = ns, .times = 1,
+		.list = &(struct span_event){ e, how }, .n = e ? 1 : 0,
+	};
 
-	if (!seen) {
-		seen = xmalloc(sizeof(*seen));
-		*seen = (struct seen){ .kind = kind, .event = e, .tid = tid, .first_ns = ns };
-		map_set(&s->by_kind, key, seen);
-	}
-	seen->others |= seen->tid != tid;
-	seen->last_ns = ns;
-	seen->times++;
+	if (e)
+		map_set(&s->by_kind, story_key(kind, e),
+			(void *)(uintptr_t)(story_times(s, kind, e) + 1));
+	return t ? spans_add(&t->spans, &now, STORY_SPANS) : NULL;
 }
 
 uint64_t story_times(const struct story *s, unsigned int kind, const struct event *e)
 {
-	const struct seen *seen = map_get(&s->by_kind, story_key(kind, e, 0));
-
-	return seen ? seen->times : 0;
+	return (uintptr_t)map_get(&s->by_kind, story_key(kind, e));
 }
 
 unsigned int story_ioctl_kind(uint32_t request)
@@ -83,6 +80,23 @@ static void story_on_born(struct view *v, const struct activity *a)
 	map_set(&s->by_tid, (uint64_t)b->tid, (void *)(uintptr_t)s->ntasks);
 }
 
+/* Note an exec, and the events that it enables: it does so once. */
+static void note_exec(struct story *s, const struct activity_exec *x)
+{
+	struct span *exec = story_note(s, SEEN_EXEC, NULL, 0, x->tid, x->ns);
+	struct event *const *events;
+
+	free(exec->exe);
+	exec->exe = x->exe ? xstrdup(x->exe) : NULL;
+	for (size_t i = 0, n = model_events(s->m, &events); i < n; i++) {
+		const struct event *e = events[i];
+
+		if (e->start == START_EXEC && !e->closed && !story_times(s, SEEN_EXEC, e) &&
+		    (e->pid ? e->pid : e->opener) == x->tid)
+			story_note(s, SEEN_EXEC, e, 0, x->tid, x->ns)->times--;
+	}
+}
+
 static void story_on_execed(struct view *v, const struct activity *a)
 {
 	const struct activity_exec *x = &a->exec;
@@ -96,7 +110,7 @@ static void story_on_execed(struct view *v, const struct activity *a)
 			map_get(&story_of(v)->by_tid, (uint64_t)x->former));
 	}
 	t->execs++;
-	story_note(story_of(v), SEEN_EXEC, NULL, x->tid, x->ns);
+	note_exec(story_of(v), x);
 	free(t->exe);
 	t->exe = x->exe ? xstrdup(x->exe) : NULL;
 }
@@ -108,7 +122,7 @@ static void story_on_gone(struct view *v, const struct activity *a)
 	if (!t)
 		return;
 	if (a->gone.how == END_EXIT)
-		story_note(story_of(v), SEEN_EXIT, NULL, t->tid, a->gone.ns);
+		story_note(story_of(v), SEEN_EXIT, NULL, 0, t->tid, a->gone.ns);
 	t->unfinished += t->waiting;
 	t->waiting = false;
 	t->gone = true;
@@ -154,6 +168,38 @@ static uint64_t story_polled(const struct story *s, const struct call *c, enum c
 	return all;
 }
 
+/* Return HOW_* of an ioctl that begins: whether it is for a group, whether it enables anything. */
+static unsigned int ioctl_how(const struct story *s, const struct call *c)
+{
+	const struct ioctl_desc *d = ioctl_of(c);
+	const struct event *e = model_event(s->m, c->tid, call_int(c, 0));
+	const struct seen_task *of = e && e->pid > 0 && !(e->flags & PERF_FLAG_PID_CGROUP) ?
+				     story_task(s, e->pid) : NULL;
+	bool enable = d && d->request == PERF_EVENT_IOC_ENABLE;
+
+	if (!d || !e)
+		return 0;
+	if ((enable || d->request == PERF_EVENT_IOC_DISABLE || d->request == PERF_EVENT_IOC_RESET) &&
+	    c->args[2] & PERF_IOC_FLAG_GROUP && (e->leads || e->leader))
+		return HOW_GROUP;
+	if (enable && of && of->gone && of->how == END_EXIT && !event_attr(e, ATTR_INHERIT))
+		return HOW_DEAD;
+	/* the error state, and the last of a number of overflows, disable */
+	return enable && e->enabled && !e->empty_reads &&
+	       !story_times(s, story_ioctl_kind(PERF_EVENT_IOC_REFRESH), e) ? HOW_ON : 0;
+}
+
+static unsigned int read_how(const struct event *e, const struct call *c)
+{
+	size_t len;
+	const uint8_t *p = call_bytes(c, AT_SYSCALL_EXIT, c->args[1], 8, &len);
+
+	if (!(e->read_format & PERF_FORMAT_GROUP) || !p || len < 8)
+		return 0;
+	return (unsigned int)load_uint(p, 8) << HOW_MEMBERS |
+	       (e->leader && e->leader->closed ? HOW_LEFT : 0);
+}
+
 static void story_on_enter(struct view *v, const struct call *c)
 {
 	struct seen_task *t = story_task(story_of(v), c->tid);
@@ -161,14 +207,16 @@ static void story_on_enter(struct view *v, const struct call *c)
 
 	if (c->desc->id == CALL_CLOSE && !c->inject.injected &&
 	    (e = model_event(story_of(v)->m, c->tid, call_int(c, 0))))
-		story_note(story_of(v), SEEN_CLOSE, e, c->tid, c->enter_ns);
+		story_note(story_of(v), SEEN_CLOSE, e, 0, c->tid, c->enter_ns);
 	if (!t)
 		return;
+	if (c->desc->id == CALL_IOCTL)
+		t->ioctl_how = ioctl_how(story_of(v), c);
 	if (creates_task(c->desc->id))
 		t->creating = c->desc;
 	if (!is_wait(c) || !model_concerns(story_of(v)->m, c))
 		return;
-	story_note(story_of(v), SEEN_WAIT, NULL, c->tid, c->enter_ns);
+	story_note(story_of(v), SEEN_WAIT, NULL, 0, c->tid, c->enter_ns);
 	t->waiting = true;
 	t->waits++;
 	t->wait = c->desc;
@@ -236,26 +284,34 @@ static void story_on_exit(struct view *v, const struct call *c)
 	if (c->desc->id == CALL_PRCTL && !c->failed && !c->inject.injected &&
 	    (c->args[0] == PR_TASK_PERF_EVENTS_ENABLE || c->args[0] == PR_TASK_PERF_EVENTS_DISABLE))
 		story_note(s, c->args[0] == PR_TASK_PERF_EVENTS_ENABLE ? SEEN_PRCTL_ENABLE :
-			   SEEN_PRCTL_DISABLE, NULL, c->tid, c->exit_ns);
+			   SEEN_PRCTL_DISABLE, NULL, 0, c->tid, c->exit_ns);
 	if (t && t->waiting && is_wait(c))
 		story_waited(s, t, c);
 	if (c->desc->id == CALL_PERF_EVENT_OPEN && c->failed)
-		story_note(s, SEEN_REFUSED, NULL, c->tid, c->exit_ns);
-	if (!e)
+		story_note(s, SEEN_REFUSED, NULL, 0, c->tid, c->exit_ns);
+	else if (c->desc->id == CALL_PERF_EVENT_OPEN &&
+		 (e = model_event(s->m, c->tid, (int)c->ret)))
+		story_note(s, SEEN_OPEN, e, e->start == START_OPEN ? HOW_OPEN :
+			   e->start == START_LEADER ? HOW_LEADER : 0, c->tid, c->exit_ns);
+	if (!e || c->desc->id == CALL_PERF_EVENT_OPEN)
 		return;
 	if (c->failed && c->ret != EINTR && c->ret != EAGAIN)
 		story_note_failure(s, c, e);
 	if (c->failed || c->inject.injected)
 		return;
 	d = c->desc->id == CALL_IOCTL ? ioctl_of(c) : NULL;
+	s->controls += d && (d->request == PERF_EVENT_IOC_PAUSE_OUTPUT ||
+			     d->request == PERF_EVENT_IOC_ENABLE ||
+			     d->request == PERF_EVENT_IOC_DISABLE);
 	if (d && d->request == PERF_EVENT_IOC_PAUSE_OUTPUT && !(uint32_t)c->args[2])
-		story_note(s, SEEN_RESUME, e, c->tid, c->exit_ns);
+		story_note(s, SEEN_RESUME, e, 0, c->tid, c->exit_ns);
 	else if (d)
-		story_note(s, SEEN_IOCTL + (unsigned int)(d - ioctl_descs), e, c->tid, c->exit_ns);
+		story_note(s, SEEN_IOCTL + (unsigned int)(d - ioctl_descs), e, t ? t->ioctl_how : 0, c->tid,
+			   c->exit_ns);
 	else if (fd == 4)
-		story_note(s, SEEN_MAP, e, c->tid, c->exit_ns);
+		story_note(s, SEEN_MAP, e, 0, c->tid, c->exit_ns);
 	else if (c->desc->id == CALL_READ)
-		story_note(s, SEEN_READ, e, c->tid, c->exit_ns);
+		story_note(s, SEEN_READ, e, read_how(e, c), c->tid, c->exit_ns);
 }
 
 bool story_probe(const struct story *s, const struct event *e)
@@ -302,6 +358,23 @@ bool story_looked(const struct story *s)
 
 /* Records and signals ------------------------------------------------------------------ */
 
+/* Note a record, and when it was taken by its own time. */
+static void note_record(struct story *s, unsigned int kind, const struct activity_record *r)
+{
+	struct record_id id = { 0 };
+	struct span now = {
+		.kind = kind, .part = s->controls, .first_ns = r->ns, .last_ns = r->ns, .times = 1,
+		.list = &(struct span_event){ r->event, 0 }, .n = 1,
+	};
+
+	if (r->format && record_identify(r->bytes, r->len, r->format, &id) && id.has_time &&
+	    !event_attr(r->event, ATTR_USE_CLOCKID)) {
+		now.timed = 1;
+		now.taken_first = now.taken_last = id.time;
+	}
+	spans_add(&s->records[kind - SEEN_RECORD], &now, STORY_SPANS);
+}
+
 static void story_on_record(struct view *v, const struct activity *a)
 {
 	const struct activity_record *r = &a->record;
@@ -314,8 +387,7 @@ static void story_on_record(struct view *v, const struct activity *a)
 	size_t len = r->len > at ? strnlen(path, r->len - at) : 0;
 
 	if (r->event)
-		story_note(s, SEEN_RECORD + (type < EVENT_RECORD_TYPES ? (unsigned int)type : 0),
-			   r->event, r->tid, r->ns);
+		note_record(s, SEEN_RECORD + (type < EVENT_RECORD_TYPES ? (unsigned int)type : 0), r);
 	if (!at)
 		return;
 	s->maps++;
@@ -355,10 +427,14 @@ static void story_on_free(struct view *v)
 {
 	struct story *s = story_of(v);
 
-	map_free_values(&s->by_kind);
+	map_free(&s->by_kind);
 	map_free(&s->by_tid);
-	for (size_t i = 0; i < s->ntasks; i++)
+	for (size_t i = 0; i < EVENT_RECORD_TYPES; i++)
+		spans_free(&s->records[i]);
+	for (size_t i = 0; i < s->ntasks; i++) {
+		spans_free(&s->tasks[i].spans);
 		free(s->tasks[i].exe);
+	}
 	for (size_t i = 0; i < s->npaths; i++)
 		free(s->paths[i]);
 	free(s->tasks);

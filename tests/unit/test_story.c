@@ -18,17 +18,20 @@
 #include "explain/story.h"
 #include "fake.h"
 #include "formats/text/text_fit.h"
+#include "xlat/constants.h"
 
 enum { WIDTH = 60 };
 
 static struct model *m;
 static struct view *story;
+static uint64_t now;	/* ns */
 
 static int setup(void **state)
 {
 	const struct activity a = { ACTIVITY_TASK, .task = { .tid = 100, .pid = 100 } };
 
 	(void)state;
+	now = 0;
 	m = model_new(&fake_names, true);
 	story = story_view_new(m, &fake_names, &arch_x86_64, KVER(6, 1, 0));
 	model_born(m, &a.task);
@@ -47,6 +50,7 @@ static int teardown(void **state)
 /* As the session would tell them. */
 static void happens(struct call *c)
 {
+	c->enter_ns = c->exit_ns = now;
 	story->ops->enter(story, c);
 	model_enter(m, c);
 	model_exit(m, c);
@@ -54,16 +58,37 @@ static void happens(struct call *c)
 	call_free(c);
 }
 
-static void opened(int ret, const uint8_t attr[128], int32_t pid)
+static void opened_in(int ret, const uint8_t attr[128], int32_t pid, int group)
 {
 	struct call c = {
 		.desc = call_by_name("perf_event_open"), .arch = &arch_x86_64, .tid = 100,
 		.pid = 100, .returned = true, .ret = ret < 0 ? -ret : ret, .failed = ret < 0,
-		.args = { 0x1000, (uint64_t)(int64_t)pid, (uint64_t)-1, (uint64_t)-1, 0 },
+		.args = { 0x1000, (uint64_t)(int64_t)pid, (uint64_t)-1, (uint64_t)(int64_t)group, 0 },
 	};
 
 	call_add_capture(&c, AT_SYSCALL_ENTER, 0x1000, 128, attr, 128);
 	happens(&c);
+}
+
+static void opened(int ret, const uint8_t attr[128], int32_t pid)
+{
+	opened_in(ret, attr, pid, -1);
+}
+
+static void controlled(int fd, uint32_t request, uint64_t arg)
+{
+	happens(&(struct call){
+		.desc = call_by_name("ioctl"), .arch = &arch_x86_64, .tid = 100, .pid = 100,
+		.returned = true, .args = { (uint64_t)fd, request, arg },
+	});
+}
+
+static void closed(int fd)
+{
+	happens(&(struct call){
+		.desc = call_by_name("close"), .arch = &arch_x86_64, .tid = 100, .pid = 100,
+		.returned = true, .args = { (uint64_t)fd },
+	});
 }
 
 static void put(uint8_t *attr, size_t at, uint64_t v)
@@ -285,9 +310,11 @@ static void test_any_attr(void **state)
 
 static void recorded(struct event *e, const uint8_t *bytes, size_t len)
 {
+	static const struct record_format format = { .sample_type = PERF_SAMPLE_TIME };
 	const struct activity a = {
 		ACTIVITY_RECORD, .record = {
-			.tid = 100, .event = e, .bytes = bytes, .len = len, .sure = true,
+			.tid = 100, .event = e, .bytes = bytes, .len = len, .sure = true, .ns = now,
+			.format = &format,
 		},
 	};
 
@@ -321,6 +348,160 @@ static void test_hostile_records(void **state)
 	has(text, "/tmp/\\033]0;x\\007\\012file");
 	assert_null(strchr(text, '\033'));
 	has(text, "dummy:u  3   8 KiB\n");
+	free(text);
+}
+
+/* The timeline ---------------------------------------------------------------------- */
+
+static void test_order_of_calls(void **state)
+{
+	uint8_t attr[128] = { 0 };
+	char *text;
+
+	(void)state;
+	put_type(attr, 1);
+	put(attr, 40, bit_field(0, 1, 1));	/* disabled */
+	opened(3, attr, 0);
+	now += 1000;
+	opened(-2, attr, 0);
+	opened(4, attr, 0);			/* a probe */
+	closed(4);
+	now += 1000;
+	put(attr, 40, 0);
+	opened(4, attr, 0);
+	now += 1000;
+	controlled(3, PERF_EVENT_IOC_ENABLE, 0);
+	controlled(4, PERF_EVENT_IOC_ENABLE, 0);
+	now += 50000000;
+	controlled(3, PERF_EVENT_IOC_ENABLE, 0);
+	text = told(0, true, false);
+	has(text, "    0.000 ms task 100 opened fd 3\n"
+		  "    0.001 ms task 100 probes and failed opens: 2 calls\n"
+		  "    0.002 ms task 100 opened fd 4, enabled at open\n"
+		  "    0.003 ms task 100 enabled fd 3; fd 4, without effect: it was enabled\n"
+		  "   50.003 ms task 100 enabled fd 3, without effect: it was enabled\n");
+	free(text);
+}
+
+static void test_group_calls(void **state)
+{
+	static const uint64_t both[] = { 2, 10, 20 }, alone[] = { 1, 20 };
+	uint8_t attr[128] = { 0 };
+	char *text;
+
+	(void)state;
+	put_type(attr, 1);
+	put(attr, 32, 8);			/* PERF_FORMAT_GROUP */
+	put(attr, 40, bit_field(0, 1, 1));
+	opened(3, attr, 0);
+	opened_in(4, attr, 0, 3);
+	put(attr, 40, 0);
+	opened_in(5, attr, 0, 3);
+	controlled(3, PERF_EVENT_IOC_RESET, PERF_IOC_FLAG_GROUP);
+	controlled(3, PERF_EVENT_IOC_ENABLE, 0);
+	now += 1000;
+	read_of(3, both, 3);
+	read_of(5, both, 3);
+	closed(3);
+	now += 1000;
+	read_of(5, alone, 2);
+	text = told(0, true, false);
+	has(text, "opened fds 3 and 4; fd 5, starting with the leader\n");
+	has(text, "reset fd 3 and its group (PERF_IOC_FLAG_GROUP)\n");
+	has(text, "enabled fd 3 without PERF_IOC_FLAG_GROUP: fd 4 stayed off\n");
+	has(text, "    0.001 ms task 100 read fds 3 and 5: 2 members each\n"
+		  "    0.001 ms task 100 closed fd 3\n"
+		  "    0.002 ms task 100 read fd 5: 1 member, as the leader was closed\n");
+	free(text);
+}
+
+/* Loops are a line for each kind, calls without a pattern are bounded. */
+static void test_loops(void **state)
+{
+	static const uint64_t value = 7;
+	static const uint32_t requests[] = {
+		PERF_EVENT_IOC_ENABLE, PERF_EVENT_IOC_DISABLE, PERF_EVENT_IOC_RESET,
+		PERF_EVENT_IOC_REFRESH, PERF_EVENT_IOC_PAUSE_OUTPUT,
+	};
+	uint8_t attr[128] = { 0 };
+	char *text;
+
+	(void)state;
+	put_type(attr, 1);
+	put(attr, 40, bit_field(0, 1, 1));
+	opened(3, attr, 0);
+	for (int i = 0; i < 1000; i++, now += 1000000) {
+		controlled(3, PERF_EVENT_IOC_ENABLE, 0);
+		read_of(3, &value, 1);
+		controlled(3, PERF_EVENT_IOC_DISABLE, 0);
+	}
+	text = told(0, true, false);
+	has(text, "    0.000 ms task 100 enabled fd 3, 1000 times, until 999.000\n");
+	has(text, "    0.000 ms task 100 read fd 3, 1000 times, until 999.000\n");
+	has(text, "    0.000 ms task 100 disabled fd 3, 1000 times, until 999.000\n");
+	free(text);
+	srandom(2);
+	for (int i = 0; i < 20000; i++, now += 1000)
+		controlled(3, requests[random() % 5], random() & 1);
+	text = told(0, true, false);
+	assert_true(strlen(text) < 4000);
+	free(text);
+}
+
+/* Samples have a time of their own, and are not those of before the ring was paused. */
+static void test_when_taken(void **state)
+{
+	uint8_t attr[128] = { 0 }, bytes[16] = { 0 };
+	char *text;
+
+	(void)state;
+	put_type(attr, 1);
+	put(attr, 16, 1000);
+	put(attr, 24, PERF_SAMPLE_TIME);
+	opened(3, attr, 0);
+	store_uint(bytes, 4, PERF_RECORD_SAMPLE);
+	store_uint(bytes + 6, 2, sizeof(bytes));
+	for (int i = 0; i < 6; i++) {
+		put(bytes, 8, 9000000000 + 1500000 * (uint64_t)i);
+		now += 1000;
+		if (i == 4)
+			controlled(3, PERF_EVENT_IOC_PAUSE_OUTPUT, 1);
+		recorded(model_event(m, 100, 3), bytes, sizeof(bytes));
+	}
+	text = told(0, true, false);
+	has(text, "    0.001 ms pevtrace saw 4 SAMPLE records of fd 3, taken in 4.500 ms\n");
+	has(text, "    0.005 ms pevtrace saw 2 SAMPLE records of fd 3, taken in 1.500 ms\n");
+	free(text);
+}
+
+/* Enabling an event after the exit of its task; the exec of a child of who opened events. */
+static void test_tasks(void **state)
+{
+	const struct activity born = { ACTIVITY_TASK, .task = { .tid = 200, .pid = 200, .parent = 100 } };
+	const struct activity exec = {
+		ACTIVITY_EXEC, .exec = { .tid = 200, .former = 200, .exe = "/bin/child" },
+	};
+	const struct activity gone = { ACTIVITY_GONE, .gone = { .tid = 300, .how = END_EXIT } };
+	struct activity other = born;
+	uint8_t attr[128] = { 0 };
+	char *text;
+
+	(void)state;
+	other.task.tid = other.task.pid = 300;
+	model_born(m, &born.task);
+	model_born(m, &other.task);
+	story->ops->on[born.kind](story, &born);
+	story->ops->on[other.kind](story, &other);
+	put_type(attr, 1);
+	put(attr, 40, bit_field(0, 1, 1));
+	opened(3, attr, 300);
+	story->ops->on[exec.kind](story, &exec);
+	model_gone(m, 300, false);
+	story->ops->on[gone.kind](story, &gone);
+	controlled(3, PERF_EVENT_IOC_ENABLE, 0);
+	text = told(0, true, false);
+	has(text, "task 200 executed /bin/child\n");
+	has(text, "enabled fd 3, without effect: its task had exited\n");
 	free(text);
 }
 
@@ -467,6 +648,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_any_attr, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_hostile_records, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_order_of_calls, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_group_calls, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_loops, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_when_taken, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_tasks, setup, teardown),
 		cmocka_unit_test(test_lines),
 		cmocka_unit_test(test_wrap),
 		cmocka_unit_test(test_links),

@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The timeline of a story: a line for each kind of calls that a task made in a row. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "core/abi/strings.h"
+#include "core/abi/tables.h"
+#include "core/lib/die.h"
+#include "explain/story_internal.h"
+
+enum {
+	LINES_OF_A_KIND = 3,	/* and task, above which they are one */
+	IOCTL_GAP = 10000000,	/* ns, after which an ioctl is not in a row with the last */
+};
+
+/* Spans --------------------------------------------------------------------------------- */
+
+static void span_event(struct span *l, const struct span_event *e)
+{
+	/* most programs treat their events in the same order each time */
+	size_t i = l->at < l->n && l->list[l->at].event == e->event ? l->at : 0;
+
+	while (i < l->n && l->list[i].event != e->event)
+		i++;
+	l->at = i + 1;
+	if (i < l->n)
+		return;
+	APPEND(l->list, l->n) = *e;
+}
+
+/* Add what was done in another span of the kind. */
+static void span_merge(struct span *l, const struct span *from)
+{
+	l->first_ns = from->first_ns < l->first_ns ? from->first_ns : l->first_ns;
+	l->last_ns = from->last_ns > l->last_ns ? from->last_ns : l->last_ns;
+	l->taken_first = !l->timed || from->taken_first < l->taken_first ? from->taken_first :
+									   l->taken_first;
+	l->taken_last = from->taken_last > l->taken_last ? from->taken_last : l->taken_last;
+	l->timed += from->timed;
+	l->times += from->times;
+	l->folded |= from->folded;
+	for_each(e, from->list, from->n)
+		span_event(l, e);
+	if (!l->exe && from->exe)
+		l->exe = xstrdup(from->exe);
+}
+
+/* Remove the i-th span. */
+static void spans_cut(struct spans *w, size_t i)
+{
+	free(w->items[i].list);
+	free(w->items[i].exe);
+	memmove(&w->items[i], &w->items[i + 1], (--w->n - i) * sizeof(*w->items));
+}
+
+struct span *spans_add(struct spans *w, const struct span *from, size_t most)
+{
+	struct span *last = w->n ? &w->items[w->last] : NULL, *first = NULL;
+	size_t same = 0;
+
+	if (last && last->kind == from->kind && last->part == from->part &&
+	    (from->kind < SEEN_IOCTL || from->first_ns < last->last_ns + IOCTL_GAP)) {
+		span_merge(last, from);
+		return last;
+	}
+	for (size_t i = w->n; i--;)
+		if (w->items[i].kind == from->kind) {
+			first = &w->items[i];
+			same++;
+		}
+	if (!first || (same < most && !first->folded)) {
+		APPEND(w->items, w->n) = (struct span){ .kind = from->kind, .tid = from->tid,
+							.part = from->part,
+							.first_ns = from->first_ns };
+		first = &w->items[w->n - 1];
+	}
+	for (size_t i = w->n - 1; same >= most && &w->items[i] > first; i--)
+		if (w->items[i].kind == from->kind) {
+			span_merge(first, &w->items[i]);
+			spans_cut(w, i);
+		}
+	first->folded |= same >= most;
+	w->last = (size_t)(first - w->items);
+	span_merge(first, from);
+	return first;
+}
+
+void spans_free(struct spans *w)
+{
+	while (w->n)
+		spans_cut(w, w->n - 1);
+	free(w->items);
+}
+
+/* Lines --------------------------------------------------------------------------------- */
+
+/* What is told of each kind, and the least that is left out first. */
+static const struct {
+	unsigned int kind;
+	uint32_t request;
+	const char *text;
+	unsigned int weight;
+} tellings[] = {
+	{ SEEN_EXEC, 0, "executed ", 8 },
+	{ SEEN_EXIT, 0, "exited", 5 },
+	{ SEEN_WAIT, 0, "waited", 3 },
+	{ SEEN_PRCTL_ENABLE, 0, "enabled all its events by prctl", 8 },
+	{ SEEN_PRCTL_DISABLE, 0, "disabled all its events by prctl", 7 },
+	{ SEEN_MAP, 0, "mapped ", 6 },
+	{ SEEN_READ, 0, "read ", 3 },
+	{ SEEN_CLOSE, 0, "closed ", 1 },
+	{ SEEN_RESUME, 0, "resumed output of ", 9 },
+	{ SEEN_RECORD + PERF_RECORD_SAMPLE, 0, "SAMPLE", 8 },
+	{ SEEN_RECORD + PERF_RECORD_LOST, 0, "LOST", 9 },
+	{ SEEN_RECORD + PERF_RECORD_THROTTLE, 0, "THROTTLE", 9 },
+	{ SEEN_RECORD + PERF_RECORD_UNTHROTTLE, 0, "UNTHROTTLE", 6 },
+	{ SEEN_RECORD + PERF_RECORD_LOST_SAMPLES, 0, "LOST_SAMPLES", 9 },
+	{ SEEN_OPEN, 0, "opened ", 9 },
+	{ SEEN_REFUSED, 0, "probes and failed opens:", 4 },
+	{ 0, PERF_EVENT_IOC_ENABLE, "enabled ", 8 },
+	{ 0, PERF_EVENT_IOC_DISABLE, "disabled ", 8 },
+	{ 0, PERF_EVENT_IOC_REFRESH, "enabled for some overflows (PERF_EVENT_IOC_REFRESH) ", 8 },
+	{ 0, PERF_EVENT_IOC_RESET, "reset ", 3 },
+	{ 0, PERF_EVENT_IOC_PERIOD, "set the period of ", 6 },
+	{ 0, PERF_EVENT_IOC_SET_OUTPUT, "redirected ", 6 },
+	{ 0, PERF_EVENT_IOC_SET_FILTER, "set the filter of ", 4 },
+	{ 0, PERF_EVENT_IOC_SET_BPF, "attached a BPF program to ", 6 },
+	{ 0, PERF_EVENT_IOC_PAUSE_OUTPUT, "paused output of ", 9 },
+	{ 0, PERF_EVENT_IOC_MODIFY_ATTRIBUTES, "modified ", 4 },
+};
+
+/* Return the index of what is told of a kind; -1: nothing. */
+static int telling_of(unsigned int kind)
+{
+	for (size_t i = 0; i < sizeof(tellings) / sizeof(*tellings); i++)
+		if (kind == (tellings[i].request ? story_ioctl_kind(tellings[i].request) :
+						   tellings[i].kind))
+			return (int)i;
+	return -1;
+}
+
+/* Return whether what the task did besides calls that concern events matters. */
+static bool task_matters(const struct story_text *t, unsigned int kind, pid_t tid)
+{
+	const struct seen_task *task = story_task(t->s, tid);
+
+	return story_uses_events(t, tid) || story_is_target(t, tid) ||
+	       (kind == SEEN_EXEC && task && story_uses_events(t, task->parent));
+}
+
+static bool is_record(unsigned int kind)
+{
+	return kind >= SEEN_RECORD && kind < SEEN_IOCTL;
+}
+
+/* Add a span to the lines, without what was done to probes, which are like failed opens. */
+static void timeline_add(const struct story_text *t, struct spans *w, const struct span *from)
+{
+	struct span line = *from;
+
+	line.n = 0;
+	for (size_t i = 0; i < from->n; i++) {
+		const struct event *e = from->list[i].event;
+		bool probe = story_probe(t->s, e);
+
+		if (from->kind != SEEN_OPEN && probe)
+			continue;
+		line.list = &from->list[i];
+		line.n = 1;
+		line.times = i ? 0 : from->times;
+		line.timed = i ? 0 : from->timed;
+		if (from->kind == SEEN_OPEN) {
+			line.kind = probe ? SEEN_REFUSED : SEEN_OPEN;
+			line.n = !probe;
+			line.times = 1;
+			line.first_ns = line.last_ns = e->opened_ns;
+		}
+		spans_add(w, &line, LINES_OF_A_KIND);
+	}
+	if (!from->n && task_matters(t, from->kind, from->tid))
+		spans_add(w, from, LINES_OF_A_KIND);
+}
+
+static int compare_lines(const void *a, const void *b)
+{
+	const struct span *x = a, *y = b;
+
+	if (x->first_ns != y->first_ns)
+		return x->first_ns < y->first_ns ? -1 : 1;
+	return x->part < y->part ? -1 : x->part > y->part;
+}
+
+/* Make the lines, in order of time, of what the tasks did and of the records. */
+static void timeline_fill(const struct story_text *t, struct spans *w)
+{
+	for (size_t i = 0; i < t->s->ntasks + EVENT_RECORD_TYPES; i++) {
+		const struct seen_task *task = i < t->s->ntasks ? &t->s->tasks[i] : NULL;
+		const struct spans *of = task ? &task->spans : &t->s->records[i - t->s->ntasks];
+		struct spans some = { 0 };
+
+		for_each(l, of->items, of->n) {
+			l->tid = task ? task->tid : 0;
+			if (telling_of(l->kind) >= 0)
+				timeline_add(t, &some, l);
+		}
+		for_each(l, some.items, some.n) {
+			l->part = (unsigned int)w->n; /* keeps the order */
+			APPEND(w->items, w->n) = *l;
+		}
+		free(some.items);
+	}
+	if (w->n)
+		qsort(w->items, w->n, sizeof(*w->items), compare_lines);
+}
+
+static unsigned int line_weight(const struct span *l)
+{
+	size_t on = 0;
+
+	for_each(e, l->list, l->n)
+		on += e->how & HOW_ON ? 1 : 0;
+	return on && on == l->n ? 1 : tellings[telling_of(l->kind)].weight;
+}
+
+/* Remove what weighs least, the latest of it, until most lines are left. */
+static size_t timeline_cut(struct spans *w, size_t most)
+{
+	size_t cut = 0;
+
+	for (; w->n > most; cut++) {
+		size_t least = 0;
+
+		for (size_t i = 1; i < w->n; i++)
+			if (line_weight(&w->items[i]) <= line_weight(&w->items[least]))
+				least = i;
+		spans_cut(w, least);
+	}
+	return cut;
+}
+
+static int compare_events(const void *a, const void *b)
+{
+	const struct event *x = *(const struct event *const *)a, *y = *(const struct event *const *)b;
+
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+/* Write what a call did besides what its name says, to the n events of a list. */
+static void line_how(unsigned int how, size_t n, struct prose *p)
+{
+	static const struct {
+		unsigned int how;
+		const char *one, *more;
+	} texts[] = {
+		{ HOW_GROUP, " and its group (PERF_IOC_FLAG_GROUP)",
+		  " and their groups (PERF_IOC_FLAG_GROUP)" },
+		{ HOW_ON, ", without effect: it was enabled", ", without effect: they were enabled" },
+		{ HOW_DEAD, ", without effect: its task had exited",
+		  ", without effect: their tasks had exited" },
+		{ HOW_OPEN, ", enabled at open", ", enabled at open" },
+		{ HOW_LEADER, ", starting with the leader", ", starting with the leader" },
+		{ HOW_LEFT, ", as the leader was closed", ", as the leader was closed" },
+	};
+
+	if (how >> HOW_MEMBERS) {
+		prose_adds(p, ":");
+		prose_count(p, how >> HOW_MEMBERS, "member", "members");
+		prose_adds(p, n > 1 ? " each" : "");
+	}
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+		if (how & texts[i].how)
+			prose_adds(p, n == 1 ? texts[i].one : texts[i].more);
+}
+
+/* Write the members that an ioctl for the leader alone left disabled. */
+static void line_left_off(const struct story_text *t, const struct span *l, const struct event **list)
+{
+	size_t off = 0;
+
+	for (size_t i = 0; i < t->nevents && l->kind == story_ioctl_kind(PERF_EVENT_IOC_ENABLE); i++)
+		if (t->events[i]->leader && t->events[i]->leader == l->list[0].event &&
+		    t->events[i]->start == START_NEVER && t->events[i]->opened_ns <= l->first_ns)
+			list[off++] = t->events[i];
+	if (!off || l->n != 1 || l->list[0].how)
+		return;
+	prose_adds(t->p, " without PERF_IOC_FLAG_GROUP: ");
+	story_fds(list, off, t->p);
+	prose_adds(t->p, " stayed off");
+}
+
+/* Write the events of a line, those to which it was done in one way after another. */
+static void line_events(const struct story_text *t, const struct span *l)
+{
+	const struct event **list = xcalloc(t->nevents + l->n, sizeof(*list));
+	unsigned int how = 0, next;
+	struct prose *p = t->p;
+
+	for (size_t n, said = 0; said < l->n; said += n, how = next) {
+		n = 0;
+		next = ~0U;
+		for (size_t i = 0; i < l->n; i++)
+			if (l->list[i].how == how)
+				list[n++] = l->list[i].event;
+			else if (l->list[i].how > how && l->list[i].how < next)
+				next = l->list[i].how;
+		if (!n)
+			continue;
+		qsort(list, n, sizeof(*list), compare_events);
+		prose_adds(p, said ? "; " : l->kind != SEEN_MAP ? "" : n == 1 ? "the ring of " :
+									"the rings of ");
+		story_fds(list, n, p);
+		line_how(how, n, p);
+	}
+	line_left_off(t, l, list);
+	prose_adds(p, l->kind == story_ioctl_kind(PERF_EVENT_IOC_SET_OUTPUT) ?
+		      " (PERF_EVENT_IOC_SET_OUTPUT)" : "");
+	free(list);
+}
+
+static void line_task(const struct story_text *t, const struct span *l)
+{
+	const struct seen_task *task = story_task(t->s, l->tid);
+	struct prose *p = t->p;
+	char name[32];
+
+	if (l->kind == SEEN_WAIT && task && task->wait) {
+		prose_addf(p, " with %s", task->wait->name);
+	} else if (l->kind == SEEN_EXEC) {
+		prose_name(p, l->exe ? l->exe : "a program");
+		prose_adds(p, l->n ? ", which enabled " : "");
+		if (l->n)
+			line_events(t, l);
+	} else if (l->kind == SEEN_EXIT && task && task->gone) {
+		if (WIFSIGNALED(task->status)) {
+			signal_name(WTERMSIG(task->status), name, sizeof(name));
+			prose_addf(p, ", killed by %s", name);
+		} else {
+			prose_addf(p, " with status %d", WEXITSTATUS(task->status));
+		}
+	}
+}
+
+/* Write how often, and until when if that is not about then. */
+static void line_ends(const struct story *s, const struct span *l, struct prose *p)
+{
+	bool setup = l->kind == SEEN_OPEN || l->kind == SEEN_REFUSED || l->kind == SEEN_MAP;
+
+	if (is_record(l->kind) && l->timed == l->times && l->times > 1) {
+		prose_addf(p, ", taken in %.3f ms", (double)(l->taken_last - l->taken_first) / 1e6);
+		return;
+	}
+	if (!is_record(l->kind) && l->kind != SEEN_REFUSED && l->times > (l->n ? l->n : 1)) {
+		prose_adds(p, ", ");
+		prose_times(p, l->times);
+	}
+	if (l->last_ns - l->first_ns >= (l->folded ? 1000U : setup ? 10000000U : 1000000U))
+		prose_addf(p, ", until %.3f", (double)(l->last_ns - s->start_ns) / 1e6);
+}
+
+static void timeline_line(const struct story_text *t, const struct span *l)
+{
+	const struct story *s = t->s;
+	struct prose *p = t->p;
+	char number[32];
+	int len = snprintf(number, sizeof(number), "%.3f",
+			   l->first_ns > s->start_ns ? (double)(l->first_ns - s->start_ns) / 1e6 : 0.0);
+
+	prose_line(p, len < 9 ? 9 - (unsigned int)len : 0, 13);
+	prose_addf(p, "%s ms ", number);
+	if (l->tid)
+		story_who(s, l->tid, p);
+	else
+		prose_addf(p, "pevtrace saw %llu", (unsigned long long)l->times);
+	prose_adds(p, " ");
+	prose_adds(p, tellings[telling_of(l->kind)].text);
+	if (is_record(l->kind))
+		prose_adds(p, l->times == 1 ? " record of " : " records of ");
+	if (l->kind == SEEN_REFUSED)
+		prose_count(p, l->times, "call", "calls");
+	else if (l->n && l->kind != SEEN_EXEC)
+		line_events(t, l);
+	else
+		line_task(t, l);
+	line_ends(s, l, p);
+}
+
+void story_timeline(const struct story_text *t, size_t most)
+{
+	struct spans w = { 0 };
+	size_t cut;
+
+	timeline_fill(t, &w);
+	cut = timeline_cut(&w, most);
+	if (w.n)
+		prose_para(t->p);
+	for (size_t i = 0; i < w.n; i++)
+		timeline_line(t, &w.items[i]);
+	if (cut) {
+		prose_line(t->p, 10, 13);
+		prose_addf(t->p, "and %zu more: --deep", cut);
+	}
+	prose_end(t->p);
+	spans_free(&w);
+}
