@@ -148,9 +148,11 @@ enum input_kind input_operand(const struct verb_args *args, size_t i, struct eve
 
 /* Sessions -------------------------------------------------------------------------- */
 
-/* Write the dump of a program that opens the events on a child, lets it run, and reads them. */
-static void imagine_events(struct event_list *l, const char *path)
+/* Return the dump of a program that opens the events on a child, lets it run, and reads them. */
+static FILE *imagine_events(struct event_list *l, const char *word)
 {
+	FILE *f = fdopen(memfd_create("pevtrace-events", MFD_CLOEXEC), "r");
+	char path[64];
 	char *words[] = { (char *)"a program that opens", l->events[0].attr.label, NULL };
 	struct own_session s = { .options.argv = NULL };
 	struct own_calls *c = &s.own_calls;
@@ -159,12 +161,15 @@ static void imagine_events(struct event_list *l, const char *path)
 	int *fds = xcalloc(l->n, sizeof(*fds));
 	size_t ring = 9 * (size_t)sysconf(_SC_PAGESIZE);
 
+	if (!f)
+		die("cannot create a memory file for '%s': %s", word, strerror(errno));
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fileno(f));
 	options_init(&s.options);
 	s.options.json = true;
 	s.options.output = path;
 	s.options.argv = words;
 	if (!own_session_start(&s))
-		return;
+		return f;
 	c->imagined = 3;
 	session_feed(&s.session, &(struct activity){
 		ACTIVITY_TASK, .task = {
@@ -198,7 +203,9 @@ static void imagine_events(struct event_list *l, const char *path)
 	for (size_t i = 0; i < l->n; i++)
 		own_call_read(c, fds[i], counts, sizeof(counts));
 	free(fds);
+	event_list_free(l);
 	own_session_end(&s);
+	return f;
 }
 
 int input_run_trace(const struct verb *trace, const char *const *options, char *const *command)
@@ -259,19 +266,6 @@ FILE *input_trace(const struct verb *trace, char *const *command, bool records, 
 	return NULL;
 }
 
-static FILE *input_imagined(struct event_list *l, const char *word)
-{
-	FILE *f = fdopen(memfd_create("pevtrace-events", MFD_CLOEXEC), "r");
-	char path[64];
-
-	if (!f)
-		die("cannot create a memory file for '%s': %s", word, strerror(errno));
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fileno(f));
-	imagine_events(l, path);
-	event_list_free(l);
-	return f;
-}
-
 FILE *input_session(const struct verb_args *args, size_t i, bool records, bool to_stdout,
 		    const char **name)
 {
@@ -284,7 +278,7 @@ FILE *input_session(const struct verb_args *args, size_t i, bool records, bool t
 
 	*name = word;
 	if (kind == INPUT_EVENT)
-		return input_imagined(&list, word);
+		return imagine_events(&list, word);
 	if (kind == INPUT_COMMAND) {
 		f = input_trace(*args->all, args->command, records, to_stdout, &ended);
 		if (WIFSIGNALED(ended)) {

@@ -97,10 +97,10 @@ void showing_progress(const struct showing *s, struct progress *p, const char *w
 
 bool showing_close(struct showing *s)
 {
-	/* cppcheck-suppress useClosedFile ; closed on the other branch only */
-	bool ok = s->path ? !fclose(s->out) : !fflush(s->out);
+	bool ok = !ferror(s->out);
 
-	if (!ok)
+	/* cppcheck-suppress useClosedFile ; closed on the other branch only */
+	if ((s->path ? fclose(s->out) : fflush(s->out)) || !ok)
 		showing_fail(s);
 	buf_free(&s->line);
 	return !s->failed;

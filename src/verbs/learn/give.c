@@ -182,17 +182,17 @@ static bool ask_question(struct learn *l, const struct lesson_item *i)
 	char line[LINE_BYTES];
 	bool here = true, right = false;
 
-	lesson_text_marked(&l->text, "Question", question);
+	lesson_text_marked(&l->text, "Question", "%s", question);
 	for (int n = 0; l->ask && here && !right && n < TRIES; n++) {
 		if (n)
-			lesson_text_marked(&l->text, "Not quite", hint);
+			lesson_text_marked(&l->text, "Not quite", "%s", hint);
 		here = read_answer(l, line);
 		right = here && answer_accepts(wanted, line);
 	}
 	/* show the first of several answers */
 	wanted[strcspn(wanted, "|")] = '\0';
 	if (here) {
-		lesson_text_marked(&l->text, right ? "Yes" : "Answer", wanted);
+		lesson_text_marked(&l->text, right ? "Yes" : "Answer", "%s", wanted);
 		lesson_text_paragraph(&l->text, explain);
 		l->missed += l->ask && !right;
 	}
@@ -278,7 +278,7 @@ static enum given give_items(struct learn *l)
 		how = give_item(l, i);
 	}
 	if (how == GIVEN)
-		lesson_text_marked(&l->text, "Read more", l->lesson->man);
+		lesson_text_marked(&l->text, "Read more", "%s", l->lesson->man);
 	return how;
 }
 

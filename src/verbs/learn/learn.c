@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* pevtrace learn: lessons about perf_event_open(2) on the reader's own kernel. */
-#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "core/lib/die.h"
+#include "verbs/cli/showing.h"
 #include "verbs/learn/learn.h"
 
 struct command {
+	struct options options;
 	bool all, no_input, markdown;
-	const char *output, *check;
-	enum choice color;
+	const char *check;
+	struct showing out;
 	char **names;		/* NULL-terminated */
+	struct instruments instruments;
+	struct lesson_text text;
 };
 
 static void offer_lessons(struct nearest *n)
@@ -50,17 +53,20 @@ static const struct verb_option options[] = {
 	  .help = "show answers without asking; the default if input or output is no terminal" },
 	{ .name = "markdown", .set = verb_set_true, .at = AT(markdown),
 	  .help = "write lessons as Markdown; implies --no-input" },
-	{ .name = "output", .key = 'o', .arg = "FILE", .set = verb_set_text, .at = AT(output),
+	{ .name = "output", .key = 'o', .arg = "FILE", .set = verb_set_text, .at = AT(options.output),
 	  .help = "write to FILE instead of standard output; implies --no-input" },
 	{ .name = "color", .arg = "WHEN", .optional = true, .words = "always never auto",
-	  .help = "color the output", .set = options_set_choice, .at = AT(color) },
+	  .help = "color the output", .set = options_set_choice,
+	  .at = AT(options.color) },
 	{ 0 },
 };
 
 /* The list ----------------------------------------------------------------------------- */
 
-static void list_all(FILE *out, const struct command *c, struct instruments *is)
+static void list_all(struct command *c)
 {
+	FILE *out = c->text.out;
+
 	if (c->markdown)
 		fputs("# Lessons\n\n```\n", out);
 	for (size_t i = 0; i < nlessons; i++) {
@@ -72,9 +78,9 @@ static void list_all(FILE *out, const struct command *c, struct instruments *is)
 			struct buf why = { 0 };
 
 			fprintf(out, "%16s(needs %s: %s)\n", "", need->meaning,
-				learn_need_works(is, need, &why) ? "here" :
+				learn_need_works(&c->instruments, need, &why) ? "here" :
 				need->instrument < INSTRUMENTS &&
-				instrument_fails(is, need->instrument) ?
+				instrument_fails(&c->instruments, need->instrument) ?
 				"dead here; the lesson adapts" : "not here; the lesson adapts");
 			buf_free(&why);
 		}
@@ -90,8 +96,7 @@ static void list_all(FILE *out, const struct command *c, struct instruments *is)
 /* Lessons ------------------------------------------------------------------------------ */
 
 /* Give the named lessons and tasks, or all lessons.  Return the exit status. */
-static int give_lessons(const struct command *c, const struct lesson_text *text,
-			struct instruments *is)
+static int give_lessons(struct command *c)
 {
 	bool missed = false, trouble = false;
 
@@ -101,16 +106,16 @@ static int give_lessons(const struct command *c, const struct lesson_text *text,
 		enum given how = GIVEN;
 
 		*l = (struct learn){
-			.lesson = lesson, .instruments = is, .text = *text,
-			.ask = !c->no_input && !c->markdown && !c->output &&
+			.lesson = lesson, .instruments = &c->instruments, .text = c->text,
+			.ask = !c->no_input && !c->markdown && !c->options.output &&
 			       isatty(STDIN_FILENO) && isatty(STDOUT_FILENO),
 		};
 		if (i)
-			putc('\n', text->out);
+			putc('\n', c->text.out);
 		if (lesson)
 			how = give_lesson(l);
 		else
-			task_show(task_find(c->names[i]), text, is);
+			task_show(task_find(c->names[i]), &c->text, &c->instruments);
 		missed |= l->missed;
 		free(l);
 		if (how == GIVEN_UP)
@@ -120,16 +125,12 @@ static int give_lessons(const struct command *c, const struct lesson_text *text,
 	return trouble ? EXIT_TROUBLE : missed ? EXIT_NO : EXIT_YES;
 }
 
-static int learn_do(const struct command *c, FILE *out, struct instruments *is)
+static int learn_do(struct command *c)
 {
-	const struct lesson_text text = {
-		.out = out, .markdown = c->markdown, .color = !c->markdown &&
-			color_wanted(c->color, isatty(fileno(out))),
-	};
 	const char *missing = mounts_proc_missing();
 
 	if (!c->all && !c->check && !*c->names) {
-		list_all(out, c, is);
+		list_all(c);
 		return EXIT_YES;
 	}
 	if (missing) {
@@ -138,16 +139,13 @@ static int learn_do(const struct command *c, FILE *out, struct instruments *is)
 		return EXIT_TROUBLE;
 	}
 	mounts_warn_facts();
-	return c->check ? task_check(task_find(c->check), c->names, &text, is) :
-	       give_lessons(c, &text, is);
+	return c->check ? task_check(task_find(c->check), c->names, &c->text, &c->instruments) :
+	       give_lessons(c);
 }
 
 static int learn_run(void *state, const struct verb_args *args)
 {
 	struct command *c = state;
-	struct instruments instruments = { .host = NULL };
-	FILE *out;
-	bool failed;
 	int status;
 
 	c->names = args->words;
@@ -161,21 +159,15 @@ static int learn_run(void *state, const struct verb_args *args)
 		    c->check);
 	for (char **n = c->names; !c->check && *n; n++)
 		find_lesson(*n);
-	out = create_stream(c->output);
-	if (!out)
-		die("cannot write '%s': %s; name another file with -o", c->output,
-		    create_error(errno));
-	instruments.host = host_new("/sys", NULL);
-	status = learn_do(c, out, &instruments);
-	host_free(instruments.host);
-	failed = ferror(out);
-	/* cppcheck-suppress useClosedFile ; closed on the other branch only */
-	if ((c->output ? fclose(out) : fflush(out)) || failed) {
-		warn("cannot write to %s: %s", c->output ? c->output : "standard output",
-		     strerror(errno));
-		return EXIT_TROUBLE;
-	}
-	return status;
+	showing_open(&c->out, &c->options);
+	c->text = (struct lesson_text){
+		.out = c->out.out, .markdown = c->markdown,
+		.color = !c->markdown && c->out.text.color,
+	};
+	c->instruments.host = host_new("/sys", NULL);
+	status = learn_do(c);
+	host_free(c->instruments.host);
+	return showing_close(&c->out) ? status : EXIT_TROUBLE;
 }
 
 const struct verb learn_verb = {
@@ -205,5 +197,6 @@ const struct verb learn_verb = {
 	.offer = offer_lessons,
 	.groups = (const struct verb_group[]){ { "Options", options, 0, 0 }, { 0 } },
 	.size = sizeof(struct command),
+	.init = options_init,
 	.run = learn_run,
 };

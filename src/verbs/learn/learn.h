@@ -68,7 +68,8 @@ void lesson_text_heading(const struct lesson_text *t, unsigned int number, unsig
 void lesson_text_paragraph(const struct lesson_text *t, const char *text);
 
 /* The same behind a bold mark: "Question", "Not quite". */
-void lesson_text_marked(const struct lesson_text *t, const char *mark, const char *text);
+void lesson_text_marked(const struct lesson_text *t, const char *mark, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 
 /* Preformatted lines. */
 void lesson_text_block(const struct lesson_text *t, const char *lines);

@@ -63,13 +63,18 @@ void lesson_text_paragraph(const struct lesson_text *t, const char *text)
 	write_wrapped(t, text, 0);
 }
 
-void lesson_text_marked(const struct lesson_text *t, const char *mark, const char *text)
+void lesson_text_marked(const struct lesson_text *t, const char *mark, const char *fmt, ...)
 {
-	const char *before = t->markdown ? "**" : color_code(t, BOLD);
-	const char *after = t->markdown ? "**" : color_code(t, PLAIN);
+	struct buf text = { 0 };
+	va_list ap;
 
-	fprintf(t->out, "\n%s%s:%s ", before, mark, after);
-	write_wrapped(t, text, strlen(mark) + 2 + (t->markdown ? 4 : 0));
+	va_start(ap, fmt);
+	buf_vaddf(&text, fmt, ap);
+	va_end(ap);
+	fprintf(t->out, "\n%s%s:%s ", t->markdown ? "**" : color_code(t, BOLD), mark,
+		t->markdown ? "**" : color_code(t, PLAIN));
+	write_wrapped(t, buf_str(&text), strlen(mark) + 2 + (t->markdown ? 4 : 0));
+	buf_free(&text);
 }
 
 void lesson_text_block(const struct lesson_text *t, const char *lines)

@@ -214,22 +214,9 @@ static struct judged *judge_best(struct judge *j, size_t *met)
 
 /* The answer --------------------------------------------------------------------------- */
 
-__attribute__((format(printf, 3, 4)))
-static void marked(const struct lesson_text *t, const char *mark, const char *fmt, ...)
-{
-	struct buf text = { 0 };
-	va_list ap;
-
-	va_start(ap, fmt);
-	buf_vaddf(&text, fmt, ap);
-	va_end(ap);
-	lesson_text_marked(t, mark, buf_str(&text));
-	buf_free(&text);
-}
-
 static void show_solution(const struct learn_task_desc *d, const struct lesson_text *t)
 {
-	marked(t, "A solution", "`examples/tasks/%s.c`, in the source of pevtrace and where its "
+	lesson_text_marked(t, "A solution", "`examples/tasks/%s.c`, in the source of pevtrace and where its "
 	       "documents are installed", d->name);
 }
 
@@ -255,7 +242,7 @@ static void show_wants(const struct judge *j, const struct judged *k, size_t met
 	lesson_text_block(t, buf_str(&points));
 	if (met < j->nwants) {
 		lesson_text_trace(t, k->line[met] ?: k->opened);
-		marked(t, "Hint", "%s.", j->wants[met].hint);
+		lesson_text_marked(t, "Hint", "%s.", j->wants[met].hint);
 	}
 	learn_values_free(l);
 	free(l);
@@ -267,11 +254,11 @@ static void show_no_event(const struct judge *j, const struct lesson_text *t)
 	const struct attempt *attempts;
 	size_t n = model_attempts(j->session.model, &attempts);
 
-	marked(t, "Missing", "the program opened no event%s%s.",
+	lesson_text_marked(t, "Missing", "the program opened no event%s%s.",
 	       n ? ": perf_event_open failed with " : "",
 	       n ? error_name(attempts[n - 1].error) ?: "an error" : "");
-	marked(t, "Hint", n ? "'pevtrace why -- PROGRAM' says why, and what opens." :
-	       "call syscall(SYS_perf_event_open, &attr, pid, cpu, group_fd, flags).");
+	lesson_text_marked(t, "Hint", n ? "'pevtrace why -- PROGRAM' says why, and what opens." :
+			   "call syscall(SYS_perf_event_open, &attr, pid, cpu, group_fd, flags).");
 }
 
 static int answer(struct judge *j, const struct learn_task_desc *d, const struct lesson_text *t)
@@ -286,14 +273,14 @@ static int answer(struct judge *j, const struct learn_task_desc *d, const struct
 		     strerror(best->blind));
 		return EXIT_TROUBLE;
 	}
-	marked(t, passed ? "Passed" : "Not passed", "%s (%s)", d->title, d->name);
+	lesson_text_marked(t, passed ? "Passed" : "Not passed", "%s (%s)", d->title, d->name);
 	if (best)
 		show_wants(j, best, met, t);
 	else
 		show_no_event(j, t);
 	if (j->status) {
 		status_text(j->status, ended, sizeof(ended));
-		marked(t, "Note", "the program %s%s.", WIFEXITED(j->status) ? "" : "was ", ended);
+		lesson_text_marked(t, "Note", "the program %s%s.", WIFEXITED(j->status) ? "" : "was ", ended);
 	}
 	if (!passed)
 		show_solution(d, t);
@@ -353,7 +340,7 @@ static bool task_works(const struct learn_task_desc *d, const struct lesson_text
 	while (works && (need = learn_need_next(&words)))
 		works = learn_need_works(is, need, &why);
 	if (!works)
-		lesson_text_marked(t, "Not possible here", buf_str(&why));
+		lesson_text_marked(t, "Not possible here", "%s", buf_str(&why));
 	buf_free(&why);
 	return works;
 }
@@ -366,7 +353,7 @@ void task_show(const struct learn_task_desc *d, const struct lesson_text *t,
 	buf_addf(&text, "%s.", d->text);
 	lesson_text_title(t, d->name, d->title);
 	lesson_text_paragraph(t, buf_str(&text));
-	marked(t, "Have it checked", "`pevtrace learn --check %s ./program [ARG]...`", d->name);
+	lesson_text_marked(t, "Have it checked", "`pevtrace learn --check %s ./program [ARG]...`", d->name);
 	show_solution(d, t);
 	task_works(d, t, is);
 	buf_free(&text);

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "core/host/cgroup.h"
@@ -15,6 +14,7 @@
 #include "core/lib/clock.h"
 #include "core/lib/die.h"
 #include "engine/ptrace/proc.h"
+#include "engine/rings/borrow.h"
 #include "engine/rings/writer.h"
 #include "formats/perfdata/measured.h"
 #include "verbs/measure/refusal.h"
@@ -339,11 +339,6 @@ static void measure_look(struct measure *m, bool last)
 
 #define NS 1000000000ULL
 
-/* Not defined by older C libraries; the same number on every architecture. */
-#ifndef SYS_pidfd_open
-#define SYS_pidfd_open 434
-#endif
-
 enum { TICK_MS = 100 };	/* between two reads of the rings without a wakeup */
 
 /* Opening -------------------------------------------------------------------------- */
@@ -396,7 +391,7 @@ bool measure_open(struct measure *m)
 		return false;
 	m->pidfds = xcalloc(o->npids, sizeof(*m->pidfds));
 	for (size_t i = 0; i < o->npids; i++)
-		m->pidfds[i] = (int)syscall(SYS_pidfd_open, o->pids[i], 0);
+		m->pidfds[i] = process_open(o->pids[i]);
 	for (size_t i = 0; i < m->events.n; i++)
 		heirs |= event_get(&m->events.events[i], ATTR_INHERIT) != 0;
 	return targets_find(m, m->pages && heirs) && open_all(m) && (!m->pages || measure_map(m));
@@ -428,12 +423,9 @@ static bool is_over(const struct measure *m, uint64_t now)
 
 	if (m->work.pid)
 		return m->work.ended;
-	for (size_t i = 0; i < o->npids && ended; i++) {
-		struct pollfd p = { .fd = m->pidfds[i], .events = POLLIN };
-
-		ended = p.fd >= 0 ? poll(&p, 1, 0) > 0 :
+	for (size_t i = 0; i < o->npids && ended; i++)
+		ended = m->pidfds[i] >= 0 ? process_ended(m->pidfds[i], 0) :
 			kill(o->pids[i], 0) && errno == ESRCH; /* before 5.3 */
-	}
 	return m->interrupts || ended ||
 	       (m->seconds > 0 && (double)(now - m->from_ns) >= m->seconds * 1e9) ||
 	       (m->once && !(m->seconds > 0));

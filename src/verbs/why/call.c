@@ -145,14 +145,18 @@ static void take_group(struct picking *p, const struct call *c)
 	keep_open(to, e, to->group_attr, whom);
 }
 
-/* Find the rule that refused the call where the dump was made. */
-static void judge_there(struct picking *p, struct why_call *to, const struct call *c)
+/* Take the result of the call, and find the rule that refused it where the dump was made. */
+static void take_result(struct picking *p, const struct call *c)
 {
 	const struct session_facts *f = reader_facts(p->dump);
 	const char *release = f->release;
 	struct attempt refused = attempt_of(p->session.model, c);
+	struct why_call *to = p->into;
 	struct judgement j;
 
+	to->returned = true;
+	to->error = c->failed ? (int)c->ret : 0;
+	to->injected = c->inject.injected;
 	if (!to->error || to->injected)
 		return;
 	refused.error = to->error;
@@ -232,10 +236,8 @@ static void take_failure(struct picking *p, const struct call *c)
 	copy_call(&new->call.call, c);
 	take_group(p, c);
 	settle(&new->call);
-	new->call.from_dump = new->call.returned = true;
-	new->call.error = (int)c->ret;
-	new->call.injected = c->inject.injected;
-	judge_there(p, &new->call, c);
+	new->call.from_dump = true;
+	take_result(p, c);
 	new->times = 1;
 	new->attempt = model_attempts(p->session.model, &attempts);
 	for (size_t i = 0; i < l->n; i++) {
@@ -259,10 +261,7 @@ static void pick_before_exit(struct view *v, const struct call *c)
 		take_failure(p, c);
 	take_line(p, c);
 	if (p->into && p->begun && !p->done && c->tid == p->tid) {
-		p->into->returned = true;
-		p->into->error = c->failed ? (int)c->ret : 0;
-		p->into->injected = c->inject.injected;
-		judge_there(p, p->into, c);
+		take_result(p, c);
 		p->done = true;
 	}
 }

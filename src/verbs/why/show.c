@@ -316,14 +316,6 @@ struct buf *show_line(const struct show *s, enum text_color color, const char *h
 	return &s->out->line;
 }
 
-void show_begin(const struct show *s, const char *key, const char *heading, enum sink_shape shape)
-{
-	if (s->out->json)
-		sink_begin(s->out->sink, key, shape);
-	else
-		show_line(s, COLOR_NONE, heading);
-}
-
 void show_end(const struct show *s)
 {
 	if (s->out->json)
@@ -408,10 +400,7 @@ void show_call(const struct show *s, const char *label, const struct call *c, in
 		text_escaped(out, label);
 		buf_adds(out, ": ");
 	}
-	text_colored(out, s->out->text.color, COLOR_CALL, c->desc->name);
-	buf_addc(out, '(');
-	text_sink_top(&s->out->text, false, c->desc);
-	call_args(c, AT_SYSCALL_ENTER, &s->k->machine.names, s->out->sink);
+	call_text_begin(c, &s->k->machine.names, &s->out->text);
 	buf_adds(out, ") = ");
 	if (e)
 		error_text(e, &error);
@@ -529,8 +518,10 @@ void show_seen(const struct show *s)
 
 	if (!s->c->from_dump || !s->c->returned)
 		return;
-	show_begin(s, s->seen ? "command" : "dump", s->seen ? "in the command" : "in the dump",
-		   SINK_OBJECT);
+	if (s->out->json)
+		sink_begin(k, s->seen ? "command" : "dump", SINK_OBJECT);
+	else
+		show_line(s, COLOR_NONE, s->seen ? "in the command" : "in the dump");
 	show_outcome(s, s->c->error);
 	if (s->out->json) {
 		if (s->c->injected)

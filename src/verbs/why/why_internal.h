@@ -85,8 +85,7 @@ void show_heading(const struct show *s, enum text_color color, const char *headi
 /* Begin the line "  heading: ", which showing_end() ends; return it. */
 struct buf *show_line(const struct show *s, enum text_color color, const char *heading);
 
-/* Begin a line, or an object or array in JSON, which show_end() ends. */
-void show_begin(const struct show *s, const char *key, const char *heading, enum sink_shape shape);
+/* End a line, or an object or array in JSON. */
 void show_end(const struct show *s);
 
 /* Write an errno, or that it opens, in the line or object that was begun. */
