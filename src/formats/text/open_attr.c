@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "core/abi/tables.h"
 #include "formats/text/open_attr.h"
 
-#include "core/abi/layout.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
+#include "core/abi/tables.h"
 
 uint64_t open_attr_get(const struct open_attr *a, unsigned int index)
 {

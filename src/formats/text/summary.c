@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "core/abi/tables.h"
 #include "formats/text/summary.h"
 
 #include <stdlib.h>
 
 #include "core/abi/bpf.h"
 #include "core/abi/siginfo.h"
+#include "core/abi/tables.h"
 #include "core/judge/judge.h"
 #include "core/lib/die.h"
 #include "core/model/event_name.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "core/abi/tables.h"
 #include "formats/text/text_view.h"
 
 #include <ctype.h>
@@ -11,13 +10,12 @@
 #include "core/abi/call_decode.h"
 #include "core/abi/siginfo.h"
 #include "core/abi/strings.h"
+#include "core/abi/tables.h"
 #include "core/judge/judge.h"
 #include "core/lib/die.h"
 #include "core/lib/scan_text.h"
 #include "formats/text/text_fit.h"
 #include "formats/text/text_view_internal.h"
-#include "xlat/constants.h"
-#include "xlat/tables.h"
 
 bool call_text_begin(const struct call *c, const struct names *n, struct text_sink *t)
 {

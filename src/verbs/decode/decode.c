@@ -3,7 +3,6 @@
  * pevtrace decode DUMP: a dump feeds a session, as a traced program would.  Of a perf.data file
  * its events and records are decoded one by one.
  */
-#include "core/abi/tables.h"
 #include "verbs/decode/decode.h"
 
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 #include "core/abi/ioctl.h"
 #include "core/abi/strings.h"
 #include "core/abi/swap.h"
+#include "core/abi/tables.h"
 #include "core/lib/die.h"
 #include "core/model/event_name.h"
 #include "formats/dump/reader.h"
@@ -23,7 +23,6 @@
 #include "verbs/cli/showing.h"
 #include "verbs/cli/views.h"
 #include "verbs/cmd.h"
-#include "xlat/tables.h"
 
 /* One thing, with no dump around it -------------------------------------------------- */
 

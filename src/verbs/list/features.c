@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* pevtrace list --tried: which features are tried, and how the trials begin and end. */
-#include "core/abi/tables.h"
 #include "verbs/list/features.h"
 
 #include <errno.h>
@@ -9,13 +8,12 @@
 #include <unistd.h>
 
 #include "core/abi/strings.h"
+#include "core/abi/tables.h"
 #include "core/host/pmu.h"
 #include "core/lib/die.h"
 #include "core/model/event_name.h"
 #include "experiment/trial.h"
 #include "verbs/measure/refusal.h"
-#include "xlat/constants.h"
-#include "xlat/tables.h"
 
 /* The list, by kind, from the tables ------------------------------------------------------- */
 

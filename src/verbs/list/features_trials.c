@@ -5,13 +5,11 @@
  */
 #include <errno.h>
 
-#include "core/abi/layout.h"
+#include "core/abi/tables.h"
 #include "core/host/cgroup.h"
 #include "core/host/pmu.h"
 #include "experiment/work.h"
 #include "verbs/list/features.h"
-#include "xlat/constants.h"
-#include "xlat/tables.h"
 
 /* Members of the attr ---------------------------------------------------------------------- */
 

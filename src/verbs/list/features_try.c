@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "core/abi/tables.h"
 #include "core/host/pmu.h"
 #include "core/judge/judge.h"
 #include "core/lib/die.h"
@@ -12,8 +13,6 @@
 #include "experiment/trial.h"
 #include "experiment/work.h"
 #include "verbs/list/features.h"
-#include "xlat/constants.h"
-#include "xlat/tables.h"
 
 /* Bits of misc to compare: the CPU mode of samples differs from run to run. */
 #define MISC_OWN (~(uint16_t)PERF_RECORD_MISC_CPUMODE_MASK)

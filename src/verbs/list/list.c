@@ -6,6 +6,7 @@
 
 #include "core/abi/layout.h"
 #include "core/abi/strings.h"
+#include "core/abi/tables.h"
 #include "core/host/event_words.h"
 #include "core/host/pmu.h"
 #include "core/lib/die.h"
@@ -14,8 +15,6 @@
 #include "formats/text/text_fit.h"
 #include "verbs/cmd.h"
 #include "verbs/list/features.h"
-#include "xlat/constants.h"
-#include "xlat/tables.h"
 
 enum list_kind {
 	LIST_HARDWARE, LIST_SOFTWARE, LIST_CACHE, LIST_PMU, LIST_PFM, LIST_RAW, LIST_BREAKPOINT,

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "core/abi/tables.h"
 #include "verbs/measure/measure.h"
 
 #include <errno.h>
@@ -9,6 +8,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "core/abi/tables.h"
 #include "core/host/cgroup.h"
 #include "core/host/symbols.h"
 #include "core/lib/clock.h"
@@ -18,7 +18,6 @@
 #include "engine/rings/writer.h"
 #include "formats/perfdata/measured.h"
 #include "verbs/measure/refusal.h"
-#include "xlat/constants.h"
 
 /* Whom events measure: the options, and the targets that they name ------------------------ */
 

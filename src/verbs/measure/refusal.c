@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "core/abi/tables.h"
 #include "verbs/measure/refusal.h"
 
 #include <errno.h>
@@ -7,11 +6,11 @@
 #include <unistd.h>
 
 #include "core/abi/strings.h"
+#include "core/abi/tables.h"
 #include "core/host/facts.h"
 #include "core/lib/die.h"
 #include "experiment/trial.h"
 #include "verbs/measure/measure.h"
-#include "xlat/constants.h"
 
 void refusal_rights(struct buf *out)
 {

@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* pevtrace ps: every perf event of this machine, and who holds it. */
-#include "core/abi/tables.h"
 #include "verbs/ps/ps.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "core/abi/tables.h"
 #include "core/host/facts.h"
 #include "core/lib/clock.h"
 #include "core/lib/die.h"
 #include "engine/ptrace/proc.h"
 #include "engine/rings/borrow.h"
 #include "verbs/cmd.h"
-#include "xlat/constants.h"
-#include "xlat/tables.h"
 
 enum { MOST_SECONDS = 86400 };
 

@@ -8,8 +8,6 @@
 
 #include "core/lib/die.h"
 #include "core/model/event_name.h"
-#include "xlat/constants.h"
-#include "xlat/tables.h"
 
 enum {
 	HAS_ID = 1, HAS_COUNT = 2, HAS_TIMES = 4, HAS_SHARE = 8, HAS_LOST = 0x10, HAS_RING = 0x20,

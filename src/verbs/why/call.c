@@ -11,8 +11,6 @@
 #include "core/lib/die.h"
 #include "core/model/event_name.h"
 #include "formats/dump/reader.h"
-#include "xlat/constants.h"
-#include "xlat/tables.h"
 
 void why_call_init(struct why_call *c)
 {

@@ -13,8 +13,6 @@
 #include "experiment/experiment.h"
 #include "experiment/work.h"
 #include "verbs/measure/refusal.h"
-#include "xlat/constants.h"
-#include "xlat/tables.h"
 
 /* What would measure what a refused call asks for --------------------------------------- */
 

@@ -5,12 +5,11 @@
 #include <unistd.h>
 
 #include "core/abi/strings.h"
+#include "core/abi/tables.h"
 #include "core/lib/die.h"
 #include "verbs/cmd.h"
 #include "verbs/measure/refusal.h"
 #include "verbs/why/why.h"
-#include "xlat/constants.h"
-#include "xlat/tables.h"
 
 enum {
 	LEADER_FD = 3,		/* the descriptor that the leader of --leader would have */

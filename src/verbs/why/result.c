@@ -10,8 +10,6 @@
 #include "core/lib/hash.h"
 #include "verbs/measure/refusal.h"
 #include "verbs/why/why_internal.h"
-#include "xlat/constants.h"
-#include "xlat/tables.h"
 
 /* Changed calls and members ----------------------------------------------------------- */
 

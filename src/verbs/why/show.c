@@ -11,8 +11,6 @@
 #include "engine/rings/earlier.h"
 #include "verbs/measure/refusal.h"
 #include "verbs/why/why_internal.h"
-#include "xlat/constants.h"
-#include "xlat/tables.h"
 
 /* This machine -------------------------------------------------------------------------- */
 

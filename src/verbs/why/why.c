@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* pevtrace why: find by the rules, and by experiment, why a perf_event_open(2) is refused. */
-#include "core/abi/tables.h"
 #include "verbs/why/why.h"
 
 #include <errno.h>
@@ -9,6 +8,7 @@
 #include <unistd.h>
 
 #include "core/abi/attr_member.h"
+#include "core/abi/tables.h"
 #include "core/lib/die.h"
 #include "verbs/cmd.h"
 #include "verbs/measure/refusal.h"
