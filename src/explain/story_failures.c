@@ -331,7 +331,7 @@ static void add_values(const struct story *s, const struct attempt *a, const str
 
 	*c = (struct call){
 		.desc = call_by_name("perf_event_open"), .arch = s->arch,
-		.args = { 1, (uint64_t)(int64_t)a->pid, (uint64_t)(int64_t)a->cpu,
+		.args = { a->attr_at, (uint64_t)(int64_t)a->pid, (uint64_t)(int64_t)a->cpu,
 			  (uint64_t)(int64_t)a->group_fd, a->flags },
 	};
 	text_sink_init(&sink, &out);

@@ -273,7 +273,7 @@ typedef int pevtrace_need_fn(void *context, const struct pevtrace_need *need);
 
 /*
  * Call need for all that is set in the attr and in the flags of the call and is newer than
- * Linux 2.6.31, the first release with the system call.
+ * Linux 2.6.32, the first release with the system call.
  */
 int pevtrace_needs(const void *attr, size_t len, uint64_t flags, pevtrace_need_fn *need,
 		   void *context);

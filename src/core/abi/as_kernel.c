@@ -9,6 +9,8 @@
 #include "core/lib/buf.h"
 #include "core/lib/die.h"
 
+#define FIRST KVER(2, 6, 32)
+
 /* What is passed on, and to which function. */
 struct offering {
 	void (*hook)(void *ctx, const struct open_need *need);
@@ -19,7 +21,7 @@ static void offer(const struct offering *o, const char *name, uint32_t since)
 {
 	struct open_need need = { since, name };
 
-	if (since > KVER(2, 6, 31))
+	if (since > FIRST)
 		o->hook(o->ctx, &need);
 }
 
@@ -220,7 +222,7 @@ struct as_refusal as_kernel_refuses(const struct as_kernel *k, const struct call
 }
 
 /*
- * Return the release before that one, or 0 before 2.6.31.  No major release had more than 20
+ * Return the release before that one, or 0 before 2.6.32, which brought the call under this name.  No major release had more than 20
  * minor ones; those that never existed are like the last one that did.
  */
 static uint32_t release_before(uint32_t release)
@@ -228,7 +230,7 @@ static uint32_t release_before(uint32_t release)
 	uint32_t major = release >> 16, minor = release >> 8 & 255;
 
 	if (major == 2)
-		return release > KVER(2, 6, 31) ? release - 1 : 0;
+		return release > FIRST ? release - 1 : 0;
 	if (minor)
 		return KVER(major, minor - 1, 0);
 	return major == 3 ? KVER(2, 6, 39) : KVER(major - 1, 20, 0);
@@ -255,7 +257,7 @@ uint32_t as_kernel_oldest(const struct rule_ask *ask, struct as_refusal *older)
 		oldest = older->error ? oldest : r;
 	}
 	if (!accepted) {
-		oldest = need.name ? need.since : KVER(2, 6, 31);
+		oldest = need.name ? need.since : FIRST;
 		older->error = need.name ? EINVAL : 0;
 	}
 	older->lacks = need.name && need.since == oldest;

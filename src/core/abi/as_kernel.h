@@ -11,10 +11,10 @@
 /* The newest of the members, bits and values that a call sets. */
 struct open_need {
 	uint32_t since;		/* KVER() of the release that brought it */
-	const char *name;	/* of a member, constant or flag; NULL: all are of 2.6.31 */
+	const char *name;	/* of a member, constant or flag; NULL: all are of 2.6.32 */
 };
 
-/* Call hook for each member, bit and value in a call that is newer than 2.6.31. */
+/* Call hook for each member, bit and value in a call that is newer than 2.6.32. */
 void open_need_each(const uint8_t *attr, size_t len, uint64_t flags,
 		    void (*hook)(void *ctx, const struct open_need *need), void *ctx);
 

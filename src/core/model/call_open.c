@@ -157,12 +157,12 @@ struct rule_group model_group(const struct model *m, const struct call *c)
 struct attempt attempt_of(const struct model *m, const struct call *c)
 {
 	struct attempt a = {
-		.tid = c->tid, .error = (int)c->ret, .injected = c->inject.injected,
+		.tid = c->tid, .error = (int)c->ret, .attr_at = call_word(c, 0), .injected = c->inject.injected,
 		.pid = call_target(c), .cpu = call_int(c, 2), .group_fd = call_int(c, 3),
 		.flags = c->args[4], .group = model_group(m, c), .events = m->nevents,
 	};
 
-	a.attr = call_bytes(c, AT_SYSCALL_ENTER, call_word(c, 0), ATTEMPT_ATTR_MAX, &a.attr_len);
+	a.attr = call_bytes(c, AT_SYSCALL_ENTER, a.attr_at, ATTEMPT_ATTR_MAX, &a.attr_len);
 	return a;
 }
 

@@ -154,7 +154,7 @@ pid_t event_single_task(const struct event *e)
 
 bool event_is_probe(const struct event *e)
 {
-	return e->closed && !e->found && !e->maps && !e->reads && !e->controls &&
+	return e->closed && !e->ended && !e->found && !e->maps && !e->reads && !e->controls &&
 	       !e->output && !e->leader && !e->filter && !e->bpf && e->start != START_EXEC;
 }
 

@@ -132,6 +132,8 @@ void fdtab_change(struct fdtab *t, unsigned int first, unsigned int last, enum f
 			s->cloexec = true;
 			continue;
 		}
+		if (change == CLOSE_EVENTS) /* the tasks have exited */
+			s->file->event->ended = true;
 		fdtab_close(t, (int)slot->key);
 		at = (size_t)(slot - t->fds.slots); /* another one may have moved there */
 	}

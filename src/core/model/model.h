@@ -90,6 +90,7 @@ struct event {
 	enum event_start start;
 	bool enabled;		/* according to the calls seen */
 	bool closed;		/* nothing is left that keeps it open */
+	bool ended;		/* it was open when the last task that had it exited */
 	bool leads;		/* others were opened in its group */
 	unsigned int members;	/* open ones in its group, besides itself */
 	uint32_t formats;	/* bit N: one of them had N as its read_format */
@@ -152,6 +153,7 @@ struct attempt {
 	pid_t tid;
 	int error;
 	bool injected;		/* refused by pevtrace, not by the kernel */
+	uint64_t attr_at;	/* its address in the caller */
 	const uint8_t *attr;	/* shared with equal ones */
 	size_t attr_len;
 	pid_t pid;

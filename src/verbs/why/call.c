@@ -429,15 +429,16 @@ static void describe_fallbacks(const struct model *m, const struct names *names,
 		struct buf name = { 0 };
 		size_t at = 0;
 
+		buf_addc(&name, '\n');
 		event_name(e->attr, e->attr_len, names, &name);
-		if (!event_is_probe(e) && strcmp(buf_str(&name), buf_str(&words))) {
-			buf_adds(to, to->len ? ", " : "");
-			buf_adds(to, buf_str(&name));
+		buf_addc(&name, '\n');
+		if (!event_is_probe(e) && !strstr(buf_str(&words), buf_str(&name))) {
+			buf_addf(to, "%s%.*s", to->len ? ", " : "", (int)name.len - 2, name.data + 1);
 			if ((flaw = flaw_next(&ask, &at)))
 				buf_addf(to, " (%s: flaw %s)", flaw->consequence, flaw->name);
+			buf_add(&words, name.data, name.len);
 		}
-		buf_free(&words);
-		words = name;
+		buf_free(&name);
 	}
 	buf_free(&words);
 }
