@@ -11,6 +11,7 @@
 #include "core/abi/siginfo.h"
 #include "core/abi/strings.h"
 #include "core/abi/tables.h"
+#include "core/judge/remedy.h"
 #include "core/lib/die.h"
 #include "core/model/model.h"
 #include "explain/attr_prose.h"
@@ -364,7 +365,10 @@ static void add_suspects(const struct story_text *t, const struct suspects *s,
 	const struct xlat_entry *e = xlat_find(&xlat_perf_open_errno, (uint64_t)a->error);
 	const struct judgement *j = &s->by;
 	const struct xlat *x = &xlat_rule_by;
-	bool any = false;
+	uint64_t by = t->full ? UINT64_MAX : ~(uint64_t)(RULE_BY_ATTR | RULE_BY_CALL);
+	struct text_sink sink;
+	struct buf change = { 0 };
+	bool any;
 
 	if (!j->nsuspects) {
 		if (e)
@@ -384,13 +388,19 @@ static void add_suspects(const struct story_text *t, const struct suspects *s,
 	prose_adds(p, ".");
 	if (t->full)
 		add_order(s, p);
-	/* what to change, by what decides the check */
+	/* what to change, as why says it; else by what decides the check */
+	text_sink_init(&sink, &change);
+	any = remedy_of_attempt(a, t->s->release, t->s->arch, t->s->names, j, &sink.sink, &change);
+	if (any) {
+		prose_addf(p, " Remedy: %s", buf_str(&change));
+		by = RULE_BY_PARANOID | RULE_BY_CAPS | RULE_BY_LIMITS;
+	}
+	buf_free(&change);
 	for (size_t i = 0; i < x->n; i++) {
-		const struct term_desc *d = j->rule->by & x->entries[i].value ?
+		const struct term_desc *d = j->rule->by & by & x->entries[i].value ?
 			term_by_name(x->entries[i].name) : NULL;
 
-		/* in brief, the values above are what to change */
-		if (!d || (!t->full && x->entries[i].value & (RULE_BY_ATTR | RULE_BY_CALL)))
+		if (!d)
 			continue;
 		prose_adds(p, any ? ", or " : " Remedy: ");
 		prose_meaning(p, d->text);

@@ -14,7 +14,7 @@
 
 #include <errno.h>
 
-#include "experiment/cause.h"
+#include "core/judge/cause.h"
 #include "xlat/layouts.h"
 #include "xlat/tables.h"
 

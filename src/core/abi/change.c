@@ -190,7 +190,9 @@ static void size(struct listing *l)
 {
 	const struct xlat *x = l->field->xlat;
 	/* the kernel's, the one that can be read, and the next */
-	uint64_t sizes[] = { l->machine->attr_size, 0, 0 };
+	uint64_t sizes[] = {
+		l->machine->attr_size ?: rules_attr_size(l->machine->release), 0, 0,
+	};
 
 	for (size_t i = 0; i < x->n; i++) {
 		uint64_t v = x->entries[i].value;

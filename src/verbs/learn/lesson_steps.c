@@ -12,7 +12,7 @@
 #include "core/lib/clock.h"
 #include "core/lib/die.h"
 #include "engine/rings/bpf.h"
-#include "experiment/cause.h"
+#include "core/judge/cause.h"
 #include "experiment/trial.h"
 #include "verbs/cmd.h"
 

@@ -90,24 +90,20 @@ static void text_cause(const struct show *s, const struct rule_desc *rule)
 	const struct why_answer *r = s->answer;
 	const struct rule_verdict *v = &r->judged.rules;
 
-	show_heading(s, COLOR_ERROR, "cause");
 	if (r->verdict == WHY_STOPPED) {
+		show_heading(s, COLOR_ERROR, "cause");
 		refusal_gate_words(&s->out->line, r->trial.error);
 	} else {
-		if (rule && *rule->fields) {
-			sink_begin(s->out->sink, NULL, SINK_OBJECT);
-			show_rule_members(s, rule);
-			sink_end(s->out->sink);
-			buf_adds(&s->out->line, ": ");
-		}
-		show_add_reason(s, rule, r->verdict == WHY_REFUSED,
-				(int)s->c->call.ret ?: s->c->error);
+		show_add_cause(s, rule, r->verdict == WHY_REFUSED,
+			       (int)s->c->call.ret ?: s->c->error);
 	}
 	if (r->verdict == WHY_REFUSED && rules_assumed(v))
 		rules_assumption_text(&s->out->line);
 	showing_end(s->out);
 	if (s->r)
 		show_fix(s);
+	else if (rule && rule == s->c->there)
+		show_remedy(s, rule);
 	verdict_words(s, show_line(s, COLOR_NONE, "verdict"));
 	showing_end(s->out);
 }

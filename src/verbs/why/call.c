@@ -8,6 +8,7 @@
 
 #include "core/abi/strings.h"
 #include "core/judge/flaws.h"
+#include "core/judge/remedy.h"
 #include "core/lib/die.h"
 #include "core/model/event_name.h"
 #include "formats/dump/reader.h"
@@ -23,6 +24,7 @@ void why_call_init(struct why_call *c)
 void why_call_free(struct why_call *c)
 {
 	call_free(&c->call);
+	buf_free(&c->remedy);
 	for (size_t i = 0; i < ATTR_TEXT_STRINGS; i++)
 		buf_free(&c->strings[i]);
 }
@@ -150,7 +152,9 @@ static void take_result(struct picking *p, const struct call *c)
 	const char *release = f->release;
 	struct attempt refused = attempt_of(p->session.model, c);
 	struct why_call *to = p->into;
+	struct text_sink sink;
 	struct judgement j;
+	uint32_t version;
 
 	to->returned = true;
 	to->error = c->failed ? (int)c->ret : 0;
@@ -159,8 +163,13 @@ static void take_result(struct picking *p, const struct call *c)
 		return;
 	refused.error = to->error;
 	refused.group = to->group;
-	judge_attempt(&refused, release ? release_read(&release) : 0, f->arch, reader_names(p->dump), &j);
+	version = release ? release_read(&release) : 0;
+	judge_attempt(&refused, version, f->arch, reader_names(p->dump), &j);
 	to->there = j.rule;
+	to->there_sure = j.sure;
+	text_sink_init(&sink, &to->remedy);
+	remedy_of_attempt(&refused, version, f->arch, reader_names(p->dump), &j, &sink.sink,
+			  &to->remedy);
 }
 
 /* Take the call that begins or ends on the line that is wanted. */
@@ -197,11 +206,8 @@ static void pick_on_enter(struct view *v, const struct call *c)
 	take_line(picking_of(v), c);
 }
 
-/* A descriptor that was no event in the dump must be none here. */
 static void settle(struct why_call *c)
 {
-	if (c->group.event == FACT_NO)
-		c->call.args[3] = INT_MAX;
 	if (c->call.args[4] & PERF_FLAG_PID_CGROUP)
 		c->not_here = "the dump does not contain the cgroup";
 }
@@ -297,7 +303,7 @@ int32_t why_pid_here(const struct why_call *c)
 {
 	int32_t pid = call_int(&c->call, 1);
 
-	return pid > 0 && !(c->call.args[4] & PERF_FLAG_PID_CGROUP) ? 0 : pid;
+	return pid > 0 && c->error != ESRCH && !(c->call.args[4] & PERF_FLAG_PID_CGROUP) ? 0 : pid;
 }
 
 bool why_call_of_dump(struct why_call *c, const char *path, unsigned long line)

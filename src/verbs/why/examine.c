@@ -7,9 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "core/judge/flaws.h"
 #include "core/lib/die.h"
-#include "core/model/event_name.h"
 #include "experiment/experiment.h"
 #include "experiment/work.h"
 #include "verbs/measure/refusal.h"
@@ -19,42 +17,6 @@
 static uint64_t fix_get(const struct rule_ask *a, unsigned int member)
 {
 	return layout_get(&layout_perf_event_attr, member, a->attr, a->len);
-}
-
-/* Return whether most bytes of the attr are set, as in memory that nobody has written. */
-static bool fix_uninitialised(const struct rule_ask *ask)
-{
-	size_t set = 0;
-
-	for (size_t i = 0; i < ask->len; i++)
-		set += ask->attr[i] != 0;
-	return set * 4 > ask->len * 3;
-}
-
-/* Append what a change of the task or CPU measures instead; return false if it is the same. */
-static bool other_target(const struct rule_ask *was, const struct rule_ask *is, struct buf *out)
-{
-	if (was->pid != is->pid || (was->flags & ~is->flags & PERF_FLAG_PID_CGROUP))
-		buf_adds(out, "which measures the calling task");
-	else if (was->cpu != -1 && is->cpu == -1)
-		buf_adds(out, "which measures on any CPU");
-	else if (was->cpu != -1)
-		buf_addf(out, "which measures CPU %d", is->cpu);
-	else
-		return false;
-	return true;
-}
-
-/* Return what is wrong with the changed event, and was not wrong with the one asked for. */
-static const struct flaw_desc *new_flaw(const struct rule_ask *was, const struct rule_ask *is)
-{
-	const struct flaw_desc *d;
-	size_t at = 0;
-
-	while ((d = flaw_next(is, &at)))
-		if (d->severity == FLAW_ERROR && !open_meets(d->condition, was))
-			return d;
-	return NULL;
 }
 
 /*
@@ -100,29 +62,15 @@ static bool still_measures(const struct why *k, const struct why_result *r,
 			   const struct change *const *set, size_t n, bool opens,
 			   struct why_fix *f)
 {
-	struct buf *out = &f->instead;
 	struct change_call to;
 
-	change_make(&to, &r->ask, set, n);
-	for (size_t i = 0; i < n && !f->another; i++)
-		f->another = set[i]->how >= CHANGE_EVENT;
-	if (f->another) {
-		event_name(to.attr, to.ask.len, &k->machine.names, out);
+	if (!remedy_measures(&r->ask, set, n, &k->machine.names, &f->another, &f->flaw, &f->instead))
 		return false;
-	}
-	for (size_t i = 0; i < n; i++)
-		if (set[i]->how == CHANGE_TARGET && other_target(&r->ask, &to.ask, out))
-			return false;
-	f->flaw = new_flaw(&r->ask, &to.ask);
-	if (f->flaw)
-		buf_addf(out, "but %s: %s (flaw %s)", f->flaw->consequence, f->flaw->meaning,
-			 f->flaw->name);
-	else if (fix_get(&r->ask, ATTR_FREQ) && !fix_get(&to.ask, ATTR_FREQ) &&
-		 fix_get(&to.ask, ATTR_SAMPLE_FREQ))
-		buf_adds(out, "which makes sample_freq a period");
-	else if (opens && !counts_work(k, r, &to.ask, &f->counted))
-		buf_adds(out, "but it counted nothing in a trial");
-	return !out->len;
+	change_make(&to, &r->ask, set, n);
+	if (!opens || f->flaw || counts_work(k, r, &to.ask, &f->counted))
+		return true;
+	buf_adds(&f->instead, "but it counted nothing in a trial");
+	return false;
 }
 
 /* Return whether the call lacks rights, and nothing else but perhaps a PMU. */
@@ -173,9 +121,8 @@ static void fix_find(const struct why *k, struct why_result *r)
 	struct why_fix *f = &r->fix;
 	size_t kept = 0;
 
-	if (fix_uninitialised(&r->ask))
-		f->advice = "the attr looks uninitialised: memset(&attr, 0, sizeof(attr)) before "
-			    "it is filled";
+	if (remedy_uninitialised(r->ask.attr, r->ask.len))
+		f->advice = REMEDY_UNINITIALISED;
 	else if (!c->n && c->gave_up)
 		f->advice = "not found: the limit of experiments was reached";
 	f->counted = FIX_NOT_TRIED;
@@ -226,7 +173,12 @@ static void find_facts(struct why *k, const struct why_call *c, const struct rul
 static const char *try_call(const struct why_call *c, const struct rule_ask *ask,
 			    struct trial *out)
 {
-	if (!trial_open(ask, &c->before, out))
+	struct rule_ask made = *ask;
+
+	/* a descriptor that was no event in the dump must be none here */
+	if (c->from_dump && c->group.event == FACT_NO && ask->group_fd != -1)
+		made.group_fd = INT_MAX;
+	if (!trial_open(&made, &c->before, out))
 		return "cannot create a process to make the call";
 	return !out->before_error ? NULL : c->before.n > 1 ?
 	       "an event before it could not be opened along with it" :
@@ -363,12 +315,13 @@ static void search(struct trying *t, struct why_result *r)
 			stock.tracepoint = id;
 	}
 	/* if not even the simplest call opens, no change helps; garbage has to be cleared */
-	if (!r->simplest && !fix_uninitialised(&t->ask))
+	if (!r->simplest && !remedy_uninitialised(t->ask.attr, t->ask.len))
 		change_list(&t->ask, &t->k->machine.names, &stock, &r->changes);
 	cause_find(r->by_rules ? &rule_ops : &kernel_ops, t, &r->changes, &r->cause);
-	r->not_tried = t->not_tried;
-	if (r->not_tried)
+	if (t->not_tried && !r->by_rules) {
+		r->not_tried = t->not_tried;
 		r->cause = (struct cause){ .n = 0 };
+	}
 	if (r->cause.n)
 		change_make(&r->nearest, &t->ask, r->cause.changes, r->cause.n);
 }
@@ -490,6 +443,13 @@ int why_examine(struct why *k, struct why_call *c, const struct why_failed *seen
 		try_simplest(k, r);
 		search(&t, r);
 	}
+	/* what cannot be tried is answered by the rules */
+	if (r->not_tried && j.error && (!c->from_dump || c->error == j.error)) {
+		r->by_rules = true;
+		change_list_free(&r->changes);
+		r->changes = (struct change_list){ .n = 0 };
+		search(&t, r);
+	}
 	for (size_t i = 0; i < r->cause.nfaults && !r->simplest; i++)
 		if (r->cause.faults[i].rule)
 			block_by_rule(r->cause.faults[i].rule, r->blocked);
@@ -497,7 +457,7 @@ int why_examine(struct why *k, struct why_call *c, const struct why_failed *seen
 	for (size_t i = 0; i < BLOCKS && r->cause.error; i++)
 		r->found |= r->blocked[i];
 	/* if the cause is unknown here, what the dump tells is all there is */
-	if (c->from_dump && c->error && !c->injected && (r->not_tried || !r->cause.error))
+	if (c->from_dump && c->error && !c->injected && !r->cause.error)
 		r->there = c->there;
 	c->opens = !r->not_tried && !r->cause.error;
 	c->call.ret = r->not_tried ? j.error : r->cause.error;

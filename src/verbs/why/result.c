@@ -201,12 +201,24 @@ static void add_options(const struct show *s, struct buf *out)
 	free(e);
 }
 
-#define EACH_CPU ", and so on: one event for each CPU"
+void show_remedy(const struct show *s, const struct rule_desc *rule)
+{
+	struct buf words = { 0 };
+
+	if (!s->c->remedy.len)
+		here_add_remedy(s, rule, false, &words);
+	if (words.len || s->c->remedy.len) {
+		buf_adds(show_line(s, COLOR_GOOD, "fix"), buf_str(words.len ? &words : &s->c->remedy));
+		showing_end(s->out);
+	}
+	buf_free(&words);
+}
 
 void show_fix(const struct show *s)
 {
 	const struct cause *c = &s->r->cause;
 	const struct why_fix *f = &s->r->fix;
+	const struct cause_fault *last = &c->faults[c->nfaults - 1];
 	struct buf requires = { 0 }, *out = show_line(s, COLOR_GOOD, "fix");
 
 	here_add_required(s, &requires);
@@ -217,7 +229,7 @@ void show_fix(const struct show *s)
 	} else if (f->measures) {
 		emit_changes(s, c->changes, c->n, NULL);
 		if (s->r->ask.cpu == -1 && s->r->nearest.ask.cpu != -1)
-			buf_adds(out, EACH_CPU);
+			buf_adds(out, REMEDY_EACH_CPU);
 		for (size_t i = 0; i < c->nothers && !s->k->quiet; i++) {
 			buf_adds(out, i ? " " : c->nothers > 1 ? ", or one of " : ", or ");
 			text_sink_top(&s->out->text, false, NULL);
@@ -226,10 +238,10 @@ void show_fix(const struct show *s)
 	} else if (f->with_rights) {
 		emit_changes(s, &f->with_rights, 1, NULL);
 		buf_addf(out, "%s, which requires %s", f->with_rights->how == CHANGE_TARGET ?
-			 EACH_CPU : "", buf_str(&requires));
+			 REMEDY_EACH_CPU : "", buf_str(&requires));
 	} else if (requires.len) {
 		buf_addf(out, "requires %s", buf_str(&requires));
-	} else {
+	} else if (!last->rule || !here_add_remedy(s, last->rule, true, out)) {
 		buf_adds(out, "no change of the call makes it measure this here");
 	}
 	showing_end(s->out);
@@ -346,9 +358,6 @@ static void result_words(const struct show *s, struct buf *out)
 		buf_addf(out, "%s%s", is_sure(&r->cause) ? "" : "perhaps ",
 			 r->cause.nfaults > 1 ? "several causes were found" :
 						"the cause was found");
-	if (r->there)
-		buf_addf(out, "; there, it may have been rule %s: %s", r->there->name,
-			 r->there->meaning);
 }
 
 static void json_verdict(const struct show *s)
@@ -427,9 +436,14 @@ static void text_result(const struct show *s)
 		showing_begin(s->out, false);
 		show_add_label(s, &s->out->line);
 		buf_adds(&s->out->line, ": ");
-		result_words(s, &s->out->line);
+		if (r->there)
+			show_add_cause(s, r->there, s->c->there_sure, s->c->error);
+		else
+			result_words(s, &s->out->line);
 		showing_end(s->out);
 	}
+	if (r->there)
+		show_remedy(s, r->there);
 	if (c->error && !r->simplest)
 		show_fix(s);
 	else if (!c->error && !r->not_tried)
@@ -446,7 +460,7 @@ static void text_result(const struct show *s)
 	if (r->not_tried || s->c->injected || s->c->error != c->error || s->out->text.sink.full)
 		show_seen(s);
 	show_blocks(s);
-	if (c->nfaults && !r->simplest && (r->there || !is_sure(c))) {
+	if (r->there || (c->nfaults && !r->simplest && (r->not_tried || !is_sure(c)))) {
 		result_words(s, show_line(s, COLOR_NONE, "verdict"));
 		showing_end(s->out);
 	}

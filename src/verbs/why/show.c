@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* What is shown of a call, as text and JSON: the state here that decides it, its line, its rules. */
+#include <limits.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -7,6 +8,7 @@
 #include "core/abi/siginfo.h"
 #include "core/abi/strings.h"
 #include "core/abi/tables.h"
+#include "core/host/cgroup.h"
 #include "core/model/event_name.h"
 #include "engine/rings/earlier.h"
 #include "verbs/measure/refusal.h"
@@ -88,6 +90,7 @@ static bool here_add(const struct show *s, uint64_t by, struct buf *out)
 {
 	const struct rule_machine *m = &s->k->facts.rules.machine;
 	const struct rule_target *t = &s->k->facts.rules.target;
+	char mount[PATH_MAX / 2];
 	struct rlimit limit = { 0, 0 };
 
 	switch (by) {
@@ -132,6 +135,11 @@ static bool here_add(const struct show *s, uint64_t by, struct buf *out)
 	case RULE_BY_TASK:
 		here_task(s, out);
 		break;
+	case RULE_BY_CGROUP:
+		if (!cgroup_mount(mount, sizeof(mount)))
+			return false;
+		buf_addf(out, "cgroups for perf events are below %s", mount);
+		break;
 	case RULE_BY_FILE:
 		if (t->path.error)
 			buf_addf(out, "cannot open the file: %s", strerror(t->path.error));
@@ -169,6 +177,27 @@ static bool state_is_unread(const struct show *s, uint64_t by)
 	default:
 		return false;
 	}
+}
+
+bool here_add_remedy(const struct show *s, const struct rule_desc *d, bool here, struct buf *out)
+{
+	const struct xlat *x = &xlat_rule_by;
+	size_t before = out->len;
+
+	for (size_t i = 0; i < x->n; i++) {
+		uint64_t by = d->by & x->entries[i].value & ~(uint64_t)(RULE_BY_ATTR | RULE_BY_CALL);
+		const struct term_desc *term = by ? term_by_name(x->entries[i].name) : NULL;
+		struct buf state = { 0 };
+
+		if (!term)
+			continue;
+		buf_adds(out, out->len > before ? ", or " : "");
+		text_meaning(out, term->text);
+		if (here && here_add(s, by, &state))
+			buf_addf(out, ": %s", buf_str(&state));
+		buf_free(&state);
+	}
+	return out->len > before;
 }
 
 bool here_add_unread(const struct show *s, struct buf *out)
@@ -365,6 +394,18 @@ void show_add_reason(const struct show *s, const struct rule_desc *rule, bool su
 	text_colored(out, s->out->text.color, COLOR_ERROR, buf_str(&name));
 	buf_addc(out, ')');
 	buf_free(&name);
+}
+
+void show_add_cause(const struct show *s, const struct rule_desc *rule, bool sure, int error)
+{
+	show_heading(s, COLOR_ERROR, "cause");
+	if (rule && *rule->fields) {
+		sink_begin(s->out->sink, NULL, SINK_OBJECT);
+		show_rule_members(s, rule);
+		sink_end(s->out->sink);
+		buf_adds(&s->out->line, ": ");
+	}
+	show_add_reason(s, rule, sure, error);
 }
 
 /* Calls ------------------------------------------------------------------------------- */

@@ -36,6 +36,8 @@ struct why_call {
 	bool injected;		/* result injected by pevtrace */
 	int error;		/* positive errno, 0: it opened */
 	const struct rule_desc *there; /* the rule that may have refused it there, or NULL */
+	bool there_sure;
+	struct buf remedy;	/* what to change, by the rules there; perhaps empty */
 	const char *not_here;	/* why it cannot be made here, or NULL */
 	bool by_name;		/* -e named it */
 	bool leads;		/* the call of --leader */
@@ -157,7 +159,7 @@ void why_failures_free(struct why_failures *l);
 
 /*
  * Return the pid to use for a call of a dump: 0, pevtrace itself, in place of a task of the
- * dump, which no longer exists.
+ * dump, which no longer exists; one that did not exist there remains.
  */
 int32_t why_pid_here(const struct why_call *c);
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/host/rights.h"
-#include "experiment/cause.h"
+#include "core/judge/remedy.h"
 #include "verbs/why/why.h"
 
 /* Obstacles that no change of the attr removes. */
@@ -77,6 +77,9 @@ void why_result_free(struct why_result *r);
 /* Show what to do, and the call that opens (result.c). */
 void show_fix(const struct show *s);
 
+/* Show what the dump suggests to do about a rule, else what decides it suggests (result.c). */
+void show_remedy(const struct show *s, const struct rule_desc *rule);
+
 /* show.c: lines of text and members of JSON ----------------------------------------------- */
 
 /* Append "heading: " to the line. */
@@ -96,6 +99,9 @@ void show_add_label(const struct show *s, struct buf *out);
 
 /* Append the reason of a refusal to the line, "MEANING (rule NAME, ERRNO)"; rule: NULL: not known. */
 void show_add_reason(const struct show *s, const struct rule_desc *rule, bool sure, int error);
+
+/* Append "cause: ", the members that a rule checks, and the reason to the line; rule: or NULL. */
+void show_add_cause(const struct show *s, const struct rule_desc *rule, bool sure, int error);
 
 /* Return a walk over the members of the call's attr, with the pointers of the call. */
 struct walk show_walk(const struct show *s, const struct call *c);
@@ -123,6 +129,12 @@ void show_seen(const struct show *s);
 void show_doubt(const struct show *s);
 
 /* This machine --------------------------------------------------------------------- */
+
+/*
+ * Append what to do about a rule by what decides it besides the call, as explain does; here: with
+ * its state here.  Return false if nothing is known.
+ */
+bool here_add_remedy(const struct show *s, const struct rule_desc *d, bool here, struct buf *out);
 
 /*
  * Append why a rule could not be judged: the fact that could not be read, of the first such rule.

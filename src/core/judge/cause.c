@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "experiment/cause.h"
+#include "core/judge/cause.h"
 
 #include <stdlib.h>
 #include <string.h>
