@@ -276,7 +276,8 @@ static void change_arguments(struct listing *l)
 	if (a->cpu != -1)
 		offer_arg(l, ARG_NR_CPU, CHANGE_TARGET, UINT32_MAX, 0);
 	if (a->cpu)
-		offer_arg(l, ARG_NR_CPU, CHANGE_TARGET, 0, 1);
+		/* a cgroup is measured by an event for each CPU */
+		offer_arg(l, ARG_NR_CPU, task || a->cpu != -1 ? CHANGE_TARGET : CHANGE_FIX, 0, 1);
 	if (a->group_fd != -1)
 		offer_arg(l, ARG_NR_GROUP_FD, CHANGE_DROP, UINT32_MAX, 0);
 	for (unsigned int bit = 0; bit < 64; bit++) {
@@ -306,13 +307,20 @@ void change_list(const struct rule_ask *ask, const struct names *names,
 		.layout = layout, .bytes = ask->attr, .len = ask->len, .names = names,
 	};
 	const struct rule_group *g = &ask->facts->target.group;
+	uint8_t first[PERF_ATTR_SIZE_VER0] = { 0 };
 	size_t at = 0;
 	uint64_t want;
 
 	*out = (struct change_list){ .n = 0 };
+	/* another size makes room for the members that every kernel has */
+	if (ask->attr && ask->len >= 8 && ask->len < sizeof(first)) {
+		memcpy(first, ask->attr, ask->len);
+		w.bytes = first;
+		w.len = sizeof(first);
+	}
 	while (ask->attr && (l.field = layout_next(&w, &at))) {
 		/* a member that is not fully readable cannot be set */
-		if ((size_t)l.field->offset + l.field->width > ask->len)
+		if ((size_t)l.field->offset + l.field->width > w.len)
 			continue;
 		l.value = field_get(l.field, ask->attr, ask->len);
 		/* members that share their value with those of the group leader */
@@ -411,6 +419,9 @@ void change_make(struct change_call *to, const struct rule_ask *from,
 		 const struct change *const *set, size_t n)
 {
 	change_begin(to, from);
+	for (size_t i = 0; i < n; i++) /* members may lie behind the former size */
+		if (set[i]->field && set[i]->field->kind == FIELD_SIZE)
+			put_size(to, set[i]->value);
 	for (size_t i = 0; i < n; i++) {
 		const struct field *f = set[i]->field;
 
@@ -422,9 +433,7 @@ void change_make(struct change_call *to, const struct rule_ask *from,
 			change_put(to, ATTR_BP_TYPE, 0);
 			for (size_t k = 0; k < ATTR_CONFIGS; k++)
 				change_put(to, attr_configs[k], 0);
-		} else if (f->kind == FIELD_SIZE) {
-			put_size(to, set[i]->value);
-		} else if ((size_t)f->offset + f->width <= to->ask.len) {
+		} else if (f->kind != FIELD_SIZE && (size_t)f->offset + f->width <= to->ask.len) {
 			field_set(f, set[i]->value, to->attr);
 		}
 	}

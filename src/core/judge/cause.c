@@ -300,6 +300,24 @@ static struct cause_fault *add_fault(struct search *s, const struct change *cons
 	return f;
 }
 
+/* Of the rules that may have refused the call, blame one that is about what helps. */
+static void settle_fault(struct search *s, const struct change *const *set, size_t n,
+			 struct cause_fault *f)
+{
+	const char *name = change_name(f->past[0]);
+	struct rule_verdict v;
+
+	if (f->sure || rules_place(f->rule, name) >= 0)
+		return;
+	s->ops->judge(s->ctx, set, n, &v);
+	for (size_t i = 0; i < RULE_COUNT; i++)
+		if (v.says[i] == RULE_UNKNOWN && rules_error(&v, (enum rule_id)i) == f->error &&
+		    rules_place(&rule_descs[i], name) >= 0) {
+			f->rule = &rule_descs[i];
+			return;
+		}
+}
+
 /*
  * If the single change that opens removes something, look for the first refusal's own
  * remedy: a smaller change to what its rule is about that leads to another refusal.
@@ -344,10 +362,11 @@ static void find_faults(struct search *s)
 			/* the changes help only together, or the rules cannot tell */
 			memcpy(f->past, rest, nrest * sizeof(*rest));
 			f->npast = nrest;
+			settle_fault(s, done, n, f);
 			return;
 		}
 		f->past[f->npast++] = rest[i];
-		n++;
+		settle_fault(s, done, n++, f);
 		memmove(&rest[i], &rest[i + 1], (--nrest - i) * sizeof(*rest));
 		error = nrest ? open_with(s, done, n) : 0;
 	}

@@ -95,8 +95,8 @@ const struct judge_cap judge_caps[JUDGE_CAPS] = {
 	{ "CAP_KILL", ABI_CAP_KILL },
 };
 
-/* Return whether a rule that rights decide refuses the call with these. */
-static bool rights_lack(const struct rule_ask *ask, int paranoid, uint64_t caps)
+/* Return whether a rule that rights decide refuses the call with these, or perhaps does. */
+static bool rights_lack(const struct rule_ask *ask, int paranoid, uint64_t caps, bool perhaps)
 {
 	struct rule_facts facts = *ask->facts;
 	struct rule_ask as = *ask;
@@ -109,7 +109,8 @@ static bool rights_lack(const struct rule_ask *ask, int paranoid, uint64_t caps)
 	rules_judge(&as, &v);
 	for (size_t i = 0; i < RULE_COUNT; i++)
 		lack |= rule_descs[i].by & (RULE_BY_PARANOID | RULE_BY_CAPS) &&
-			judge_refuses(&v, i);
+			(judge_refuses(&v, i) || (perhaps && rule_descs[i].by & RULE_BY_PARANOID &&
+						  v.says[i] == RULE_UNKNOWN));
 	return lack;
 }
 
@@ -117,14 +118,17 @@ bool judge_rights(const struct rule_ask *ask, struct judge_rights *out)
 {
 	const struct rule_machine *m = &ask->facts->machine;
 
-	*out = (struct judge_rights){ .paranoid = INT_MIN };
-	if (!rights_lack(ask, m->paranoid, m->caps))
+	*out = (struct judge_rights){ .paranoid = INT_MIN, .perhaps = INT_MIN };
+	if (!rights_lack(ask, m->paranoid, m->caps, true))
 		return false;
-	for (int level = PARANOID_MOST; level >= -1 && out->paranoid == INT_MIN; level--)
-		if (!rights_lack(ask, level, m->caps))
+	for (int level = PARANOID_MOST; level >= -1 && out->paranoid == INT_MIN; level--) {
+		if (out->perhaps == INT_MIN && !rights_lack(ask, level, m->caps, false))
+			out->perhaps = level;
+		if (!rights_lack(ask, level, m->caps, true))
 			out->paranoid = level;
+	}
 	for (size_t i = 0; i < JUDGE_CAPS && !out->cap; i++)
-		if (!rights_lack(ask, m->paranoid, m->caps | 1ULL << judge_caps[i].bit))
+		if (!rights_lack(ask, m->paranoid, m->caps | 1ULL << judge_caps[i].bit, true))
 			out->cap = judge_caps[i].name;
 	return out->cap || out->paranoid != INT_MIN;
 }

@@ -54,6 +54,7 @@ extern const struct judge_cap { const char *name; unsigned int bit; } judge_caps
 /* What would satisfy the rules that rights decide. */
 struct judge_rights {
 	int paranoid;		/* the highest perf_event_paranoid that does; INT_MIN: none */
+	int perhaps;		/* the highest that does unless an unknown fact is against it */
 	const char *cap;	/* the name of the capability that does; NULL: none alone */
 };
 

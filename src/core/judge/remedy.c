@@ -5,9 +5,7 @@
 
 #include "core/judge/flaws.h"
 #include "core/model/event_name.h"
-#include "xlat/constants.h"
-#include "xlat/layouts.h"
-#include "xlat/tables.h"
+#include "core/abi/tables.h"
 
 static uint64_t remedy_get(const struct rule_ask *a, unsigned int member)
 {
@@ -71,14 +69,16 @@ bool remedy_measures(const struct rule_ask *ask, const struct change *const *set
 	for (size_t i = 0; i < n; i++)
 		if (set[i]->how == CHANGE_TARGET && other_target(ask, &to.ask, instead))
 			return false;
+	if (remedy_get(ask, ATTR_FREQ) && !remedy_get(&to.ask, ATTR_FREQ) &&
+	    remedy_get(&to.ask, ATTR_SAMPLE_FREQ)) {
+		buf_adds(instead, "which makes sample_freq a period");
+		return false;
+	}
 	*flaw = flaw_of(ask, &to.ask, &new);
 	if (*flaw)
 		buf_addf(instead, "but %s: %s (flaw %s)", (*flaw)->consequence, (*flaw)->meaning,
 			 (*flaw)->name);
-	else if (remedy_get(ask, ATTR_FREQ) && !remedy_get(&to.ask, ATTR_FREQ) &&
-		 remedy_get(&to.ask, ATTR_SAMPLE_FREQ))
-		buf_adds(instead, "which makes sample_freq a period");
-	return *flaw ? !new : !instead->len;
+	return !new;
 }
 
 /* By the rules alone ------------------------------------------------------------------- */
@@ -167,8 +167,7 @@ bool remedy_of_attempt(const struct attempt *a, uint32_t release, const struct a
 		remedy_measures(&ask, cause.changes, cause.n, names, &another, &flaw, &instead);
 	if (found)
 		emit_changed(&ask, &cause, names, out);
-	if (found && a->cpu == -1 && cause.n == 1 && !cause.changes[0]->field &&
-	    cause.changes[0]->how == CHANGE_TARGET)
+	if (found && a->cpu == -1 && !strcmp(change_name(cause.changes[0]), "cpu"))
 		buf_adds(text, REMEDY_EACH_CPU);
 	change_list_free(&changes);
 	buf_free(&instead);

@@ -25,9 +25,13 @@ void refusal_rights(struct buf *out)
 
 void refusal_requires(const struct judge_rights *r, struct buf *out)
 {
-	if (r->paranoid != INT_MIN)
-		buf_addf(out, "perf_event_paranoid %d%s%s", r->paranoid,
-			 r->paranoid > -1 ? " or less" : "", r->cap ? ", or " : "");
+	if (r->paranoid != INT_MIN) {
+		buf_addf(out, "perf_event_paranoid %d%s", r->paranoid,
+			 r->paranoid > -1 ? " or less" : "");
+		if (r->perhaps != r->paranoid)
+			buf_addf(out, " (perhaps %d does)", r->perhaps);
+		buf_adds(out, r->cap ? ", or " : "");
+	}
 	buf_adds(out, r->cap ?: "");
 }
 

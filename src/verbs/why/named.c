@@ -104,7 +104,7 @@ static const char *probe_elsewhere(const struct why *k, const struct why_call *c
 }
 
 /* Set the other arguments: those of the options, else those in the text of the call. */
-static void take_call(const struct why *k, struct why_call *c, const struct named *n)
+static void take_call(struct why *k, struct why_call *c, const struct named *n)
 {
 	const struct attr_text_call *text = n->attr ? &n->attr->call : NULL;
 	int32_t pid = k->pid, group_fd = n->leader ? LEADER_FD : k->group_fd;
@@ -121,8 +121,7 @@ static void take_call(const struct why *k, struct why_call *c, const struct name
 	if (!k->pid_given && cgroup)
 		c->not_here = "the cgroup of its descriptor is unknown";
 	else if (!k->pid_given && pid != text->pid)
-		warn("no task %d is here: the call is judged for pevtrace itself; -p names "
-		     "another task", text->pid);
+		k->missing = text->pid;
 	if (group_fd == -1 && text->group_fd != -1) {
 		group_fd = text->group_fd;
 		c->not_here = "the event of its group_fd is unknown";
@@ -409,6 +408,9 @@ int why_answer_all(struct why *k, const char *path, unsigned long line)
 	status = k->command || k->kind == INPUT_DUMP ? answer_failures(k) :
 		 path ? answer_dump(k, path, line) : answer_operand(k);
 	show_kept(k);
+	if (k->missing)
+		warn("no task %d is here: its calls are judged for pevtrace itself; -p names another "
+		     "task", k->missing);
 	for (size_t i = 0; i < k->ncalls; i++) {
 		why_call_free(k->calls[i]);
 		free(k->calls[i]);

@@ -119,9 +119,11 @@ static size_t blamed(const struct show *s, const struct cause_fault *f, struct m
 	bool about = !f->rule || !f->sure || !*f->rule->fields ||
 		     f->rule->id == RULE_RESERVED_BITS;
 
+	if (!f->npast)
+		return f->rule ? fields_of(s, f->rule, out) : 0;
 	for (size_t i = 0; i < f->npast; i++)
 		about |= rules_place(f->rule, change_name(f->past[i])) >= 0;
-	if (!about && f->npast)
+	if (!about)
 		return fields_of(s, f->rule, out);
 	for (size_t i = 0; i < f->npast; i++)
 		out[i] = (struct member_name){ change_name(f->past[i]),
@@ -149,7 +151,7 @@ static void text_faults(const struct show *s)
 			buf_adds(&s->out->line, ": ");
 			show_heading(s, COLOR_ERROR, "cause");
 		}
-		if (f->npast) {
+		if (n) {
 			sink_begin(s->out->sink, NULL, SINK_OBJECT);
 			for (size_t w = 0; w < n; w++)
 				emit_member(s, &s->c->call, words[w].at, words[w].len);
@@ -237,15 +239,16 @@ void show_fix(const struct show *s)
 		}
 	} else if (f->with_rights) {
 		emit_changes(s, &f->with_rights, 1, NULL);
-		buf_addf(out, "%s, which requires %s", f->with_rights->how == CHANGE_TARGET ?
-			 REMEDY_EACH_CPU : "", buf_str(&requires));
+		buf_addf(out, "%s, which requires %s", strcmp(change_name(f->with_rights), "cpu") ?
+			 "" : REMEDY_EACH_CPU, buf_str(&requires));
 	} else if (requires.len) {
 		buf_addf(out, "requires %s", buf_str(&requires));
 	} else if (!last->rule || !here_add_remedy(s, last->rule, true, out)) {
 		buf_adds(out, "no change of the call makes it measure this here");
 	}
 	showing_end(s->out);
-	if (!s->k->quiet && c->n && !f->advice) {
+	/* its address is what it was */
+	if (!s->k->quiet && c->n && !f->advice && (c->changes[0]->field || c->changes[0]->arg)) {
 		out = show_line(s, f->measures ? COLOR_GOOD : COLOR_WARNING,
 				f->measures && s->r->by_rules ? "would work" :
 				f->measures ? "works" :

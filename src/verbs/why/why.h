@@ -94,6 +94,7 @@ struct why {
 	char **command;		/* NULL-terminated, or NULL */
 	int32_t pid, cpu, group_fd;
 	bool all, pid_given, cpu_given, flags_given;
+	int32_t missing;	/* a task that calls named, in whose place pevtrace is judged; 0: none */
 	uint64_t flags;
 	bool rules_only, once, quiet;
 	struct machine machine;
