@@ -6,9 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 
-#include "core/abi/strings.h"
 #include "explain/story_internal.h"
 
 /* Tasks ------------------------------------------------------------------------------- */
@@ -16,7 +14,6 @@
 static void task_write(const struct story_text *t, const struct seen_task *task)
 {
 	struct prose *p = t->p;
-	char name[32];
 
 	prose_item(p);
 	story_who(t->s, task->tid, p);
@@ -32,26 +29,10 @@ static void task_write(const struct story_text *t, const struct seen_task *task)
 	} else {
 		prose_adds(p, " is the traced command.");
 	}
-	if (task->execs && task->parent) {
-		prose_adds(p, " It executed ");
-		if (task->exe)
-			prose_name(p, task->exe);
-		else
-			prose_adds(p, "another program");
-		prose_adds(p, task->execs == 1 ? "." : " last.");
-	}
 	if (story_is_target(t, task->tid))
 		prose_adds(p, " Events were opened on it.");
-	if (!task->gone) {
-		prose_adds(p, " It was running when the trace ended.");
-	} else if (task->how == END_DETACHED) {
-		prose_adds(p, " pevtrace detached from it.");
-	} else if (task->how == END_EXIT && WIFSIGNALED(task->status)) {
-		signal_name(WTERMSIG(task->status), name, sizeof(name));
-		prose_addf(p, " It was killed by %s.", name);
-	} else if (task->how == END_EXIT) {
-		prose_addf(p, " It exited with status %d.", WEXITSTATUS(task->status));
-	}
+	prose_adds(p, !task->gone ? " It was running when the trace ended." :
+		      task->how == END_DETACHED ? " pevtrace detached from it." : "");
 }
 
 static void story_tasks(const struct story_text *t)

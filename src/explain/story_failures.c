@@ -18,8 +18,8 @@
 #include "explain/story_internal.h"
 #include "formats/text/text.h"
 
-/* What is told in brief: purposes of probes, and kinds of failures. */
-enum { TRY_PURPOSES = 4, FAILURES_BRIEF = 5, FAILURES_BYTES = 1000 };
+/* Kinds of failures that are told in brief. */
+enum { FAILURES_BRIEF = 5, FAILURES_BYTES = 1000 };
 
 /* A probe (event) or a failed open (attempt). */
 struct try {
@@ -180,64 +180,9 @@ static void try_write_run(const struct story_text *t, const struct try *run, siz
 	try_instead(t, run[n - 1].attempt);
 }
 
-/* The probes and failed opens of one purpose. */
-struct tested {
-	struct buf purpose, names;
-};
-
-/* Add a run to those of its purpose; return how many purposes there are. */
-static size_t tested_add(const struct story_text *t, struct tested *list, size_t n,
-			 const struct try *run, size_t times, const struct try *before)
-{
-	struct story_text copy = *t;
-	struct prose purpose, names;
-	struct buf lines = { 0 };
-	size_t k = 0;
-
-	prose_init(&purpose, &lines, 0);
-	prose_init(&names, &lines, 0);
-	copy.p = &names;
-	try_purpose(run, before, "", &purpose, t);
-	try_names(&copy, run, times, true);
-	if (run->attempt)
-		prose_addf(&names, " (%s)", error_name(run->attempt->error));
-	while (k < n && strcmp(buf_str(&list[k].purpose), buf_str(&purpose.text)))
-		k++;
-	if (purpose.text.len && k < TRY_PURPOSES) {
-		if (k == n)
-			buf_adds(&list[n++].purpose, buf_str(&purpose.text));
-		if (!strstr(buf_str(&list[k].names), buf_str(&names.text)))
-			buf_addf(&list[k].names, "%s%s", list[k].names.len ? ", " : "",
-				 buf_str(&names.text));
-	}
-	buf_free(&purpose.text);
-	buf_free(&names.text);
-	buf_free(&lines);
-	return n;
-}
-
-/* Write what was tested: in a line, or where opens failed with the events that tested it. */
-static void tested_write(const struct story_text *t, struct tested *list, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		if (!i || t->failed)
-			prose_line(t->p, 0, 2);
-		if (t->failed)
-			prose_addf(t->p, "Probe %s: a test for %s.", buf_str(&list[i].names),
-				   buf_str(&list[i].purpose));
-		else
-			prose_addf(t->p, "%s%s%s", i ? "; " : "Probes test ",
-				   buf_str(&list[i].purpose), i + 1 == n ? "." : "");
-		buf_free(&list[i].names);
-		buf_free(&list[i].purpose);
-	}
-	prose_end(t->p);
-}
-
 void story_tries(const struct story_text *t, bool brief)
 {
-	struct tested kinds[TRY_PURPOSES] = { { { 0 }, { 0 } } };
-	size_t nkinds = 0;
+	struct buf tested = { 0 };
 	struct try *list = xcalloc(t->nevents + t->nattempts, sizeof(*list));
 	size_t n = 0, next = 0, run, runs = 0;
 	struct prose *p = t->p;
@@ -266,19 +211,26 @@ void story_tries(const struct story_text *t, bool brief)
 		prose_adds(p, "Failed opens and probes, in order:");
 	}
 	for (size_t i = 0; i < n; i += run, runs++) {
+		struct prose purpose = { .out = NULL };
+
 		for (run = 1; i + run < n && try_same(t, &list[i], &list[i + run]); run++)
 			;
-		if (brief)
-			nkinds = tested_add(t, kinds, nkinds, &list[i], run,
-					    i ? &list[i - 1] : NULL);
-		else if (runs < STORY_ITEMS)
+		if (!brief && runs < STORY_ITEMS)
 			try_write_run(t, &list[i], run, i ? &list[i - 1] : NULL);
+		else if (brief)
+			try_purpose(&list[i], i ? &list[i - 1] : NULL, "", &purpose, t);
+		if (purpose.text.len && !strstr(buf_str(&tested), buf_str(&purpose.text)))
+			buf_addf(&tested, "%s%s", tested.len ? "; " : "", buf_str(&purpose.text));
+		buf_free(&purpose.text);
 	}
-	tested_write(t, kinds, nkinds);
-	if (!brief) {
+	if (tested.len) {
+		prose_line(p, 0, 2);
+		prose_addf(p, "Probes test %s.", buf_str(&tested));
+	}
+	if (!brief)
 		story_rest(t, runs, "more attempt.", "more attempts.");
-	}
 	prose_end(p);
+	buf_free(&tested);
 	free(list);
 }
 

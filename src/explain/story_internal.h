@@ -69,7 +69,6 @@ struct seen_task {
 	pid_t tid, pid, parent;
 	bool attached, thread;
 	const struct call_desc *by;	/* the call that created it; NULL: not seen */
-	char *exe;			/* what its last exec runs, or NULL */
 	unsigned int execs;
 	bool gone;
 	enum view_end how;
@@ -123,13 +122,15 @@ struct story {
 	uint64_t maps;			/* MMAP and MMAP2 records */
 };
 
-/* story_timeline.c ----------------------------------------------------------------------- */
+/* story_spans.c -------------------------------------------------------------------------- */
 
 /*
  * Add to spans what was done: to the last one, if that is of its kind; or to a new one; or to all
  * of its kind, folded to one, if there are that many.  Return it.
  */
 struct span *spans_add(struct spans *w, const struct span *from, size_t most);
+/* Remove the i-th span. */
+void spans_remove(struct spans *w, size_t i);
 void spans_free(struct spans *w);
 
 /* Return how often that was done to an event: enum seen_kind, and what is added to it. */
@@ -169,7 +170,6 @@ struct story_text {
 	bool full;		/* all chapters */
 	bool tight;		/* a page leaves out what matters least */
 	bool lost;		/* records or samples were lost */
-	bool failed;		/* calls that were no tests */
 };
 
 /* Return the attr of an event. */

@@ -437,14 +437,11 @@ static size_t page_tail(const struct story_text *t, bool tight, struct buf *out)
 void story_page(const struct story_text *t)
 {
 	struct failures *list;
-	size_t n = failures_find(t, &list), used, begin = count_lines(t->p->out), told;
-	struct story_text rest = *t;
+	size_t n = failures_find(t, &list), used, begin = count_lines(t->p->out);
 	struct buf tail = { 0 };
 
 	page_head(t, list, n);
-	told = count_lines(t->p->out);
 	failures_tell(t, list, n);
-	rest.failed = count_lines(t->p->out) > told;
 	failures_free(list, n);
 	if (t->o->doubts) {
 		prose_line(t->p, 0, 2);
@@ -453,8 +450,8 @@ void story_page(const struct story_text *t)
 	}
 	story_table(t, t->full ? STORY_ITEMS : PAGE_EVENTS);
 	used = count_lines(t->p->out) - begin;
-	if (used + page_tail(&rest, false, &tail) + PAGE_LEAST > PAGE_LINES && !t->full)
-		page_tail(&rest, true, &tail);
+	if (used + page_tail(t, false, &tail) + PAGE_LEAST > PAGE_LINES && !t->full)
+		page_tail(t, true, &tail);
 	used += count_lines(&tail);
 	page_timeline(t, t->full ? STORY_ITEMS : used + PAGE_NEEDED > PAGE_LINES ? PAGE_NEEDED :
 		      PAGE_LINES - used);

@@ -9,91 +9,7 @@
 #include "core/lib/die.h"
 #include "explain/story_internal.h"
 
-enum {
-	LINES_OF_A_KIND = 3,	/* and task, above which they are one */
-	IOCTL_GAP = 10000000,	/* ns, after which an ioctl is not in a row with the last */
-};
-
-/* Spans --------------------------------------------------------------------------------- */
-
-static void span_event(struct span *l, const struct span_event *e)
-{
-	/* most programs treat their events in the same order each time */
-	size_t i = l->at < l->n && l->list[l->at].event == e->event ? l->at : 0;
-
-	while (i < l->n && l->list[i].event != e->event)
-		i++;
-	l->at = i + 1;
-	if (i < l->n)
-		return;
-	APPEND(l->list, l->n) = *e;
-}
-
-/* Add what was done in another span of the kind. */
-static void span_merge(struct span *l, const struct span *from)
-{
-	l->first_ns = from->first_ns < l->first_ns ? from->first_ns : l->first_ns;
-	l->last_ns = from->last_ns > l->last_ns ? from->last_ns : l->last_ns;
-	l->taken_first = !l->timed || from->taken_first < l->taken_first ? from->taken_first :
-									   l->taken_first;
-	l->taken_last = from->taken_last > l->taken_last ? from->taken_last : l->taken_last;
-	l->timed += from->timed;
-	l->times += from->times;
-	l->folded |= from->folded;
-	for_each(e, from->list, from->n)
-		span_event(l, e);
-	if (!l->exe && from->exe)
-		l->exe = xstrdup(from->exe);
-}
-
-/* Remove the i-th span. */
-static void spans_cut(struct spans *w, size_t i)
-{
-	free(w->items[i].list);
-	free(w->items[i].exe);
-	memmove(&w->items[i], &w->items[i + 1], (--w->n - i) * sizeof(*w->items));
-}
-
-struct span *spans_add(struct spans *w, const struct span *from, size_t most)
-{
-	struct span *last = w->n ? &w->items[w->last] : NULL, *first = NULL;
-	size_t same = 0;
-
-	if (last && last->kind == from->kind && last->part == from->part &&
-	    (from->kind < SEEN_IOCTL || from->first_ns < last->last_ns + IOCTL_GAP)) {
-		span_merge(last, from);
-		return last;
-	}
-	for (size_t i = w->n; i--;)
-		if (w->items[i].kind == from->kind) {
-			first = &w->items[i];
-			same++;
-		}
-	if (!first || (same < most && !first->folded)) {
-		APPEND(w->items, w->n) = (struct span){ .kind = from->kind, .tid = from->tid,
-							.part = from->part,
-							.first_ns = from->first_ns };
-		first = &w->items[w->n - 1];
-	}
-	for (size_t i = w->n - 1; same >= most && &w->items[i] > first; i--)
-		if (w->items[i].kind == from->kind) {
-			span_merge(first, &w->items[i]);
-			spans_cut(w, i);
-		}
-	first->folded |= same >= most;
-	w->last = (size_t)(first - w->items);
-	span_merge(first, from);
-	return first;
-}
-
-void spans_free(struct spans *w)
-{
-	while (w->n)
-		spans_cut(w, w->n - 1);
-	free(w->items);
-}
-
-/* Lines --------------------------------------------------------------------------------- */
+enum { LINES_OF_A_KIND = 3 };	/* and task, above which they are one */
 
 /* What is told of each kind, and the least that is left out first. */
 static const struct {
@@ -145,7 +61,7 @@ static bool task_matters(const struct story_text *t, unsigned int kind, pid_t ti
 {
 	const struct seen_task *task = story_task(t->s, tid);
 
-	return story_uses_events(t, tid) || story_is_target(t, tid) ||
+	return t->full || story_uses_events(t, tid) || story_is_target(t, tid) ||
 	       (kind == SEEN_EXEC && task && story_uses_events(t, task->parent));
 }
 
@@ -234,7 +150,7 @@ static size_t timeline_cut(struct spans *w, size_t most)
 		for (size_t i = 1; i < w->n; i++)
 			if (line_weight(&w->items[i]) <= line_weight(&w->items[least]))
 				least = i;
-		spans_cut(w, least);
+		spans_remove(w, least);
 	}
 	return cut;
 }
@@ -344,8 +260,6 @@ static void line_task(const struct story_text *t, const struct span *l)
 /* Write how often, and until when if that is not about then. */
 static void line_ends(const struct story *s, const struct span *l, struct prose *p)
 {
-	bool setup = l->kind == SEEN_OPEN || l->kind == SEEN_REFUSED || l->kind == SEEN_MAP;
-
 	if (is_record(l->kind) && l->timed == l->times && l->times > 1) {
 		prose_addf(p, ", taken in %.3f ms", (double)(l->taken_last - l->taken_first) / 1e6);
 		return;
@@ -354,7 +268,7 @@ static void line_ends(const struct story *s, const struct span *l, struct prose 
 		prose_adds(p, ", ");
 		prose_times(p, l->times);
 	}
-	if (l->last_ns - l->first_ns >= (l->folded ? 1000U : setup ? 10000000U : 1000000U))
+	if (l->last_ns - l->first_ns >= (l->folded ? 1000U : 10000000U))
 		prose_addf(p, ", until %.3f", (double)(l->last_ns - s->start_ns) / 1e6);
 }
 

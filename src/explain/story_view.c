@@ -111,8 +111,6 @@ static void story_on_execed(struct view *v, const struct activity *a)
 	}
 	t->execs++;
 	note_exec(story_of(v), x);
-	free(t->exe);
-	t->exe = x->exe ? xstrdup(x->exe) : NULL;
 }
 
 static void story_on_gone(struct view *v, const struct activity *a)
@@ -432,10 +430,8 @@ static void story_on_free(struct view *v)
 	map_free(&s->by_tid);
 	for (size_t i = 0; i < EVENT_RECORD_TYPES; i++)
 		spans_free(&s->records[i]);
-	for (size_t i = 0; i < s->ntasks; i++) {
+	for (size_t i = 0; i < s->ntasks; i++)
 		spans_free(&s->tasks[i].spans);
-		free(s->tasks[i].exe);
-	}
 	for (size_t i = 0; i < s->npaths; i++)
 		free(s->paths[i]);
 	free(s->tasks);

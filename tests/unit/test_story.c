@@ -499,7 +499,7 @@ static void test_tasks(void **state)
 	model_gone(m, 300, false);
 	story->ops->on[gone.kind](story, &gone);
 	controlled(3, PERF_EVENT_IOC_ENABLE, 0);
-	text = told(0, true, false);
+	text = told(0, false, false);
 	has(text, "task 200 executed /bin/child\n");
 	has(text, "enabled fd 3, without effect: its task had exited\n");
 	free(text);
