@@ -431,9 +431,10 @@ def believed(tap, tmp):
 			("munmap:retval=0", [r"munmap\(.* = 0 \(INJECTED\)$"], []),
 			("mmap:error=EPERM", [r"mmap\(.* EPERM .*\(INJECTED\)$"], ["munmap", "^Rings: "]),
 			("mmap:retval=0x10000", [r"mmap\(.* = 0x10000 \(INJECTED\)$"], ["munmap", "^Rings: "]),
-			("read:retval=8", [r"read\(\d<page-faults:u>, 0x[0-9a-f]+, 64\) = 8 \(INJECTED\)$"],
-			 ["value=", r"\d reads?; count"]),
-			("ppoll:retval=1", [r"ppoll\(.* = 1 \(INJECTED\)$"], ["revents"]),
+			("read:retval=8", [r"read\(\d<page-faults:u>, \{value=\d+\} /\* not written by the "
+					   r"kernel \*/, 64\) = 8 \(INJECTED\)$"], [r"\d reads?; count"]),
+			("ppoll:retval=1", [r"ppoll\(.* = 1 \(INJECTED\) \(\[\] /\* not written by the "
+					    r"kernel \*/, left .*\)$"], ["revents"]),
 			("ioctl:retval=0", [r"ioctl\(.* = 0 \(INJECTED\)$"], []),
 			("dup,fcntl:retval=77", [r"dup\(.* = 77 \(INJECTED\)$"], ["77<"]),
 			("dup:retval=3", [r"dup\(.* = 3 \(INJECTED\)$"], []),
@@ -455,6 +456,36 @@ def believed(tap, tmp):
 			       not any(re.search(p, live, re.M) for p in absent),
 			       " ".join([what, *how]) + ": nothing came of it, live and decoded",
 			       [said(r), said(d), "same: %s" % same] + lines)
+
+# Calls that would write memory, which holds something.
+OUTPUTS = """
+fd = open_(attr(config=2))[0]
+words = (ctypes.c_uint32 * 6)(3, 9, 21, 22, 23, 24)
+libc.ioctl(fd, 0x80082407, ctypes.byref(words))
+libc.ioctl(fd, 0xc008240a, words)
+libc.ioctl(fd, 0x40082404, words)
+libc.ioctl(fd, 0x80082407, ctypes.c_void_p(8))
+"""
+QUERY = {"ids_len": 3, "prog_cnt": 9, "ids": [21, 22, 23]}
+KEPT = "not written by the kernel"
+
+def outputs(tap, tmp):
+	"""What memory holds is shown where an injected success wrote nothing, and is marked as such."""
+	dump = os.path.join(tmp, "dump")
+	r, lines = traced(tmp, ["-q", "--json=" + dump, "-e", "inject=ioctl:retval=0"], OUTPUTS)
+	want = ["PERF_EVENT_IOC_ID, [38654705667] /* %s */) = 0 (INJECTED)" % KEPT,
+		"PERF_EVENT_IOC_QUERY_BPF, {ids_len=3, prog_cnt=9, ids=[21, 22, 23]} /* %s */) = 0 (INJECTED)" % KEPT,
+		"PERF_EVENT_IOC_PERIOD, [38654705667]) = 0 (INJECTED)",
+		"PERF_EVENT_IOC_ID, 0x8 /* unreadable */) = 0 (INJECTED)"]
+	got = [line.split(", ", 1)[1] for line in lines if "ioctl(" in line]
+	with open(dump, encoding="utf-8") as f:
+		args = [o["args"] for o in map(json.loads, f) if o.get("call") == "ioctl"]
+	tap.ok(got == want and [a.get("arg_unwritten") for a in args] == [KEPT, KEPT, None, None] and
+	       args[1]["arg"] == QUERY, "memory that an injected success did not write", [r] + got + args)
+	# an injected failure is no answer, either
+	_, lines = traced(tmp, ["-q", "-e", "inject=ioctl:error=ENOSPC"], OUTPUTS)
+	tap.ok(any("QUERY_BPF, {ids_len=3}) = -1 ENOSPC " in line for line in lines),
+	       "an injected ENOSPC", lines)
 
 def differ(tap, tmp):
 	"""Results injected into one of two runs are differences."""
@@ -678,6 +709,7 @@ def main():
 		shown(tap, tmp)
 		signalled(tap, tmp)
 		believed(tap, tmp)
+		outputs(tap, tmp)
 		differ(tap, tmp)
 		reused(tap, tmp)
 		blame(tap, tmp)

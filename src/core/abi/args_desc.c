@@ -30,6 +30,7 @@ static void emit_content(const struct arg *a, const char *key,
 	} else {
 		sink_bytes(s, key, p, cut ? s->max_string : len, cut);
 	}
+	call_note_unwritten(a->call, s);
 }
 
 void arg_emit_read_buf(const struct arg *a, struct sink *s)
@@ -163,6 +164,8 @@ static void emit_owner(const struct arg *a, enum call_phase phase, struct sink *
 	sink_enum(s, "type", &xlat_f_owner_type, load_uint(p, 4));
 	sink_sint(s, "pid", (int32_t)load_uint(p + 4, 4));
 	sink_end(s);
+	if (phase == AT_SYSCALL_EXIT)
+		call_note_unwritten(a->call, s);
 }
 
 void arg_emit_fcntl_arg(const struct arg *a, struct sink *s)
@@ -281,12 +284,14 @@ void arg_emit_msghdr(const struct arg *a, struct sink *s)
 		sink_fd(s, NULL, fds[i], arg_fd_label(a, fds[i]));
 	sink_end(s);
 	sink_end(s);
+	if (phase == AT_SYSCALL_EXIT)
+		call_note_unwritten(a->call, s);
 }
 
-/* Return whether the kernel wrote its answer: with ENOSPC all but the end of the name. */
+/* Return whether its memory has an answer: with the kernel's ENOSPC all but the end of the name. */
 static bool answered(const struct call *c)
 {
-	return c->returned && !c->inject.injected && (!c->failed || c->ret == ENOSPC) &&
+	return c->returned && (!c->failed || (c->ret == ENOSPC && !c->inject.injected)) &&
 	       (uint32_t)c->args[0] == ABI_BPF_TASK_FD_QUERY;
 }
 
@@ -337,4 +342,6 @@ void arg_emit_bpf_attr(const struct arg *a, struct sink *s)
 		sink_end(s);
 	layout_emit_tail(&w, s);
 	sink_end(s);
+	if (w.phase == AT_SYSCALL_EXIT)
+		call_note_unwritten(a->call, s);
 }

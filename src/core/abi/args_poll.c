@@ -64,6 +64,7 @@ void arg_result_pollfds(const struct arg *a, struct sink *s)
 		if (layout_get(&layout_pollfd, POLLFD_REVENTS, p, POLLFD_SIZE))
 			emit_pollfd(a, p, POLLFD_REVENTS, s);
 	sink_end(s);
+	call_note_unwritten(a->call, s);
 }
 
 /* select -------------------------------------------------------------- */
@@ -124,6 +125,7 @@ void arg_result_fdset(const struct arg *a, struct sink *s)
 	for (size_t i = 0; i < len; i++) {
 		if (p[i]) {
 			emit_set(a, AT_SYSCALL_EXIT, words[a->i], s);
+			call_note_unwritten(a->call, s);
 			return;
 		}
 	}
@@ -163,9 +165,11 @@ void arg_result_time(const struct arg *a, struct sink *s)
 {
 	size_t len;
 
-	if (a->call->desc->id != CALL_EPOLL_PWAIT2 &&
-	    call_bytes(a->call, AT_SYSCALL_EXIT, arg_word(a), 1, &len))
-		emit_time(a, AT_SYSCALL_EXIT, "left", s);
+	if (a->call->desc->id == CALL_EPOLL_PWAIT2 ||
+	    !call_bytes(a->call, AT_SYSCALL_EXIT, arg_word(a), 1, &len))
+		return;
+	emit_time(a, AT_SYSCALL_EXIT, "left", s);
+	call_note_unwritten(a->call, s);
 }
 
 /* signal masks -------------------------------------------------------- */
@@ -267,4 +271,6 @@ void arg_emit_epoll_events(const struct arg *a, struct sink *s)
 	for (; len >= size; len -= size, p += size)
 		emit_one_epoll(p, size, s);
 	sink_end(s);
+	if (p)
+		call_note_unwritten(a->call, s);
 }

@@ -92,7 +92,7 @@ void ioctl_emit_request(const struct call *c, const char *key, struct sink *s)
 static void emit_query(const struct call *c, const char *key, uint64_t arg, struct sink *s)
 {
 	/* with ENOSPC the kernel has written as many ids as there is space for */
-	bool answered = c->returned && (!c->failed || c->ret == ENOSPC);
+	bool answered = c->returned && (!c->failed || (c->ret == ENOSPC && !c->inject.injected));
 	const uint8_t *p = NULL;
 	uint64_t count;
 	size_t len = 0;
@@ -118,6 +118,7 @@ static void emit_query(const struct call *c, const char *key, uint64_t arg, stru
 		sink_end(s);
 	}
 	sink_end(s);
+	call_note_unwritten(c, s);
 }
 
 static void emit_by_value(const struct call *c, const struct ioctl_desc *d,
@@ -189,6 +190,8 @@ void ioctl_emit_arg(const struct call *c, const char *key, uint64_t arg,
 		sink_begin(s, key, SINK_ARRAY);
 		sink_uint(s, NULL, load_uint(p, 8));
 		sink_end(s);
+		if (d->dir == IOCTL_OUT)
+			call_note_unwritten(c, s);
 	}
 }
 

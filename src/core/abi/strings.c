@@ -35,6 +35,12 @@ void call_emit_unreadable(const char *key, uint64_t addr, struct sink *s)
 		sink_note(s, "unreadable", "unreadable");
 }
 
+void call_note_unwritten(const struct call *c, struct sink *s)
+{
+	if (c->inject.injected && !c->failed)
+		sink_note(s, "unwritten", "not written by the kernel");
+}
+
 const uint8_t *call_bytes_or_note(const struct call *c, enum call_phase phase, const char *key,
 				  uint64_t addr, size_t want, struct sink *s)
 {

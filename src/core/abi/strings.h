@@ -51,6 +51,12 @@ void emit_signal(const char *key, int sig, struct sink *s);
 void call_emit_unreadable(const char *key, uint64_t addr, struct sink *s);
 
 /*
+ * Note of the value before, which is memory that the kernel writes, that it did not write it if the
+ * call's success was injected.
+ */
+void call_note_unwritten(const struct call *c, struct sink *s);
+
+/*
  * Return the bytes at addr captured in that phase; if fewer than want were readable, write the
  * address with that note, and return NULL.
  */

@@ -408,9 +408,7 @@ static void live_on_exit(void *ctx, struct call *c, const struct mem *mem)
 	char comm[32] = "?";
 	bool limited;
 
-	/* an injected success wrote nothing to memory */
-	if (c->failed || !c->inject.injected)
-		call_capture(c, AT_SYSCALL_EXIT, mem, &l->session.names);
+	call_capture(c, AT_SYSCALL_EXIT, mem, &l->session.names);
 	c->no_event = brought_no_event(c);
 	if (c->desc->id == CALL_RECVMSG && !live_adopt_received(l, c))
 		return;
