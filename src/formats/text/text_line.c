@@ -54,15 +54,16 @@ void text_add_clock(struct text_view *v, uint64_t ns)
 static void add_prefix(struct text_view *v, pid_t tid, uint64_t ns)
 {
 	const char *comm = map_get(&v->comms, (uint64_t)tid);
+	bool number = v->many && !v->o->pid_never && tid;
 
 	buf_reset(&v->line);
 	if (comm) {
 		text_escaped(&v->line, comm);
 		buf_addf(&v->line, "[%d] ", (int)tid);
-	} else if (v->many && v->o->pid_always && !v->o->pid_never) {
+	} else if (number && v->o->pid_always) {
 		buf_addu(&v->line, (unsigned long long)tid);
 		buf_pad(&v->line, v->line.len < 5 ? 6 - v->line.len : 1);
-	} else if (v->many && !v->o->pid_never) {
+	} else if (number) {
 		buf_addf(&v->line, "[pid %5d] ", (int)tid);
 	}
 	text_add_clock(v, ns);

@@ -592,11 +592,13 @@ static void text_on_exec(struct view *view, const struct activity *a)
 
 static void text_on_lost(struct view *view, const struct activity *a)
 {
-	char text[64];
+	struct text_view *v = text_self(view);
 
-	snprintf(text, sizeof(text), "%llu messages lost: calls are missing",
+	text_split_older(v, a->lost.ns, 0);
+	text_start_line(v, 0, a->lost.ns); /* of no task */
+	buf_addf(&v->line, "+++ lost %llu messages of the kernel, so calls are missing +++",
 		 (unsigned long long)a->lost.messages);
-	event_line(text_self(view), getpid(), a->lost.ns, text);
+	text_end_line(v, getpid(), NULL);
 }
 
 void text_task_end(enum view_end how, int status, char *text, size_t size)

@@ -53,7 +53,7 @@ static inline struct text_view *text_self(struct view *v)
 /* Append the time that the options ask for to v->line. */
 void text_add_clock(struct text_view *v, uint64_t ns);
 
-/* Begin v->line with the pid and the time that the options ask for. */
+/* Begin v->line with the pid (0: without one) and the time that the options ask for. */
 void text_start_line(struct text_view *v, pid_t tid, uint64_t ns);
 
 /* The same for a call, with its number if the options ask for it. */
