@@ -3,9 +3,9 @@
 
 #include <string.h>
 
+#include "core/abi/tables.h"
 #include "core/judge/flaws.h"
 #include "core/model/event_name.h"
-#include "core/abi/tables.h"
 
 static uint64_t remedy_get(const struct rule_ask *a, unsigned int member)
 {

@@ -237,7 +237,7 @@ static const struct event *attempt_find_instead(const struct model *m, const str
 	struct event *const *events;
 	/* equal attrs have the same address */
 	const uint8_t *unlike[REMEMBERED] = { NULL };
-	size_t n = model_events(m, &events), shared, nunlike = 0;
+	size_t n = model_events(m, &events), shared, different, nunlike = 0;
 
 	for (size_t i = a->events; i < n; i++) {
 		const struct event *e = events[i];
@@ -249,7 +249,8 @@ static const struct event *attempt_find_instead(const struct model *m, const str
 		if (attempt_get(a, ATTR_TYPE) == event_attr(e, ATTR_TYPE) &&
 		    attempt_get(a, ATTR_CONFIG) != event_attr(e, ATTR_CONFIG))
 			continue;
-		if (attempt_diff(a, e, &shared, NULL) <= LIKE_DIFFERENT && shared >= LIKE_SHARED)
+		different = attempt_diff(a, e, &shared, NULL);
+		if (!different || (different <= LIKE_DIFFERENT && shared >= LIKE_SHARED))
 			return e;
 		unlike[nunlike++ % REMEMBERED] = e->attr;
 	}

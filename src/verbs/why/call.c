@@ -349,6 +349,7 @@ static void complete_failure(const struct model *m, struct why_failed *f)
 	attempt_compare(&attempts[f->attempt], e, &differs);
 	f->instead = xstrdup(e->name);
 	f->differs = xstrdup(buf_str(&differs));
+	f->probe = event_is_probe(e);
 	f->same = attempt_same_event(&attempts[f->attempt], e);
 	buf_free(&differs);
 }

@@ -354,7 +354,7 @@ static int examine_all(struct why *k, const struct why_failures *l, const char *
 		struct why_failed *f = l->list[i];
 		struct call *c = &f->call.call;
 		int32_t pid = call_int(c, 1);
-		int *of = f->same ? &probes : &meant;
+		int *of = f->same || f->probe ? &probes : &meant;
 
 		/* tasks of the command have ended, though zombies may be left */
 		if (f->own_task || pid <= 0 || facts_task_exists(pid) != FACT_YES)
@@ -386,6 +386,7 @@ static int answer_failures(struct why *k)
 		refusal_descriptors("why", WHY_DESCRIPTORS);
 	else if (why_failures_of_dump(f, k->command ? "the trace" : name, &failures))
 		status = examine_all(k, &failures, name);
+	k->hide_probes = failures.measured.len && !k->out.text.sink.full;
 	show_kept(k);
 	if (failures.n && k->command && !k->out.json && !k->quiet)
 		show_measured(k, &failures);

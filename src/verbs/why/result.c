@@ -554,6 +554,7 @@ void why_result_free(struct why_result *r)
 void show_measured(struct why *k, const struct why_failures *l)
 {
 	const struct show s = { .k = k, .out = &k->out };
+	struct buf probes = { 0 };
 
 	showing_begin(s.out, false);
 	text_escaped(&s.out->line, scan_base_name(k->command[0]));
@@ -564,6 +565,59 @@ void show_measured(struct why *k, const struct why_failures *l)
 		buf_addf(show_line(&s, COLOR_NONE, "fell back"), "%.*s", (int)strcspn(p, "\n"), p);
 		showing_end(s.out);
 	}
+	for (size_t i = 0; i < l->n && k->hide_probes; i++) {
+		const struct show one = { .k = k, .c = &l->list[i]->call };
+		struct buf name = { 0 };
+
+		show_add_label(&one, &name);
+		if (l->list[i]->probe && !strstr(buf_str(&probes), buf_str(&name)))
+			buf_addf(&probes, "%s%s", probes.len ? ", " : "", buf_str(&name));
+		buf_free(&name);
+	}
+	if (probes.len) {
+		buf_addf(show_line(&s, COLOR_NONE, "probes"), "%s: refused in tests of what opens; see -v", buf_str(&probes));
+		showing_end(s.out);
+	}
+	buf_free(&probes);
+}
+
+/* In which order results are shown: events that measure, dummies, probes. */
+enum { KEPT_DUMMY = 1, KEPT_PROBE };
+
+static int kept_rank(const struct why_kept *k)
+{
+	const struct layout *l = &layout_perf_event_attr;
+
+	if (k->seen && k->seen->probe)
+		return KEPT_PROBE;
+	return k->seen && layout_get(l, ATTR_TYPE, k->c->attr, k->c->len) == PERF_TYPE_SOFTWARE &&
+	       layout_get(l, ATTR_CONFIG, k->c->attr, k->c->len) == PERF_COUNT_SW_DUMMY;
+}
+
+/* Show a result with those that are refused alike, unless it is a probe that is hidden. */
+static void show_with_alike(struct why *k, size_t i, const struct why_kept **alike)
+{
+	struct why_kept *one = &k->kept[i];
+	struct show s = {
+		.k = k, .out = &k->out, .c = one->c, .r = one->r, .seen = one->seen,
+		.alike = alike, .times = one->times,
+	};
+
+	for (size_t n = i + 1; n < k->nkept && one->hash; n++) {
+		struct why_kept *other = &k->kept[n];
+
+		if (!other->r || other->hash != one->hash || kept_rank(other) != kept_rank(one))
+			continue;
+		alike[s.nalike++] = other;
+		s.times += other->times;
+		why_result_free(other->r);
+		other->r = NULL;
+	}
+	k->facts.rules.target = one->target;
+	if (kept_rank(one) != KEPT_PROBE || !k->hide_probes)
+		show_result(&s);
+	why_result_free(one->r);
+	one->r = NULL;
 }
 
 void show_kept(struct why *k)
@@ -573,28 +627,10 @@ void show_kept(struct why *k)
 	progress_end(&k->progress);
 	for (size_t i = 0; i < k->nkept; i++)
 		k->kept[i].hash = cause_hash(&k->kept[i]);
-	for (size_t i = 0; i < k->nkept; i++) {
-		struct why_kept *one = &k->kept[i];
-		struct show s = {
-			.k = k, .out = &k->out, .c = one->c, .r = one->r, .seen = one->seen,
-			.alike = alike, .times = one->times,
-		};
-
-		for (size_t n = i + 1; n < k->nkept && one->r && one->hash; n++) {
-			struct why_kept *other = &k->kept[n];
-
-			if (!other->r || other->hash != one->hash)
-				continue;
-			alike[s.nalike++] = other;
-			s.times += other->times;
-			why_result_free(other->r);
-			other->r = NULL;
-		}
-		k->facts.rules.target = one->target;
-		if (one->r)
-			show_result(&s);
-		why_result_free(one->r);
-	}
+	for (int rank = 0; rank <= KEPT_PROBE; rank++)
+		for (size_t i = 0; i < k->nkept; i++)
+			if (k->kept[i].r && kept_rank(&k->kept[i]) == rank)
+				show_with_alike(k, i, alike);
 	free(alike);
 	free(k->kept);
 	k->kept = NULL;

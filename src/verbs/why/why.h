@@ -72,6 +72,7 @@ struct why_failed {
 	/* name of the event that opened instead, and the members that differ; or NULL */
 	char *instead, *differs;
 	bool same;		/* it is the same event */
+	bool probe;		/* that was closed unused: a test of what opens */
 };
 
 /* A call that was examined, and is shown when all are, with those that are refused alike. */
@@ -97,6 +98,7 @@ struct why {
 	int32_t missing;	/* a task that calls named, in whose place pevtrace is judged; 0: none */
 	uint64_t flags;
 	bool rules_only, once, quiet;
+	bool hide_probes;	/* of a command that measured something */
 	struct machine machine;
 	struct facts facts;
 	struct instruments instruments;
