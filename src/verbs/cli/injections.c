@@ -203,9 +203,8 @@ void injections_add(void *to, const char *expr, const struct verb_option *o)
 	char *copy = xstrdup(expr), *save, *word = strtok_r(copy, ":", &save);
 	struct inject *t;
 
-	all->list = xrealloc(all->list, (all->n + 1) * sizeof(*all->list));
-	in = &all->list[all->n++];
-	*in = (struct injection){ .name = fault ? "-e fault" : "-e inject" };
+	APPEND(all->list, all->n) = (struct injection){ .name = fault ? "-e fault" : "-e inject" };
+	in = &all->list[all->n - 1];
 	if (!word)
 		die("%s= requires calls and what to do to them, such as "
 		    "%s=perf_event_open:error=EINVAL:when='precise_ip>0'", in->name, in->name);

@@ -253,8 +253,7 @@ void options_set_pids(void *to, const char *arg, const struct verb_option *opt)
 			i++;
 		if (i < o->npids)
 			continue;
-		o->pids = xrealloc(o->pids, (o->npids + 1) * sizeof(*o->pids));
-		o->pids[o->npids++] = pid;
+		APPEND(o->pids, o->npids) = pid;
 	}
 	if (!arg[strspn(arg, pid_ends)])
 		die("%s requires a PID, not '%s'", opt->typed, arg);
@@ -266,8 +265,7 @@ void options_set_event(void *to, const char *arg, const struct verb_option *opt)
 	struct event_texts *e = to;
 
 	(void)opt;
-	e->texts = xrealloc(e->texts, (e->n + 1) * sizeof(*e->texts));
-	e->texts[e->n++] = arg;
+	APPEND(e->texts, e->n) = arg;
 }
 
 void options_read_events(struct event_texts *e, struct host *h, struct event_list *list)

@@ -206,8 +206,7 @@ static void apply(struct command_line *l, const struct verb_at *at, const char *
 	}
 	buf_addf(&typed, "%s%s", prefix, name);
 	o.typed = buf_str(&typed);
-	l->typed = xrealloc(l->typed, (l->ntyped + 1) * sizeof(*l->typed));
-	l->typed[l->ntyped++] = typed.data;
+	APPEND(l->typed, l->ntyped) = typed.data;
 	if (at->group->given && o.name)
 		memcpy(l->state + at->group->given, &o.typed, sizeof(o.typed));
 	l->command |= o.command;

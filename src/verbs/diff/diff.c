@@ -366,8 +366,7 @@ static void set_fields(void *to, const char *arg, const struct verb_option *o)
 	char *copy = xstrdup(arg), *save, *word;
 	struct nearest near;
 
-	d->words = xrealloc(d->words, (d->nwords + 1) * sizeof(*d->words));
-	d->words[d->nwords++] = copy;
+	APPEND(d->words, d->nwords) = copy;
 	for (word = strtok_r(copy, ", ", &save); word; word = strtok_r(NULL, ", ", &save)) {
 		if (!normal_known(word) && strcmp(word, "added") &&
 		    strcmp(word, "removed") && strcmp(word, "order")) {
@@ -379,8 +378,7 @@ static void set_fields(void *to, const char *arg, const struct verb_option *o)
 			die("%s: no such field or call '%s'; pevtrace diff --normalize shows their "
 			    "names", o->typed, word);
 		}
-		*list = xrealloc(*list, (*n + 1) * sizeof(**list));
-		(*list)[(*n)++] = word;
+		APPEND(*list, *n) = word;
 	}
 }
 

@@ -39,9 +39,8 @@ void learn_set(struct learn *l, const char *name, const char *fmt, ...)
 	buf_vaddf(&text, fmt, ap);
 	va_end(ap);
 	if (!v) {
-		l->values = xrealloc(l->values, (l->nvalues + 1) * sizeof(*l->values));
-		v = &l->values[l->nvalues++];
-		*v = (struct learn_value){ .name = xstrdup(name) };
+		APPEND(l->values, l->nvalues) = (struct learn_value){ .name = xstrdup(name) };
+		v = &l->values[l->nvalues - 1];
 	}
 	free(v->text);
 	v->text = xstrdup(buf_str(&text));

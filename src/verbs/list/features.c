@@ -24,13 +24,11 @@ static const uint32_t hardware = PERF_TYPE_HARDWARE, software = PERF_TYPE_SOFTWA
 static struct feature *features_add(struct features *fs, const struct feature_kind *k,
 				    const char *name, uint32_t since, const char *meaning)
 {
-	struct feature *f;
+	struct feature new = { .kind = k, .prefix = "", .since = since, .meaning = meaning };
 
-	fs->list = xrealloc(fs->list, (fs->n + 1) * sizeof(*fs->list));
-	f = &fs->list[fs->n++];
-	*f = (struct feature){ .kind = k, .prefix = "", .since = since, .meaning = meaning };
-	buf_adds(&f->name, name);
-	return f;
+	buf_adds(&new.name, name);
+	APPEND(fs->list, fs->n) = new;
+	return &fs->list[fs->n - 1];
 }
 
 static void add_table(struct features *fs, const struct feature_kind *k, const struct xlat *x,
@@ -169,10 +167,8 @@ static void add_pmus(struct features *fs, const struct feature_kind *k)
 	const struct pmu **all = NULL;
 	size_t n = 0;
 
-	for (const struct pmu *p = host_pmus(fs->machine.host); p; p = p->next) {
-		all = xrealloc(all, (n + 1) * sizeof(*all));
-		all[n++] = p;
-	}
+	for (const struct pmu *p = host_pmus(fs->machine.host); p; p = p->next)
+		APPEND(all, n) = p;
 	if (n)
 		qsort(all, n, sizeof(*all), features_by_name);
 	for (size_t i = 0; i < n; i++) {

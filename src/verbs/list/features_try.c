@@ -65,10 +65,8 @@ static struct features_experiment *features_experiment(struct features *fs,
 	for (size_t i = 0; i < fs->nexperiments; i++)
 		if (features_same(&fs->experiments[i], x))
 			return &fs->experiments[i];
-	fs->experiments = xrealloc(fs->experiments,
-				   (fs->nexperiments + 1) * sizeof(*fs->experiments));
-	e = &fs->experiments[fs->nexperiments++];
-	*e = (struct features_experiment){ .x = *x };
+	APPEND(fs->experiments, fs->nexperiments) = (struct features_experiment){ .x = *x };
+	e = &fs->experiments[fs->nexperiments - 1];
 	e->x.attr = NULL;
 	memcpy(e->attr, x->attr, x->len);
 	return e;

@@ -59,9 +59,8 @@ struct list {
 
 static struct listed *list_add_event(struct list *l, enum list_kind kind, const char *name)
 {
-	l->events = xrealloc(l->events, (l->n + 1) * sizeof(*l->events));
-	l->events[l->n] = (struct listed){ .kind = kind, .name = xstrdup(name) };
-	return &l->events[l->n++];
+	APPEND(l->events, l->n) = (struct listed){ .kind = kind, .name = xstrdup(name) };
+	return &l->events[l->n - 1];
 }
 
 static void list_add_form(struct list *l, const char *form, const char *text, enum list_kind kind)

@@ -253,8 +253,7 @@ static void take_failure(struct picking *p, const struct call *c)
 		p->into = NULL;
 		return;
 	}
-	l->list = xrealloc(l->list, (l->n + 1) * sizeof(*l->list));
-	l->list[l->n++] = new;
+	APPEND(l->list, l->n) = new;
 }
 
 static void pick_before_exit(struct view *v, const struct call *c)

@@ -471,8 +471,7 @@ int why_examine(struct why *k, struct why_call *c, const struct why_failed *seen
 		why_result_free(r);
 		return status;
 	}
-	k->kept = xrealloc(k->kept, (k->nkept + 1) * sizeof(*k->kept));
-	k->kept[k->nkept++] = (struct why_kept){
+	APPEND(k->kept, k->nkept) = (struct why_kept){
 		.c = c, .r = r, .target = t.target, .seen = seen,
 		.times = seen ? seen->times : 1,
 	};

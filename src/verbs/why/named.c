@@ -148,8 +148,7 @@ static struct why_call *new_call(struct why *k)
 	struct why_call *c = xmalloc(sizeof(*c));
 
 	why_call_init(c);
-	k->calls = xrealloc(k->calls, (k->ncalls + 1) * sizeof(*k->calls));
-	return k->calls[k->ncalls++] = c;
+	return APPEND(k->calls, k->ncalls) = c;
 }
 
 static int answer_named(struct why *k, struct named *n)
