@@ -82,6 +82,14 @@ for line in sys.stdin:
 		os.close(fd)
 """
 
+def test_as_kernel(tap):
+	"""explain --as-kernel=X -- COMMAND is pevtrace --as-kernel=X --explain COMMAND."""
+	r = explain(["--as-kernel=5.4", "--", PEVTRACE, "open", "-q", "-e", "cpu-clock,read_format=16", "true"])
+	tap.ok("failed: cpu-clock" in squash(r.stdout) and "injected this error" in squash(r.stdout),
+	       "explain --as-kernel of a command", [r.stdout, r.stderr])
+	r = explain(["--as-kernel=5.4", "cpu-clock"])
+	tap.ok(r.returncode == 2 and "requires -- COMMAND" in r.stderr, "and of nothing else", [r.stderr])
+
 def opened(attrs, *as_kernel):
 	"""Return the results of these opens: 0 or -errno."""
 	r = run(PEVTRACE, *as_kernel, "-o", "/dev/null", sys.executable, "-c", OPENER,
@@ -140,7 +148,7 @@ def test_rights(tap, tmp):
 		path = os.path.join(tmp, "rights.json")
 		r = run(PEVTRACE, "--json=" + path, "-o", "/dev/null", PEVTRACE, "open", "-e", event, *args,
 			"true")
-		m = re.search(r"An ordinary user needs (?:perf_event_paranoid (-?\d) or below(?: \(2 with "
+		m = re.search(r"An ordinary user needs (?:CAP_PERFMON, or perf_event_paranoid (-?\d) or below(?: \(2 with "
 			      r"([^)]*)\))?|a capability \(check \w+\)) for ", squash(explain([path]).stdout))
 		r = run(PEVTRACE, "open", "-e", event, *args, "true", preexec_fn=sp.as_nobody())
 		may = bool(m and m.group(1)) and level <= int(m.group(1))
@@ -414,7 +422,7 @@ def test_attached(tap, tmp):
 def own_tests(tap, tmp):
 	return [("failing", lambda: test_failing(tap, tmp)),
 		("nobody", lambda: test_nobody(tap, tmp)),
-		("rights", lambda: (test_release(tap, tmp), test_oldest(tap, tmp), test_rights(tap, tmp))),
+		("rights", lambda: (test_as_kernel(tap), test_release(tap, tmp), test_oldest(tap, tmp), test_rights(tap, tmp))),
 		("kernel", lambda: test_symbols(tap)),
 		("nothing_more", lambda: test_nothing_more(tap, tmp)),
 		("one", lambda: test_one(tap, tmp)),

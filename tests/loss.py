@@ -68,6 +68,21 @@ def lost(fault):
 	struct.pack_into("<Q", page, TAIL, word(page, HEAD))
 	page.close()
 
+def bursts(fault):
+	"""The ring is full once; the record that says so comes when there is room again."""
+	fd = opened(sample_period=1, sample_type=1, read_format=LOST)
+	page = ring(fd)
+	touch(2 * PAGE // 16 if fault else 8)
+	disable(fd)
+	lost = struct.unpack("<QQ", os.read(fd, 16))[1]
+	struct.pack_into("<Q", page, TAIL, word(page, HEAD))
+	pe.LIBC.ioctl(fd, ENABLE, 0)
+	touch(8)
+	disable(fd)
+	print(lost, (word(page, HEAD) - 24 * bool(lost)) // 16)
+	struct.pack_into("<Q", page, TAIL, word(page, HEAD))
+	page.close()
+
 def overwritten(fault):
 	fd = opened(sample_period=1, sample_type=1)
 	page = ring(fd, mmap.PROT_READ)
@@ -105,7 +120,7 @@ def switches_excluded(fault):
 	os.sched_yield()
 	os.read(fd, 8)
 
-PROGRAMS = {f.__name__: f for f in (unread, lost, overwritten, never_enabled, task_never_ran,
+PROGRAMS = {f.__name__: f for f in (unread, lost, bursts, overwritten, never_enabled, task_never_ran,
 				    switches_excluded)}
 
 # What is said of them ------------------------------------------------------------------
@@ -114,6 +129,8 @@ SAID = {
 	"unread": "page-faults:u: %d bytes of records were left in the ring: data_tail was before "
 		  "data_head when the ring was unmapped",
 	"lost": "page-faults:u: lost %d of %d records (%.1f %%): ring of %s; try 128 pages (-m 128)",
+	"bursts": "page-faults:u: lost %d of %d records (%.1f %%): ring of %s was full 1 time, for up to %d "
+		  "records; %d pages (-m %d) have room for these, too",
 	"overwritten": "page-faults:u: %d bytes of records were overwritten: a ring that is mapped "
 		       "read-only keeps the newest records",
 	"never_enabled": "page-faults:u: the event counts 0: opened disabled, and nothing enabled it",
@@ -132,6 +149,11 @@ def said(text):
 
 def expected(name, out):
 	"""The line about a program, which printed its number."""
+	if name == "bursts":
+		n, seen = map(int, out.split())
+		# what was lost, twice: half of the ring is full when its reader is woken
+		pages = 1 << ((PAGE + 2 * 16 * n - 1) // PAGE).bit_length()
+		return SAID[name] % (n, n + seen, 100 * n / (n + seen), bytes_text(PAGE), n, pages, pages)
 	n = int(out or 0)
 	if name == "lost":
 		seen = PAGE // 16 - 1 # each record has header and ip; a ring is never quite full

@@ -276,7 +276,7 @@ page_options() {
 	done <<-'END'
 	option '--explain' is for tracing; pevtrace explain DUMP explains a dump|decode --explain d.json
 	option '-p' is for tracing; see pevtrace --help|decode -p 1
-	option '--as-kernel' is for tracing; see pevtrace --help|decode --as-kernel=6.1 d.json
+	option '--as-kernel' is for tracing; pevtrace explain EVENT says which kernels open it, and pevtrace explain --as-kernel=RELEASE -- COMMAND what an older one refuses|decode --as-kernel=6.1 d.json
 	option '--look-every' is for tracing; see pevtrace --help|report --look-every=3 d.json
 	option '--no-seccomp' is for tracing; see pevtrace --help|open --side-band --no-seccomp true
 	-e inject= is for tracing; see pevtrace --help|decode -e inject=ioctl:error=EIO

@@ -79,6 +79,10 @@ def test_width(tmp):
 		      "colors change what is omitted")
 	full = terminal_lines(trace + ["--width=full"] + program, 80)
 	why += differ(max(len(l) for l in full) > 200, True, "--width=full")
+	why += differ(([l for l in plain80 if "--width=full" in l], [l for l in full if "--width=full" in l]),
+		      (["+++ members were left out to fit the terminal: --width=full shows them +++"], []), "the hint")
+	every = terminal_lines(trace + ["-v"] + program, 80)
+	why += differ([l for l in every if "_open(" in l and ", disabled=" not in l], [], "-v shows every member")
 	# the columns are those of the terminal that shows the lines, at that moment
 	lines = terminal_lines(["sh", "-c", 'exec "$@" 2>/dev/null', "sh"] + trace + ["-o", "-"] + program, 132)
 	why += differ(80 < max(len(l) for l in lines) <= 132, True, "standard output of 132 columns: %s" % lines)

@@ -495,7 +495,12 @@ def test_no_descriptors():
 def test_opens():
 	o, status = ask(attr().hex())
 	text = run(attr().hex())
-	return differ((o["verdict"], o["faults"], status, o["experiments"]), ("opens", [], 1, 1),
+	# what others require, of a process that has the capability
+	all_cpus = run("-a", "cpu-clock").stdout.strip()
+	others = os.geteuid() == 0 and "opens here" in all_cpus and machine.setting("paranoid") > 0
+	return differ(all_cpus.endswith("; an ordinary user requires perf_event_paranoid 0 or less, or CAP_PERFMON"),
+		      others, all_cpus) + \
+		differ((o["verdict"], o["faults"], status, o["experiments"]), ("opens", [], 1, 1),
 			 "json") + \
 		differ(": the call opens here" in text.stdout and text.returncode == 1, True,
 			  text.stdout)

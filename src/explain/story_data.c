@@ -53,8 +53,7 @@ static void data_samples(const struct story_text *t)
 		prose_adds(p, v ? " Each holds" : " Each is a header only");
 		data_bits(&xlat_perf_event_sample_format, v, " ", p);
 		prose_adds(p, ".");
-		if (!t->tight)
-			story_reason(t, &t->families[i]);
+		story_reason(t, &t->families[i]);
 		if (t->full && !open_attr_every_hit(&a))
 			prose_adds(p, " They are an estimate: each represents everything since the "
 				      "previous one.");
@@ -72,11 +71,31 @@ uint64_t story_ring_kib(const struct story_text *t, const struct ring *r)
 	return r->aux ? pages * page / 1024 : pages < 2 ? 0 : (pages - 1) * page / 1024;
 }
 
+/* Write how many samples its ring holds, and how soon those of a clock fill it. */
+static void data_holds(const struct story_text *t, const struct event *e, struct prose *p)
+{
+	const struct ring_totals *r = &e->ring;
+	struct open_attr a = story_attr(t->s, e);
+	uint64_t period = open_attr_get(&a, ATTR_SAMPLE_PERIOD), n;
+	double ms;
+
+	if (!r->bytes || !event_attr_known(e) || !event_records(e, PERF_RECORD_SAMPLE))
+		return;
+	n = r->size * r->records / r->bytes;
+	prose_addf(p, " That of fd %d has room for about %llu records", e->fd, (unsigned long long)n);
+	ms = open_attr_get(&a, ATTR_FREQ) ? 1e3 * (double)n / (double)(period ? period : 1) :
+					    1e-6 * (double)n * (double)period;
+	if (open_attr_source(&a) == SOURCE_CLOCK)
+		prose_addf(p, ms < 1000 ? ", %.1f ms of samples" : ", %.0f s of samples",
+			   ms < 1000 ? ms : ms / 1000);
+	prose_adds(p, ".");
+}
+
 /* Write who moves which position, and what limits the memory: perf_mmap() of the kernel. */
 static void data_rings(const struct story_text *t)
 {
 	uint64_t bytes = 0, missed = 0, blind = 0;
-	const struct ring *first = NULL;
+	const struct ring *first = NULL, *busiest = NULL;
 	struct prose *p = t->p;
 	size_t n = 0, aux = 0;
 
@@ -91,7 +110,9 @@ static void data_rings(const struct story_text *t)
 		n++;
 		aux += r->aux;
 		if (!first && story_ring_kib(t, r) && !r->aux)
-			first = r;
+			first = busiest = r;
+		if (first && !r->aux && r->event->ring.records > busiest->event->ring.records)
+			busiest = r;
 	}
 	if (!first)
 		return;
@@ -109,8 +130,11 @@ static void data_rings(const struct story_text *t)
 		prose_count(p, aux, "AUX area has data of the PMU.",
 			    "AUX areas have data of the PMU.");
 	prose_count(p, n, "ring pins", "rings pin");
-	prose_addf(p, " %llu KiB of perf_event_mlock_kb per CPU and user, then of "
-		   "RLIMIT_MEMLOCK.", (unsigned long long)bytes / 1024);
+	/* sysctl_perf_event_mlock of the kernel */
+	prose_addf(p, " %llu KiB of perf_event_mlock_kb (%u per CPU and user by default), then of "
+		   "RLIMIT_MEMLOCK.", (unsigned long long)bytes / 1024,
+		   512 + t->s->names->page_size / 1024);
+	data_holds(t, busiest->event, p);
 	if (missed && !t->tight) /* the records above are "at least" so many */
 		prose_addf(p, " pevtrace missed %llu bytes of records.", (unsigned long long)missed);
 	if (blind)
@@ -155,7 +179,8 @@ static void wait_ends(const struct seen_task *task, struct prose *p)
 static void data_wait(const struct story_text *t, const struct task_info *info,
 		      const struct seen_task *task)
 {
-	const struct event **list = xcalloc(info->npolled, sizeof(*list)), *e;
+	const struct event **list = xcalloc(info->npolled, sizeof(*list));
+	const struct event *e = info->polled[0]->event;
 	struct prose *p = t->p;
 	const char *purpose;
 	struct story_open open;
@@ -163,12 +188,11 @@ static void data_wait(const struct story_text *t, const struct task_info *info,
 
 	for (size_t i = 0; i < info->npolled; i++)
 		list[i] = info->polled[i]->event;
-	e = list[0];
 	n = event_attr(e, ATTR_WAKEUP_EVENTS);
 	prose_adds(p, task->thread ? " Thread " : " ");
 	story_who(t->s, task->tid, p);
-	prose_addf(p, " waits with %s for %s", task->wait->name,
-		   task->for_ends ? "errors or the end of " : "");
+	prose_addf(p, " waits with %s for %s", task->wait->name, task->for_ends ?
+		   "errors or the end of " : info->npolled == 1 ? "the ring of " : "the rings of ");
 	story_fds(list, info->npolled, p);
 	free(list);
 	if (!task->for_ends && n == 1 && event_attr(e, ATTR_WATERMARK))
@@ -176,8 +200,9 @@ static void data_wait(const struct story_text *t, const struct task_info *info,
 	else if (!task->for_ends && n && event_attr(e, ATTR_WATERMARK))
 		prose_addf(p, ", until %llu bytes of records came", (unsigned long long)n);
 	else if (!task->for_ends && n)
-		prose_addf(p, ", until %llu sample%s came or it is half full",
-			   (unsigned long long)n, n == 1 ? "" : "s");
+		prose_addf(p, n == 1 ? ", until a sample came (wakeup_events=1)" :
+			   ", until %llu samples came (wakeup_events)%s a ring is half full",
+			   (unsigned long long)n, e->pid < 0 ? " or" : ",");
 	else if (!task->for_ends)
 		prose_adds(p, ", until a ring is half full");
 	prose_adds(p, task->for_ends || e->pid < 0 ? "." : " or the measured tasks exit.");
@@ -230,7 +255,7 @@ static void data_reads(const struct story_text *t)
 		   times == 1 ? "" : "s");
 	prose_adds(p, formats ? ", with" : ", never samples");
 	data_bits(&xlat_perf_event_read_format, formats, " ", p);
-	prose_adds(p, formats & PERF_FORMAT_GROUP ? ": that of a leader has its whole group." : ".");
+	prose_adds(p, formats & PERF_FORMAT_GROUP ? ": one returns the whole group." : ".");
 	if (stopped)
 		prose_adds(p, " perf prints <not counted> if time_running is 0: the task did not run "
 			      "between enabling and reading, or no counter was free.");

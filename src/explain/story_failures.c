@@ -18,8 +18,8 @@
 #include "explain/story_internal.h"
 #include "formats/text/text.h"
 
-/* Kinds of failures that are told in brief. */
-enum { FAILURES_BRIEF = 5, FAILURES_BYTES = 1000 };
+/* What is told in brief: purposes of probes, and kinds of failures. */
+enum { TRY_PURPOSES = 4, FAILURES_BRIEF = 6, FAILURES_BYTES = 1300 };
 
 /* A probe (event) or a failed open (attempt). */
 struct try {
@@ -249,18 +249,23 @@ struct suspects {
 static void find_suspects(const struct story *s, const struct attempt *a, struct suspects *out)
 {
 	const struct judgement *j = &out->by;
+	unsigned int first = RULE_COUNT, last = 0;
 
 	*out = (struct suspects){ .nlater = 0 };
 	if (!a->injected)
 		judge_attempt(a, s->release, s->arch, s->names, &out->by);
+	for (size_t i = 0; i < j->nsuspects; i++) {
+		first = j->suspects[i]->id < first ? j->suspects[i]->id : first;
+		last = j->suspects[i]->id > last ? j->suspects[i]->id : last;
+	}
 	for (size_t i = 0; i < RULE_COUNT && j->nsuspects; i++) {
 		const struct rule_desc *d = &rule_descs[i];
 
 		if (s->release && (d->since > s->release || (d->until && d->until <= s->release)))
 			continue;
-		if (d->id < j->rule->id)
+		if (d->id < first)
 			out->before[out->passed++] = d;
-		else if (d->id > j->suspects[j->nsuspects - 1]->id && judge_refuses(&j->rules, i))
+		else if (d->id > last && judge_refuses(&j->rules, i))
 			out->later[out->nlater++] = d;
 	}
 }
@@ -316,6 +321,7 @@ static void add_suspects(const struct story_text *t, const struct suspects *s,
 	struct prose *p = t->p;
 	const struct xlat_entry *e = xlat_find(&xlat_perf_open_errno, (uint64_t)a->error);
 	const struct judgement *j = &s->by;
+	const struct seen_task *task = story_task(t->s, a->pid);
 	const struct xlat *x = &xlat_rule_by;
 	uint64_t by = t->full ? UINT64_MAX : ~(uint64_t)(RULE_BY_ATTR | RULE_BY_CALL);
 	struct text_sink sink;
@@ -338,6 +344,11 @@ static void add_suspects(const struct story_text *t, const struct suspects *s,
 			add_values(t->s, a, j->suspects[i], p);
 	}
 	prose_adds(p, ".");
+	if (a->error == ESRCH && j->nsuspects == 2 && task && task->gone && task->gone_ns < a->ns) {
+		prose_adds(p, " ");
+		story_who(t->s, a->pid, p);
+		prose_adds(p, " had exited: the latter until it is reaped, then the former.");
+	}
 	if (t->full)
 		add_order(s, p);
 	/* what to change, as why says it; else by what decides the check */
@@ -401,6 +412,8 @@ static bool failures_match(const struct failures *f, const struct attempt *a,
 {
 	const struct attempt *first = f->list[0];
 
+	if (by->nsuspects && by->rule->by & RULE_BY_TASK && first->pid != a->pid)
+		return false;
 	/* what other arguments than the attr decide has a cause of its own in each call */
 	if (by->nsuspects && by->suspects[by->nsuspects - 1]->by & RULE_BY_CALL &&
 	    (first->pid != a->pid || first->cpu != a->cpu || first->group_fd != a->group_fd ||
@@ -488,7 +501,8 @@ void failures_fates(const struct story_text *t, const struct failures *list, siz
 			if (list[i].fate != FATE_REPLACED)
 				continue;
 			a = story_attr(t->s, e);
-			prose_adds(p, ", then a similar event opened: ");
+			prose_adds(p, story_is_perf(t->s, e->opener) ? ", in place of which perf opened " :
+				   ", but later opened ");
 			story_event_fds(t->s, e, &e, 1, p);
 			if (!attempt_same_event(list[i].list[0], e) &&
 			    open_attr_source(&a) == SOURCE_CLOCK)
@@ -514,8 +528,10 @@ static void failures_write(const struct story_text *t, const struct failures *f)
 		error_name_text(f->list[0]->error, &p->text);
 	else
 		prose_adds(p, error_name(f->list[0]->error));
+	prose_addf(p, ", open %zu", f->list[0]->events - story_found(t->s, NULL) +
+		   (size_t)(f->list[0] - t->attempts) + 1);
 	if (f->times > f->n)
-		prose_addf(p, ", in %zu calls", f->times);
+		prose_addf(p, " and %zu more", f->times - 1);
 	prose_adds(p, ".");
 	if (f->list[0]->injected)
 		prose_adds(p, INJECTED);
@@ -566,6 +582,11 @@ static void other_failure(const struct story_text *t, const struct seen_failure 
 			   (unsigned long long)(f->length / t->s->names->page_size));
 	else if (d)
 		prose_addf(p, " %s.", d->meaning);
+	if (f->call->id == CALL_READ && f->error == ENOSPC && f->event && f->event->format_known &&
+	    !(f->event->read_format & PERF_FORMAT_GROUP))
+		prose_addf(p, " It has %llu bytes, and %llu are required; the count is not lost.",
+			   (unsigned long long)f->offset,
+			   (unsigned long long)rules_read_size(f->event->read_format, 1));
 }
 
 size_t failures_find(const struct story_text *t, struct failures **list)

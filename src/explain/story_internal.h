@@ -71,6 +71,7 @@ struct seen_task {
 	const struct call_desc *by;	/* the call that created it; NULL: not seen */
 	unsigned int execs;
 	bool gone;
+	uint64_t gone_ns;
 	enum view_end how;
 	int status;			/* as wait(2) gives it */
 	/* waits for events */
@@ -91,7 +92,7 @@ struct seen_failure {
 	bool injected;
 	unsigned int times;
 	const struct event *event;	/* the first; NULL: unknown */
-	uint64_t length, offset;	/* arguments of that, if it is mmap */
+	uint64_t length, offset;	/* of that: arguments of mmap; offset: bytes of read */
 };
 
 struct seen_signal {

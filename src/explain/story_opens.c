@@ -20,10 +20,13 @@ void story_reason(const struct story_text *t, const struct family *f)
 	if (cpus && f->events[0]->pid < 0)
 		prose_adds(p, ": an event of every task must be bound to a CPU.");
 	else if (cpus && open_attr_get(&a, ATTR_INHERIT) && f->events[0]->maps)
-		prose_adds(p, ": an inherited event can only be mapped if it is bound to a CPU "
-			      "(cpu is not -1).");
+		prose_adds(p, ": an inherited event can only be mapped if it is bound to one.");
 	else
 		prose_adds(p, ".");
+	for (size_t i = 0; i < f->n && cpus && f->events[0]->pid >= 0; i++)
+		if (open_attr_source(&a) == SOURCE_CLOCK && f->events[i]->count.started &&
+		    !f->events[i]->count.value)
+			prose_addf(p, " The task did not run on CPU %d.", f->events[i]->cpu);
 }
 
 /* Return whether an earlier family has the item, whose sentence would be the same. */

@@ -30,9 +30,7 @@ static void page_rate(const struct open_attr *a, struct prose *p)
 
 	prose_adds(p, ", ");
 	if (open_attr_get(a, ATTR_FREQ)) {
-		prose_adds(p, "about ");
-		prose_times(p, period);
-		prose_adds(p, " a second");
+		prose_addf(p, "at %llu Hz", (unsigned long long)period);
 	} else if (period == 1) {
 		prose_adds(p, open_attr_every_hit(a) ? "at every hit" : "at every count");
 	} else {
@@ -157,8 +155,8 @@ static void page_measured(const struct story_text *t)
 /* Write how many records there were, or why it is not known. */
 static void page_records(const struct story_text *t)
 {
-	uint64_t samples = 0, records = 0, missed = 0, sources = 0, sampling = 0, ns = 0;
-	size_t rings = 0, overwritten = 0;
+	uint64_t samples = 0, records = 0, missed = 0, sources = 0, sampling = 0, ns = 0, timed = 0;
+	size_t rings = 0, overwritten = 0, cpus = 0;
 	struct prose *p = t->p;
 
 	for (size_t i = 0; i < t->nevents; i++) {
@@ -167,8 +165,12 @@ static void page_records(const struct story_text *t)
 
 		if (event_attr_known(e) && open_attr_samples(&a) && !story_probe(t->s, e)) {
 			sampling += e->start != START_NEVER;
-			ns += open_attr_source(&a) == SOURCE_CLOCK && e->count.known ?
-			      e->count.value : 0;
+			if (open_attr_source(&a) == SOURCE_CLOCK && e->count.known) {
+				ns += e->count.value;
+				cpus += e->pid < 0;
+				timed += open_attr_get(&a, ATTR_FREQ) ?
+					 event_records(e, PERF_RECORD_SAMPLE) : 0;
+			}
 		}
 		sources += e->reads && e->read_format & PERF_FORMAT_LOST;
 		samples += event_records(e, PERF_RECORD_SAMPLE);
@@ -186,7 +188,10 @@ static void page_records(const struct story_text *t)
 		prose_adds(p, missed ? ": at least" : ":");
 		prose_count(p, samples, "sample", "samples");
 		if (ns && samples)
-			prose_addf(p, " in %.3f ms", (double)ns / 1e6);
+			prose_addf(p, cpus > 1 ? " in %.3f ms of %zu CPUs" : " in %.3f ms",
+				   (double)ns / 1e6, cpus);
+		if (ns && timed == samples && samples && !missed)
+			prose_addf(p, " (%.0f Hz)", (double)samples * 1e9 / (double)ns);
 		if (records > samples)
 			prose_adds(p, " and");
 		if (records > samples)
@@ -289,6 +294,28 @@ static void page_hardware(const struct story_text *t)
 	prose_adds(t->p, "no hardware");
 }
 
+/* Return whether perf goes on if it is refused: an event that only tells it of BPF programs. */
+static bool page_optional(const struct story_text *t, const struct family *f)
+{
+	const struct story_open o = story_open_of(f->events[0]);
+
+	return t->nfamilies > 1 && story_is_dummy(t, f) && story_purpose(&o) &&
+	       story_is_perf(t->s, f->events[0]->opener);
+}
+
+/* Return the newest of the ioctls that succeeded, if it is newer than that release; or NULL. */
+static const struct ioctl_desc *page_ioctl(const struct story_text *t, uint32_t release)
+{
+	const struct ioctl_desc *newest = NULL;
+
+	for (size_t i = 0; i < ioctl_ndescs; i++)
+		for (size_t k = 0; k < t->nevents; k++)
+			if (ioctl_descs[i].since > (newest ? newest->since : release) &&
+			    (story_times(t->s, SEEN_IOCTL + (unsigned int)i, t->events[k])))
+				newest = &ioctl_descs[i];
+	return newest;
+}
+
 /* Write the rights of each kind of events, of those with equal rights once. */
 static void page_rights(const struct story_text *t)
 {
@@ -301,7 +328,7 @@ static void page_rights(const struct story_text *t)
 		const struct story_open o = story_open_of(e);
 		struct prose rights = { .out = NULL };
 
-		if (!event_attr_known(e) || e->found)
+		if (!event_attr_known(e) || e->found || page_optional(t, &t->families[i]))
 			continue;
 		story_rights(t->s, &o, true, &rights);
 		for (k = 0; k < n && strcmp(buf_str(&said[k]), buf_str(&rights.text)); k++)
@@ -309,7 +336,7 @@ static void page_rights(const struct story_text *t)
 		if (k == n) {
 			prose_adds(t->p, n ? ", " : " ");
 			prose_adds(t->p, !levels && *buf_str(&rights.text) != 'a' ?
-				   "perf_event_paranoid " : "");
+				   "CAP_PERFMON, or perf_event_paranoid " : "");
 			levels |= *buf_str(&rights.text) != 'a';
 			prose_adds(t->p, buf_str(&rights.text));
 			prose_adds(t->p, " for ");
@@ -327,6 +354,7 @@ static void page_rights(const struct story_text *t)
 static void page_needs(const struct story_text *t)
 {
 	const struct event *newest = NULL;
+	const struct ioctl_desc *ioctl;
 	struct as_refusal older = { 0 }, why;
 	struct prose *p = t->p;
 	uint32_t since = 0, oldest;
@@ -335,7 +363,7 @@ static void page_needs(const struct story_text *t)
 		const struct event *e = t->families[i].events[0];
 		const struct story_open o = story_open_of(e);
 
-		if (!event_attr_known(e) || e->found)
+		if (!event_attr_known(e) || e->found || page_optional(t, &t->families[i]))
 			continue;
 		oldest = story_oldest(t->s, &o, &why);
 		if (newest && oldest <= since)
@@ -346,11 +374,14 @@ static void page_needs(const struct story_text *t)
 	}
 	if (!newest)
 		return;
+	ioctl = page_ioctl(t, release_mainline(since));
 	prose_line(p, 0, 2);
 	prose_adds(p, "Requires Linux ");
-	release_text(release_mainline(since), &p->text);
-	if (older.lacks || older.error) {
-		prose_addf(p, older.lacks ? " (%s of " : " (before: %s, of ", older.because);
+	release_text(ioctl ? ioctl->since : release_mainline(since), &p->text);
+	if (ioctl) {
+		prose_addf(p, " (%s)", ioctl->name);
+	} else if (older.lacks || older.error) {
+		prose_addf(p, older.lacks ? " (%s of " : " (older kernels: \"%s\", of ", older.because);
 		story_event_name(t->s, newest, p);
 		prose_adds(p, ")");
 	}

@@ -124,6 +124,7 @@ static void story_on_gone(struct view *v, const struct activity *a)
 	t->unfinished += t->waiting;
 	t->waiting = false;
 	t->gone = true;
+	t->gone_ns = a->gone.ns;
 	t->how = a->gone.how;
 	t->status = a->gone.status;
 	t->creating = NULL;
@@ -259,7 +260,7 @@ static void story_note_failure(struct story *s, const struct call *c, const stru
 	APPEND(s->failures, s->nfailures) = (struct seen_failure){
 		.call = c->desc, .request = request, .error = (int)c->ret, .times = 1,
 		.injected = c->inject.injected, .event = e, .length = c->args[1],
-		.offset = c->args[5],
+		.offset = c->args[c->desc->id == CALL_READ ? 2 : 5],
 	};
 }
 

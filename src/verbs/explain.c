@@ -12,7 +12,7 @@
 struct explaining {
 	struct options options;
 	const struct verb_args *args;
-	const char *attr, *events;
+	const char *attr, *events, *as_kernel;
 	struct why check;	/* judges calls, without making them */
 	bool judges;		/* check has the facts */
 	struct showing out;
@@ -33,6 +33,8 @@ static const struct verb_option options[] = {
 	  .help = "explain each member and call in full" },
 	{ .name = "kernel", .set = verb_set_true, .at = AT(options.story.kernel),
 	  .help = "show the functions of the kernel, step by step" },
+	{ .name = "as-kernel", .arg = "RELEASE", .set = verb_set_text, .at = AT(as_kernel),
+	  .help = "refuse COMMAND what that older kernel would have refused" },
 	{ .name = "width", .arg = "COLUMNS", .set = verb_set_int, .at = AT(options.text.width),
 	  .least = 20, .most = 1 << 20,
 	  .help = "break lines at this width (default: the terminal's, or 80)" },
@@ -228,18 +230,21 @@ static int explain_command(const struct explaining *x)
 {
 	static const char *const colors[] = { "--color=auto", "--color=always", "--color=never" };
 	const struct options *o = &x->options;
-	struct buf how = { 0 }, width = { 0 };
+	struct buf how = { 0 }, width = { 0 }, kernel = { 0 };
 	int status;
 
 	buf_addf(&how, "--explain=%s%s", o->story.deep ? "deep," : "",
 		 o->story.kernel ? "kernel" : "");
 	buf_addf(&width, "--width=%u", o->text.width);
+	if (x->as_kernel)
+		buf_addf(&kernel, "--as-kernel=%s", x->as_kernel);
 	status = input_run_trace(*x->args->all, (const char *[]){
 		buf_str(&how), "-o", o->output ? o->output : "-", colors[o->color],
-		o->text.width ? buf_str(&width) : NULL, NULL,
+		kernel.len ? buf_str(&kernel) : "-f", o->text.width ? buf_str(&width) : NULL, NULL,
 	}, x->args->command);
 	buf_free(&how);
 	buf_free(&width);
+	buf_free(&kernel);
 	return status;
 }
 
@@ -260,6 +265,8 @@ static int explain_run(void *state, const struct verb_args *args)
 	if ((args->n > 0) + !!args->command + !!x->attr + !!x->events > 1)
 		die("words, --attr, -e and -- COMMAND are mutually exclusive: run pevtrace explain "
 		    "for each");
+	if (x->as_kernel && !args->command)
+		die("--as-kernel requires -- COMMAND; of an event, explain says which kernels open it");
 	if (args->command)
 		return explain_command(x);
 	for (size_t i = 0; i < args->n; i++) {

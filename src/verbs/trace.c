@@ -303,6 +303,8 @@ static const struct verb_option tampering[] = {
 	{ .name = "fault", .expr = "fault", .arg = "SET[:error=E]", .set = injections_add,
 	  .at = AT(inject), .help = "the same with ENOSYS, unless error= names another" },
 	{ .name = "as-kernel", .arg = "RELEASE", .set = injections_as_kernel, .at = AT(inject),
+	  .instead = "pevtrace explain EVENT says which kernels open it, and pevtrace explain "
+		     "--as-kernel=RELEASE -- COMMAND what an older one refuses",
 	  .help = "refuse what that older kernel would have refused" },
 	{ 0 },
 };

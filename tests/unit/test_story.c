@@ -285,6 +285,121 @@ static void test_refused(void **state)
 	free(text);
 }
 
+/* What opened is within the limits, and what refuses every caller comes before what may not. */
+static void test_refuted(void **state)
+{
+	uint8_t attr[128] = { 0 };
+	char *text;
+
+	(void)state;
+	put_type(attr, 1);
+	put(attr, 16, 1000);
+	put(attr, 40, bit_field(10, 1, 1));	/* freq */
+	opened(-22, attr, -1);
+	text = told(0, false, false);
+	has(text, "Perhaps refused by cpu_range: ");
+	has(text, "; or freq_limit: ");
+	free(text);
+	opened(3, attr, 0);
+	text = told(0, false, false);
+	has(text, "Refused by the kernel check cpu_range: ");
+	has(text, "{cpu=-1, pid=-1}");
+	assert_null(strstr(text, "freq_limit"));
+	free(text);
+	put(attr, 16, 5000000);
+	opened(-22, attr, 0);
+	text = told(0, false, false);
+	has(text, "Perhaps refused by the kernel check freq_limit: ");
+	free(text);
+}
+
+/* A pid may be of no task, or of one that is exiting: a trace shows that it exited, not more. */
+static void test_exited(void **state)
+{
+	const struct activity born = { ACTIVITY_TASK, .task = { .tid = 50, .pid = 50, .parent = 100 } };
+	const struct activity gone = { ACTIVITY_GONE, .gone = { .tid = 50, .how = END_EXIT, .ns = 7 } };
+	uint8_t attr[128] = { 0 };
+	char *text;
+
+	(void)state;
+	story->ops->on[born.kind](story, &born);
+	put_type(attr, 1);
+	opened(-ESRCH, attr, 51);
+	text = told(0, false, false);
+	has(text, "Perhaps refused by no_task: No task has that pid {pid=51}; or task_exiting: ");
+	assert_null(strstr(text, "had exited: "));
+	free(text);
+	story->ops->on[gone.kind](story, &gone);
+	now = 8;
+	opened(-ESRCH, attr, 50);
+	text = told(0, false, false);
+	has(text, "task 50 had exited: the latter until it is reaped, then the former.");
+	free(text);
+}
+
+static void called(const char *name, uint64_t a0, uint64_t a1, uint64_t a2, int error)
+{
+	struct call c = {
+		.desc = call_by_name(name), .arch = &arch_x86_64, .tid = 100, .pid = 100,
+		.returned = true, .ret = error, .failed = error, .args = { a0, a1, a2 },
+	};
+
+	happens(&c);
+}
+
+/* What is required: the ioctls that were called, too, but not for an event that perf can miss. */
+static void test_required(void **state)
+{
+	uint8_t attr[128] = { 0 };
+	char *text;
+
+	(void)state;
+	put_type(attr, 1);
+	opened(3, attr, 0);
+	text = told(0, false, false);
+	has(text, "Requires Linux 2.6.31, and");
+	free(text);
+	called("ioctl", 3, 0x80082407, 0, 0);
+	text = told(0, false, false);
+	has(text, "Requires Linux 3.12 (PERF_EVENT_IOC_ID), and");
+	free(text);
+	model_comm(m, 100, "perf");
+	put(attr, 8, 9);			/* dummy */
+	put(attr, 40, bit_field(14, 1, 1) | bit_field(18, 1, 1) | bit_field(30, 1, 1));
+	opened(4, attr, -1);
+	called("ioctl", 4, 0x2400, 0, 0);
+	text = told(0, false, false);
+	has(text, "Requires Linux 3.12 (PERF_EVENT_IOC_ID), and");
+	assert_null(strstr(strstr(text, "Requires Linux"), "dummy"));
+	free(text);
+}
+
+/* What did not occur is not told: <not counted>. */
+static void test_not_counted(void **state)
+{
+	uint64_t values[] = { 5, 1000000, 1000000 };
+	uint8_t attr[128] = { 0 };
+	char *text;
+
+	(void)state;
+	model_comm(m, 100, "perf");
+	put_type(attr, 1);
+	put(attr, 32, 3);
+	opened(3, attr, 0);
+	read_of(3, values, 3);
+	text = told(0, false, false);
+	assert_null(strstr(text, "<not counted>"));
+	free(text);
+	memset(values, 0, sizeof(values));
+	read_of(3, values, 3);
+	called("read", 3, 0x2000, 16, ENOSPC);
+	text = told(0, false, false);
+	has(text, "perf prints <not counted> if time_running is 0");
+	has(text, "The buffer is smaller than read_format requires. It has 16 bytes, and 24 are "
+		  "required; the count is not lost.");
+	free(text);
+}
+
 /* Any attr, any level, any width: no crash, nothing that a terminal would obey. */
 static void test_any_attr(void **state)
 {
@@ -646,6 +761,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_order, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_busy, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_refuted, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_exited, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_required, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_not_counted, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_any_attr, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_hostile_records, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_order_of_calls, setup, teardown),

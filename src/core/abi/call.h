@@ -124,6 +124,10 @@ struct names {
 	const char *(*symbol)(const struct names *n, int32_t pid, uint64_t ip,
 			      unsigned int cpumode, bool after_call);
 	uint32_t page_size;	/* of the machine that was traced, in bytes */
+	uint32_t cpus;		/* that it has; 0: not known */
+	/* its PMUs, as perf.data has them (HEADER_PMU_MAPPINGS); NULL: not known */
+	const uint8_t *pmus;
+	size_t pmus_len;
 	const struct arch *arch; /* of its kernel; NULL: not known */
 };
 

@@ -187,6 +187,9 @@ const struct rule_desc *rules_cause(const struct rule_verdict *v, int error, boo
  */
 bool rules_reserved(const struct field *f, uint32_t release);
 
+/* Return the size of a read of n events with that read_format, in bytes. */
+uint64_t rules_read_size(uint64_t format, uint64_t n);
+
 /* Return the index of the member or argument among the rule's fields, or -1. */
 int rules_place(const struct rule_desc *rule, const char *name);
 

@@ -372,8 +372,7 @@ PREDICATE(output_ring, in->output ? refuses_unless(in->group->ring) : RULE_PASSE
 
 /* Size and AUX --------------------------------------------------------------------- */
 
-/* Return the size of a read of n events, in bytes. */
-static uint64_t rule_read_size(uint64_t format, uint64_t n)
+uint64_t rules_read_size(uint64_t format, uint64_t n)
 {
 	uint64_t each = 8, head = 0;
 
@@ -400,10 +399,10 @@ int rule_group_size(const struct rule_input *in)
 	if (!in->group->attr)
 		return RULE_UNKNOWN;
 	for (uint32_t format = 0; format < 32; format++)
-		if (in->group->formats >> format & 1 && rule_read_size(format, n) > READ_MAX)
+		if (in->group->formats >> format & 1 && rules_read_size(format, n) > READ_MAX)
 			return RULE_REFUSES;
-	return refuses_if(rule_read_size(rule_get(in, ATTR_READ_FORMAT), n) > READ_MAX ||
-			  rule_read_size(of_other(in, ATTR_READ_FORMAT), n) > READ_MAX);
+	return refuses_if(rules_read_size(rule_get(in, ATTR_READ_FORMAT), n) > READ_MAX ||
+			  rules_read_size(of_other(in, ATTR_READ_FORMAT), n) > READ_MAX);
 }
 
 int rule_aux_leader(const struct rule_input *in)

@@ -13,6 +13,22 @@ struct judged {
 	struct flaw found;	/* the numbers */
 };
 
+/*
+ * Return the bytes of a ring that would have held the most records lost at once: a program that is
+ * woken at half of them has the other half for what comes until it reads.  0: not known.
+ */
+static uint64_t ring_enough(const struct ring_totals *r)
+{
+	uint64_t size = r->size, need;
+
+	if (!r->burst || !size || r->overwrite || r->burst > UINT32_MAX)
+		return 0;
+	need = size + 2 * r->burst * ((r->bytes + r->records - 1) / r->records);
+	while (size < need)
+		size *= 2;
+	return size;
+}
+
 static bool records_lost(struct judged *j)
 {
 	const struct ring_totals *r = &j->e->ring;
@@ -20,6 +36,13 @@ static bool records_lost(struct judged *j)
 	j->found.n = r->lost_read > r->lost_reported ? r->lost_read : r->lost_reported;
 	j->found.of = r->records ? r->records + j->found.n : 0;
 	j->found.partly = r->partly;
+	if (!r->bytes || r->partly)
+		return j->found.n;
+	j->found.about = r->missed;
+	j->found.of += (uint64_t)((double)r->missed * (double)r->records / (double)r->bytes);
+	j->found.bursts = r->bursts;
+	j->found.burst = r->burst;
+	j->found.enough = ring_enough(r);
 	return j->found.n;
 }
 
@@ -112,7 +135,10 @@ static void flaw_join(enum flaw_id id, struct flaw *to, const struct flaw *one)
 {
 	uint64_t n = to->n + one->n, of = to->of && one->of ? to->of + one->of : 0;
 	unsigned int events = to->events++;
-	bool partly = to->partly || one->partly;
+	bool partly = to->partly || one->partly, about = to->about || one->about;
+	uint64_t bursts = to->bursts + one->bursts;
+	uint64_t burst = to->burst > one->burst ? to->burst : one->burst;
+	uint64_t enough = to->enough > one->enough ? to->enough : one->enough;
 
 	if (!events || flaw_worse(id, to, one)) {
 		*to = *one;
@@ -122,6 +148,10 @@ static void flaw_join(enum flaw_id id, struct flaw *to, const struct flaw *one)
 		to->n = n;
 		to->of = of;
 		to->partly = partly;
+		to->about = about;
+		to->bursts = bursts;
+		to->burst = burst;
+		to->enough = enough;
 	}
 }
 

@@ -22,6 +22,9 @@ struct flaw {
 	 */
 	uint64_t n, of;
 	bool partly;		/* of is the lost records and those that were seen: there were more */
+	bool about;		/* of has an estimate of those that were not seen, by their bytes */
+	uint64_t bursts, burst;	/* how often the ring was full, and the most records lost at once */
+	uint64_t enough;	/* bytes of a ring that would have held them; 0: not known */
 	uint64_t ring;		/* bytes for records in the ring of that event; 0: not known */
 	uint32_t page;		/* bytes of a page there; 0: not known */
 	bool overwrite;		/* that one is mapped read-only */

@@ -21,26 +21,36 @@ static bool may_refuse(const struct rule_verdict *v, size_t rule, int error)
 	       rule_descs[rule].by != RULE_BY_CHANCE;
 }
 
-/* Find the rules that refuse the one or the other caller with the error that was seen. */
+/* Find the first rule that may refuse, and others that the same decides, as those about the task. */
+static void suspect_unknown(const struct rule_verdict *all, const struct rule_verdict *none,
+			    struct judgement *out)
+{
+	for (size_t i = 0; i < RULE_COUNT; i++)
+		if ((may_refuse(all, i, out->error) || may_refuse(none, i, out->error)) &&
+		    (!out->nsuspects || rule_descs[i].by == out->suspects[0]->by))
+			judge_suspect(out, i);
+}
+
+/*
+ * Find the rules that refuse the one or the other caller with the error that was seen, those of
+ * limits last, which are mostly high.
+ */
 static void suspect_of_either(const struct rule_verdict *all, const struct rule_verdict *none,
 			      struct judgement *out)
 {
 	int error = out->error;
+	size_t last = all->rule ? all->rule->id : RULE_COUNT - 1;
+	bool both = all->rule && rules_error(all, all->rule->id) == error;
 
-	for (size_t i = 0; i < RULE_COUNT; i++) {
-		bool with_all = judge_refuses(all, i) && rules_error(all, (enum rule_id)i) == error;
-		bool with_none = judge_refuses(none, i) &&
-				 rules_error(none, (enum rule_id)i) == error;
-
-		out->sure |= with_all && !out->nsuspects;
-		if (with_all || with_none)
-			judge_suspect(out, i);
-		if (all->rule == &rule_descs[i])
-			break;
-	}
-	for (size_t i = 0; i < RULE_COUNT && !out->nsuspects; i++)
-		if (may_refuse(all, i, error) || may_refuse(none, i, error))
-			judge_suspect(out, i);
+	for (unsigned int limits = 0; limits < 2; limits++)
+		for (size_t i = 0; i <= last; i++)
+			if (limits == !!(rule_descs[i].by & RULE_BY_LIMITS) &&
+			    ((both && i == last) || (judge_refuses(none, i) &&
+			     rules_error(none, (enum rule_id)i) == error)))
+				judge_suspect(out, i);
+	out->sure = both && out->nsuspects == 1;
+	if (!out->nsuspects)
+		suspect_unknown(all, none, out);
 	for (size_t i = 0; i < RULE_COUNT && !out->sure; i++)
 		if (may_refuse(all, i, 0))
 			judge_suspect(out, i);
@@ -58,8 +68,10 @@ static void judge_caller(const struct judge_case *c, bool all, struct rule_verdi
 		facts.target.group.event = FACT_UNKNOWN;
 	m->paranoid = all ? -1 : PARANOID_MOST;
 	m->caps = all ? UINT64_MAX : 0;
-	m->max_sample_rate = m->max_stack = all ? UINT64_MAX : 0;
-	m->cpus = all ? INT32_MAX : 1;
+	if (all) {
+		m->max_sample_rate = m->max_stack = UINT64_MAX;
+		m->cpus = INT32_MAX;
+	}
 	as.facts = &facts;
 	rules_judge(&as, v);
 }
@@ -133,6 +145,24 @@ bool judge_rights(const struct rule_ask *ask, struct judge_rights *out)
 	return out->cap || out->paranoid != INT_MIN;
 }
 
+/* Take the PMUs of a machine that are named; return false if they are not known, or not all. */
+static bool judge_pmus(struct judge_machine *m, const struct names *names, size_t *n)
+{
+	const uint8_t *p = names->pmus, *end = p + names->pmus_len;
+	uint64_t len;
+
+	if (!p || names->pmus_len < 4)
+		return false;
+	for (p += 4; end - p > 8 && *n < JUDGE_PMUS; p += 8 + len) {
+		len = load_uint(p + 4, 4);
+		if (!len || len > (uint64_t)(end - p) - 8 || p[7 + len])
+			return false;
+		m->pmus[(*n)++] = (struct rule_pmu){ .type = (uint32_t)load_uint(p, 4),
+						     .name = (const char *)p + 8 };
+	}
+	return p == end;
+}
+
 void judge_elsewhere(struct judge_machine *m, uint32_t release, const struct arch *arch,
 		     const struct names *names, const uint8_t *attr, size_t len)
 {
@@ -153,6 +183,7 @@ void judge_elsewhere(struct judge_machine *m, uint32_t release, const struct arc
 	memcpy(m->pmus, fixed, sizeof(fixed));
 	if (name)
 		m->pmus[n++] = (struct rule_pmu){ .type = type, .name = name };
+	m->facts.machine.pmus_known = judge_pmus(m, names, &n) ? FACT_YES : FACT_UNKNOWN;
 	for (size_t i = 0; i < n; i++)
 		m->pmus[i].desc = pmu_desc_by_name(m->pmus[i].name);
 	m->facts.machine.npmus = n;
@@ -209,6 +240,10 @@ void judge_attempt(const struct attempt *a, uint32_t release, const struct arch 
 
 	judge_elsewhere(&m, release, arch, names, a->attr, a->attr_len);
 	m.facts.target.group = a->group;
+	/* what opened is within the limits */
+	m.facts.machine.max_sample_rate = a->opened ? a->opened->sample_freq : 0;
+	m.facts.machine.max_stack = a->opened ? a->opened->sample_max_stack : 0;
+	m.facts.machine.cpus = a->opened && a->opened->cpus ? a->opened->cpus : 1;
 	judge_open(&c, out);
 }
 

@@ -72,10 +72,12 @@ void judge_emit(const struct walk *w, const struct call *c, const char *name, si
 void judge_emit_fields(const struct walk *w, const struct call *c, const struct rule_desc *rule,
 		       uint32_t release, struct sink *sink);
 
+enum { JUDGE_PMUS = 128 };	/* of more, it is not known what they have */
+
 /* The facts of the machine on which a dump was made. */
 struct judge_machine {
 	struct rule_facts facts;
-	struct rule_pmu pmus[4];
+	struct rule_pmu pmus[JUDGE_PMUS];
 };
 
 /*

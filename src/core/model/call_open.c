@@ -67,6 +67,18 @@ static void take_attr(struct event *e, struct task *target)
 	e->enabled = !event_attr(e, ATTR_DISABLED);
 }
 
+static void note_limits(struct opened_limits *l, const struct event *e)
+{
+	uint64_t freq = event_attr(e, ATTR_FREQ) ? event_attr(e, ATTR_SAMPLE_FREQ) : 0;
+	uint64_t stack = event_attr(e, ATTR_SAMPLE_TYPE) & PERF_SAMPLE_CALLCHAIN ?
+			 event_attr(e, ATTR_SAMPLE_MAX_STACK) : 0;
+
+	l->sample_freq = freq > l->sample_freq ? freq : l->sample_freq;
+	l->sample_max_stack = stack > l->sample_max_stack ? stack : l->sample_max_stack;
+	if (e->cpu >= 0 && (uint32_t)e->cpu >= l->cpus)
+		l->cpus = (uint32_t)e->cpu + 1;
+}
+
 void model_after_open(struct model *m, struct task *t, const struct call *c)
 {
 	size_t len;
@@ -95,6 +107,7 @@ void model_after_open(struct model *m, struct task *t, const struct call *c)
 	fdtab_set(t->files, e->fd, file_new(e), e->flags & PERF_FLAG_FD_CLOEXEC);
 	if (t->info)
 		t->info->opens++;
+	note_limits(&m->opened, e);
 }
 
 void model_describe(struct model *m, struct event *e, const struct activity_described *f)
@@ -160,6 +173,7 @@ struct attempt attempt_of(const struct model *m, const struct call *c)
 		.tid = c->tid, .error = (int)c->ret, .attr_at = call_word(c, 0), .injected = c->inject.injected,
 		.pid = call_target(c), .cpu = call_int(c, 2), .group_fd = call_int(c, 3),
 		.flags = c->args[4], .group = model_group(m, c), .events = m->nevents,
+		.opened = &m->opened, .ns = c->enter_ns,
 	};
 
 	a.attr = call_bytes(c, AT_SYSCALL_ENTER, a.attr_at, ATTEMPT_ATTR_MAX, &a.attr_len);

@@ -16,6 +16,7 @@ struct model *model_new(const struct names *names, bool keep)
 
 	m->names = names;
 	m->keep = keep;
+	m->opened.cpus = names->cpus;
 	return m;
 }
 
@@ -369,14 +370,20 @@ void model_recorded(struct ring *r, struct event *e, const uint8_t *bytes, size_
 	uint64_t n = 0;
 
 	r->records++;
-	to->records += type != PERF_RECORD_LOST && type != PERF_RECORD_LOST_SAMPLES;
+	if (type != PERF_RECORD_LOST && type != PERF_RECORD_LOST_SAMPLES) {
+		to->records++;
+		to->bytes += len;
+	}
 	if (!e->records)
 		e->records = xcalloc(EVENT_RECORD_TYPES, sizeof(*e->records));
 	e->records[type < EVENT_RECORD_TYPES ? type : 0]++;
-	if (type == PERF_RECORD_LOST && len >= 24)
+	if (type == PERF_RECORD_LOST && len >= 24) {
 		to->lost_reported += n = load_uint(bytes + 16, 8);
-	else if (type == PERF_RECORD_LOST_SAMPLES && len >= 16)
+		to->bursts++;
+		to->burst = n > to->burst ? n : to->burst;
+	} else if (type == PERF_RECORD_LOST_SAMPLES && len >= 16) {
 		e->samples_lost += n = load_uint(bytes + 8, 8);
+	}
 	e->lost_reported += n;
 }
 
@@ -406,7 +413,8 @@ void model_looked(const struct activity_look *a)
 {
 	struct ring *r = a->ring;
 
-	r->event->ring.partly |= a->error || a->missed || a->torn;
+	r->event->ring.partly |= a->error || a->torn;
+	r->event->ring.missed += a->missed;
 	if (a->error) {
 		r->blind++;
 		r->blind_error = a->error;

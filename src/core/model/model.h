@@ -55,8 +55,10 @@ struct ring_totals {
 	uint64_t size;		/* bytes for records of the last one; 0: none, or not known */
 	bool shared;		/* other events wrote there */
 	bool overwrite;		/* the last one is mapped read-only */
-	bool partly;		/* some of its records were not seen */
-	uint64_t records;	/* that were seen, without those that report losses */
+	bool partly;		/* some of its records were not seen, nobody knows how many bytes */
+	uint64_t missed;	/* bytes that were not seen, besides */
+	uint64_t records, bytes; /* that were seen, without those that report losses */
+	uint64_t bursts, burst;	/* LOST records, and what the largest of them reports */
 	uint64_t lost_reported, lost_read; /* by LOST records; by reads with PERF_FORMAT_LOST */
 	uint64_t overwritten;	/* bytes that newer ones replaced, of rings mapped read-only */
 	uint64_t unread;	/* bytes between data_tail and data_head when a ring was unmapped */
@@ -148,6 +150,12 @@ static inline struct ring *ring_first(struct ring *r)
 	return r->first ? r->first : r;
 }
 
+/* What is known of the limits that opens are checked against, from the machine and from what opened. */
+struct opened_limits {
+	uint64_t sample_freq, sample_max_stack;	/* the highest that opened; 0: none */
+	uint32_t cpus;		/* that exist; 0: not known */
+};
+
 /* A perf_event_open that failed. */
 struct attempt {
 	pid_t tid;
@@ -161,6 +169,8 @@ struct attempt {
 	uint64_t flags;
 	struct rule_group group; /* the event of group_fd at that time */
 	unsigned int events;	/* number of events opened before it */
+	const struct opened_limits *opened; /* of the model, up to now; or NULL */
+	uint64_t ns;		/* when it began */
 	char *probed;		/* as of an event */
 };
 

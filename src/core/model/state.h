@@ -52,6 +52,7 @@ struct model {
 	/* with keep */
 	struct list events, rings, tasks_seen;
 	struct list detached;	/* tasks that hold on to what they have */
+	struct opened_limits opened;
 	struct attempt *attempts;
 	size_t nattempts;
 };

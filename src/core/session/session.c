@@ -242,7 +242,7 @@ void session_start(struct session *s, const struct session_setup *setup,
 			.program = session_name_program, .link = session_name_link,
 			.read_format = session_read_format, .event = session_name_event,
 			.format = session_name_format, .page_size = source->page_size,
-			.arch = facts->arch,
+			.cpus = facts->cpus, .arch = facts->arch,
 		},
 		.hooks = {
 			.ctx = s, .event = session_name_event_of_id, .raw = session_emit_raw,
@@ -250,6 +250,10 @@ void session_start(struct session *s, const struct session_setup *setup,
 			.symbol = setup->symbols && source->symbol ? session_name_symbol : NULL,
 		},
 	};
+	if (facts->features) {
+		s->names.pmus = (const uint8_t *)facts->features->sections[HEADER_PMU_MAPPINGS].data;
+		s->names.pmus_len = facts->features->sections[HEADER_PMU_MAPPINGS].len;
+	}
 	s->rawdata = rawdata_new(session_name_format_of, s);
 	s->model = model_new(&s->names, setup->keep);
 	model_on_end(s->model, session_judge, s);

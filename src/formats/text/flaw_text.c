@@ -42,11 +42,12 @@ void flaw_amount(enum flaw_id id, const struct flaw *f, struct buf *out)
 
 static void lost_text(const struct flaw *f, struct buf *out)
 {
-	uint64_t more = f->ring < FREE ? FREE : 2 * f->ring;
+	uint64_t more = f->enough ? f->enough : f->ring < FREE ? FREE : 2 * f->ring;
 
 	buf_addf(out, "lost %llu ", (unsigned long long)f->n);
 	if (f->of && !f->partly) {
-		buf_addf(out, "of %llu records (", (unsigned long long)f->of);
+		buf_addf(out, "of %s%llu records (", f->about ? "about " : "",
+			 (unsigned long long)f->of);
 		add_percent(f->n, f->of, out);
 		buf_addc(out, ')');
 	} else {
@@ -59,9 +60,15 @@ static void lost_text(const struct flaw *f, struct buf *out)
 	} else if (f->ring) {
 		buf_adds(out, ": ring of ");
 		add_bytes(f->ring, out);
+		if (f->bursts)
+			buf_addf(out, " was full %llu time%s, for up to %llu record%s",
+				 (unsigned long long)f->bursts, f->bursts == 1 ? "" : "s",
+				 (unsigned long long)f->burst, f->burst == 1 ? "" : "s");
 		if (f->page && more >= f->page)
-			buf_addf(out, "; try %llu pages (-m %llu)", (unsigned long long)(more / f->page),
-				 (unsigned long long)(more / f->page));
+			buf_addf(out, "; %s%llu pages (-m %llu)%s", f->enough ? "" : "try ",
+				 (unsigned long long)(more / f->page),
+				 (unsigned long long)(more / f->page),
+				 f->enough ? " have room for these, too" : "");
 	} else {
 		buf_addf(out, ": %s", flaw_descs[FLAW_RECORDS_LOST].meaning);
 	}

@@ -127,6 +127,8 @@ static void fit_line(struct text_view *v, const struct pending *p, bool part)
 		width = width > v->written + last ? width - v->written : last;
 	if (width)
 		text_fit(&v->line, &about, width);
+	v->omitted |= width && !v->o->width && p && p->desc->id == CALL_PERF_EVENT_OPEN &&
+		      strstr(buf_str(&v->line), "...}");
 	v->rule = NULL;
 }
 

@@ -111,8 +111,16 @@ static void text_free(struct view *view)
 	struct map_slot *slot;
 	size_t at = 0;
 
+
 	text_tell_run(v, UINT64_MAX);
 	text_words_end(v);
+	if (v->omitted && text_width(v)) {
+		buf_reset(&v->line);
+		buf_adds(&v->line, "+++ members were left out to fit the terminal: --width=full "
+				   "shows them +++\n");
+		text_wrap(&v->line, text_width(v));
+		output_write(v->out, getpid(), buf_str(&v->line), v->line.len);
+	}
 	while ((slot = map_next(&v->pending.by_tid, &at)))
 		pending_free(slot->value);
 	while (v->spare) {

@@ -31,6 +31,7 @@ struct text_view {
 	size_t written;			/* columns of that line, while its end is composed */
 	struct buf line, extra;
 	struct buf attr, usual;	/* "name({attr" of the last open, and of the last one that differs */
+	bool omitted;			/* members of an attr, to fit the terminal */
 	const struct rule_desc *rule; /* that refused the open of the current line, or NULL */
 	struct {	/* calls equal to that of the last line, which are counted instead of shown */
 		struct buf key;		/* its arguments, and words of its result; empty: it is no call */
@@ -100,5 +101,6 @@ static inline bool text_must_wait(const struct text_view *v)
 /* Return the columns that lines may have; 0: any. */
 static inline unsigned int text_width(const struct text_view *v)
 {
-	return v->o->any_width ? 0 : v->o->width ? v->o->width : output_columns(v->out);
+	return v->o->any_width ? 0 : v->o->width ? v->o->width : v->o->full ? 0 :
+	       output_columns(v->out);
 }

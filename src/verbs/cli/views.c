@@ -145,7 +145,7 @@ bool views_start_here(struct views *v, struct session *s, struct options *o,
 		facts.version = u.version;
 		facts.machine = u.machine;
 	}
-	if (o->perf_data || (o->json && o->records)) {
+	if (o->perf_data || o->explain || (o->json && o->records)) {
 		features = xcalloc(1, sizeof(*features));
 		perf_features_read(features);
 		facts.features = features;

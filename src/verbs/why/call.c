@@ -164,11 +164,11 @@ static void take_result(struct picking *p, const struct call *c)
 	refused.error = to->error;
 	refused.group = to->group;
 	version = release ? release_read(&release) : 0;
-	judge_attempt(&refused, version, f->arch, reader_names(p->dump), &j);
+	judge_attempt(&refused, version, f->arch, &p->session.names, &j);
 	to->there = j.rule;
 	to->there_sure = j.sure;
 	text_sink_init(&sink, &to->remedy);
-	remedy_of_attempt(&refused, version, f->arch, reader_names(p->dump), &j, &sink.sink,
+	remedy_of_attempt(&refused, version, f->arch, &p->session.names, &j, &sink.sink,
 			  &to->remedy);
 }
 
@@ -283,7 +283,7 @@ static bool pick_all(struct picking *p, FILE *f, const char *path)
 	p->dump = reader_open(f, path, true);
 	if (!p->dump)
 		return false;
-	setup.source = reader_names(p->dump);
+	setup.source = &p->session.names;
 	p->view.ops = &picking_ops;
 	session_start(&p->session, &setup, reader_facts(p->dump));
 	session_add_view(&p->session, &p->view);

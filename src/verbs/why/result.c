@@ -347,6 +347,22 @@ static bool is_sure(const struct cause *c)
 	return true;
 }
 
+/* Write that it opens, and what it would require without the capabilities of this process. */
+static void opens_words(const struct why_result *r, struct buf *out)
+{
+	struct rule_facts facts = *r->ask.facts;
+	struct rule_ask ask = r->ask;
+	struct judge_rights rights;
+
+	buf_adds(out, "the call opens here");
+	facts.machine.caps = facts.machine.caps_unread = 0;
+	ask.facts = &facts;
+	if (!judge_rights(&ask, &rights))
+		return;
+	buf_adds(out, "; an ordinary user requires ");
+	refusal_requires(&rights, out);
+}
+
 static void result_words(const struct show *s, struct buf *out)
 {
 	const struct why_result *r = s->r;
@@ -354,7 +370,7 @@ static void result_words(const struct show *s, struct buf *out)
 	if (r->not_tried)
 		buf_addf(out, "cannot be tried here: %s", r->not_tried);
 	else if (!r->cause.error)
-		buf_adds(out, "the call opens here");
+		opens_words(r, out);
 	else if (!r->cause.n)
 		buf_adds(out, "no change opens it");
 	else
