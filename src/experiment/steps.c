@@ -483,13 +483,35 @@ static enum step_result repeat_step(struct steps *run, const char *step)
 	return result;
 }
 
+/* Append a step in full: "count a == N" reads a before, "open a EVENT ring=N" maps N pages after. */
+static void add_in_full(const char *step, size_t len, struct buf *out)
+{
+	const char *ring = memmem(step, len, " ring=", 6), *name = memchr(step, ' ', len);
+	int n = name ? (int)strcspn(++name, " \n") : 0;
+	int pages = ring ? (int)strcspn(ring + 6, " \n") : 0;
+	const char *rest = ring ? ring + 6 + pages : step;
+
+	if (!strncmp(step, "count ", 6))
+		buf_addf(out, "read %.*s\nexpect %.*s.value%.*s\n", n, name, n, name,
+			 (int)(step + len - name) - n, name + n);
+	else if (!strncmp(step, "open ", 5) && ring)
+		buf_addf(out, "%.*s%.*s\nmap %.*s %.*s\n", (int)(ring - step), step,
+			 (int)(step + len - rest), rest, n, name, pages, ring + 6);
+	else
+		buf_add(out, step, len + 1);
+}
+
 enum step_result steps_run(struct steps *run, const char *lines)
 {
 	static const char control[] = "control ";
 	enum step_result result = STEP_OK;
-	char *copy = xstrdup(lines), *at = copy, *next;
+	struct buf steps = { 0 };
+	char *at, *next;
 
-	for (; result == STEP_OK && *at; at = next + 1) {
+	for (; *lines; lines += strcspn(lines, "\n") + 1)
+		add_in_full(lines, strcspn(lines, "\n"), &steps);
+	buf_str(&steps);
+	for (at = steps.data; at && result == STEP_OK && *at; at = next + 1) {
 		bool controls = !strncmp(at, control, strlen(control));
 
 		next = strchr(at, '\n');
@@ -500,7 +522,7 @@ enum step_result steps_run(struct steps *run, const char *lines)
 			result = steps_untried(run, "its control failed: %s: %s",
 					       run->outcome->expected, run->outcome->seen);
 	}
-	free(copy);
+	buf_free(&steps);
 	run->step = NULL;
 	return result;
 }

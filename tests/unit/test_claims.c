@@ -82,6 +82,7 @@ static bool is_check(const char *step, size_t len)
 
 	snprintf(text, sizeof(text), "%.*s", (int)len, step);
 	return strstr(text, " -> ") || strstr(text, "expect ") == text ||
+	       strstr(text, "count ") == text ||
 	       strstr(text, "find ") == text;
 }
 
@@ -347,7 +348,7 @@ static bool turned(const char *step, size_t len, struct buf *out)
 		buf_addf(out, "%s -> none\n", text);
 		return true;
 	}
-	if (strstr(text, "expect ") != text)
+	if (strstr(text, "expect ") != text && strstr(text, "count ") != text)
 		return false;
 	for (size_t i = 0; i < sizeof(operators) / sizeof(*operators); i++) {
 		at = strstr(text, operators[i].from);
@@ -425,7 +426,8 @@ static void a_wrong_step_is_no_verdict(void **state)
 		"map", "poke a data_tail 0", "open a dummy:u poke=5000/9:1",
 		"open a dummy:u poke=99999/8:1", "open a nonsense", "catch SIGKILL", "exists",
 		"shell", "limit", "needs 1 ==", "expect $nothing == 1", "expect \" == 1",
-		"open a dummy:u pid=nothing", "expect 1+ == 1", "expect 1 == (1)",
+		"open a dummy:u pid=nothing", "expect 1+ == 1", "expect 1 == (1)", "count",
+		"count ", "count a", "count a == 1", "open a dummy:u ring=", "open ring=2",
 	};
 	struct claim_desc c[2] = { { .name = "x", .section = "", .place = "", .meaning = "" } };
 	const struct claims_options o = { .claims = c };
