@@ -28,14 +28,9 @@ struct fields_sink {
 	unsigned int depth;
 };
 
-static struct fields_sink *to_fields(struct sink *s)
-{
-	return (struct fields_sink *)s; /* sink is its first member */
-}
-
 static void fields_value(struct sink *s, const char *key, const struct value *v)
 {
-	struct fields_sink *to = to_fields(s);
+	struct fields_sink *to = sink_self(s);
 	struct record_values *out = to->out;
 	struct record_value *f;
 	struct buf path = { 0 };
@@ -66,7 +61,7 @@ static void fields_note(struct sink *s, const char *key, const char *text)
 
 static void fields_begin(struct sink *s, const char *key, enum sink_shape shape)
 {
-	struct fields_sink *f = to_fields(s);
+	struct fields_sink *f = sink_self(s);
 	char place[40] = "";
 
 	if (key)
@@ -83,7 +78,7 @@ static void fields_begin(struct sink *s, const char *key, enum sink_shape shape)
 /* The value of an array is its length. */
 static void fields_end(struct sink *s)
 {
-	struct fields_sink *f = to_fields(s);
+	struct fields_sink *f = sink_self(s);
 	bool array = f->depth < DEPTH && f->level[f->depth].array;
 	unsigned int n = array ? f->level[f->depth].n : 0;
 	char key[40] = "";

@@ -16,11 +16,6 @@
 /* Offsets of the file name in MMAP and MMAP2 records. */
 enum { MMAP_NAME = 40, MMAP2_NAME = 72 };
 
-static struct story *story_of(struct view *v)
-{
-	return (struct story *)v;
-}
-
 static uint64_t story_key(unsigned int kind, const struct event *e)
 {
 	return (uint64_t)kind << 40 | e->number;
@@ -68,7 +63,7 @@ struct seen_task *story_task(const struct story *s, pid_t tid)
 static void story_on_born(struct view *v, const struct activity *a)
 {
 	const struct activity_task *b = &a->task;
-	struct story *s = story_of(v);
+	struct story *s = view_self(v);
 	const struct seen_task *parent = story_task(s, b->parent);
 	const struct call_desc *by = parent ? parent->creating : NULL;
 
@@ -100,27 +95,27 @@ static void note_exec(struct story *s, const struct activity_exec *x)
 static void story_on_execed(struct view *v, const struct activity *a)
 {
 	const struct activity_exec *x = &a->exec;
-	struct seen_task *t = story_task(story_of(v), x->former);
+	struct story *s = view_self(v);
+	struct seen_task *t = story_task(s, x->former);
 
 	if (!t)
 		return;
 	if (x->tid != x->former) {
 		t->tid = x->tid;
-		map_set(&story_of(v)->by_tid, (uint64_t)x->tid,
-			map_get(&story_of(v)->by_tid, (uint64_t)x->former));
+		map_set(&s->by_tid, (uint64_t)x->tid, map_get(&s->by_tid, (uint64_t)x->former));
 	}
 	t->execs++;
-	note_exec(story_of(v), x);
+	note_exec(s, x);
 }
 
 static void story_on_gone(struct view *v, const struct activity *a)
 {
-	struct seen_task *t = story_task(story_of(v), a->gone.tid);
+	struct seen_task *t = story_task(view_self(v), a->gone.tid);
 
 	if (!t)
 		return;
 	if (a->gone.how == END_EXIT)
-		story_note(story_of(v), SEEN_EXIT, NULL, 0, t->tid, a->gone.ns);
+		story_note(view_self(v), SEEN_EXIT, NULL, 0, t->tid, a->gone.ns);
 	t->unfinished += t->waiting;
 	t->waiting = false;
 	t->gone = true;
@@ -201,25 +196,26 @@ static unsigned int read_how(const struct event *e, const struct call *c)
 
 static void story_on_enter(struct view *v, const struct call *c)
 {
-	struct seen_task *t = story_task(story_of(v), c->tid);
+	struct story *s = view_self(v);
+	struct seen_task *t = story_task(s, c->tid);
 	const struct event *e;
 
 	if (c->desc->id == CALL_CLOSE && !c->inject.injected &&
-	    (e = model_event(story_of(v)->m, c->tid, call_int(c, 0))))
-		story_note(story_of(v), SEEN_CLOSE, e, 0, c->tid, c->enter_ns);
+	    (e = model_event(s->m, c->tid, call_int(c, 0))))
+		story_note(s, SEEN_CLOSE, e, 0, c->tid, c->enter_ns);
 	if (!t)
 		return;
 	if (c->desc->id == CALL_IOCTL)
-		t->ioctl_how = ioctl_how(story_of(v), c);
+		t->ioctl_how = ioctl_how(s, c);
 	if (creates_task(c->desc->id))
 		t->creating = c->desc;
-	if (!is_wait(c) || !model_concerns(story_of(v)->m, c))
+	if (!is_wait(c) || !model_concerns(s->m, c))
 		return;
-	story_note(story_of(v), SEEN_WAIT, NULL, 0, c->tid, c->enter_ns);
+	story_note(s, SEEN_WAIT, NULL, 0, c->tid, c->enter_ns);
 	t->waiting = true;
 	t->waits++;
 	t->wait = c->desc;
-	t->for_ends = is_poll(c) && !(story_polled(story_of(v), c, AT_SYSCALL_ENTER,
+	t->for_ends = is_poll(c) && !(story_polled(s, c, AT_SYSCALL_ENTER,
 						   POLLFD_EVENTS) & POLLIN);
 }
 
@@ -266,7 +262,7 @@ static void story_note_failure(struct story *s, const struct call *c, const stru
 
 static void story_on_exit(struct view *v, const struct call *c)
 {
-	struct story *s = story_of(v);
+	struct story *s = view_self(v);
 	struct seen_task *t = story_task(s, c->tid);
 	unsigned int fd = c->desc->id == CALL_MMAP || c->desc->id == CALL_MMAP2 ? 4 : 0;
 	const struct event *e = NULL;	/* that of the call's descriptor */
@@ -378,7 +374,7 @@ static void note_record(struct story *s, unsigned int kind, const struct activit
 static void story_on_record(struct view *v, const struct activity *a)
 {
 	const struct activity_record *r = &a->record;
-	struct story *s = story_of(v);
+	struct story *s = view_self(v);
 	uint64_t type = layout_get(&layout_perf_event_header, PERF_EVENT_HEADER_TYPE, r->bytes,
 				   r->len);
 	size_t at = type == PERF_RECORD_MMAP ? MMAP_NAME :
@@ -404,7 +400,7 @@ static void story_on_signalled(struct view *v, const struct activity *a)
 {
 	const siginfo_t *info = &a->signal.info;
 	const char *trap = xlat_name(&xlat_si_code_trap, (uint64_t)info->si_code);
-	struct story *s = story_of(v);
+	struct story *s = view_self(v);
 
 	/* of an event: by sigtrap, or by F_SETSIG */
 	if (info->si_signo == SIGTRAP ? !trap || strcmp(trap, "TRAP_PERF") :
@@ -425,7 +421,7 @@ static void story_on_signalled(struct view *v, const struct activity *a)
 
 static void story_on_free(struct view *v)
 {
-	struct story *s = story_of(v);
+	struct story *s = view_self(v);
 
 	map_free(&s->by_kind);
 	map_free(&s->by_tid);

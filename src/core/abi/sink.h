@@ -72,6 +72,12 @@ struct sink {
 	size_t max_string; /* maximum bytes of a string or byte run */
 };
 
+/* Return the struct of the sink's own whose first member it is. */
+static inline void *sink_self(struct sink *s)
+{
+	return s;
+}
+
 /* A sink that discards all values, for finding the end of a walk. */
 extern const struct sink_ops sink_null_ops;
 

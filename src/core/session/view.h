@@ -51,3 +51,9 @@ struct view {
 	const struct view_ops *ops;
 	struct view *next;	/* used by the session */
 };
+
+/* Return the struct of the view's own whose first member it is. */
+static inline void *view_self(struct view *v)
+{
+	return v;
+}

@@ -29,26 +29,22 @@ enum { TICK_MS = 250 };	/* between two flushes of the output */
 
 /* Rings ------------------------------------------------------------------- */
 
-static struct live *live_of(struct view *v)
-{
-	return (struct live *)v; /* view is its first member */
-}
-
 static void live_on_record(struct view *v, const struct activity *a)
 {
 	const struct activity_record *r = &a->record;
+	struct live *l = view_self(v);
 
-	if (live_of(v)->symbols)
-		symbols_record(live_of(v)->symbols, r->bytes, r->len);
-	if (live_of(v)->measured)
-		measured_record(live_of(v)->measured, r->ns, r);
+	if (l->symbols)
+		symbols_record(l->symbols, r->bytes, r->len);
+	if (l->measured)
+		measured_record(l->measured, r->ns, r);
 }
 
 /* Report the first look that failed. */
 static void live_on_looked(struct view *v, const struct activity *a)
 {
 	const struct activity_look *k = &a->look;
-	struct live *l = live_of(v);
+	struct live *l = view_self(v);
 	char comm[32] = "?";
 
 	if (!k->error || l->warned_rings || k->error == ESRCH)

@@ -24,11 +24,6 @@ struct attr_sink {
 	uint64_t type;		/* once its member was written; 0: a dynamic PMU's, or hardware */
 };
 
-static struct attr_sink *attr_self(struct sink *s)
-{
-	return (struct attr_sink *)s; /* sink is its first member */
-}
-
 static size_t columns(const char *text)
 {
 	size_t n = 0;
@@ -159,7 +154,7 @@ static void comment_value(struct attr_sink *a, const struct xlat *x, uint64_t v)
 
 static void attr_begin(struct sink *s, const char *key, enum sink_shape shape)
 {
-	struct attr_sink *a = attr_self(s);
+	struct attr_sink *a = sink_self(s);
 
 	(void)key, (void)shape;
 	flush_member(a);
@@ -168,8 +163,10 @@ static void attr_begin(struct sink *s, const char *key, enum sink_shape shape)
 
 static void attr_end(struct sink *s)
 {
-	flush_member(attr_self(s));
-	attr_self(s)->depth--;
+	struct attr_sink *a = sink_self(s);
+
+	flush_member(a);
+	a->depth--;
 }
 
 /* Return where to write the value that main() gives the current member, or NULL. */
@@ -217,7 +214,7 @@ static bool number_later(struct attr_sink *a, const char *key, const char *text)
 
 static void attr_value(struct sink *s, const char *key, const struct value *v)
 {
-	struct attr_sink *a = attr_self(s);
+	struct attr_sink *a = sink_self(s);
 	struct buf *out = begin_member(a, key);
 	struct c_set *set;
 
@@ -265,7 +262,7 @@ static void attr_value(struct sink *s, const char *key, const struct value *v)
 
 static void attr_note(struct sink *s, const char *key, const char *text)
 {
-	struct attr_sink *a = attr_self(s);
+	struct attr_sink *a = sink_self(s);
 
 	if (!a->field || (a->portable && !a->unnamed && number_later(a, key, text)))
 		return;

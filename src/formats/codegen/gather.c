@@ -35,14 +35,9 @@ static void note_thread(struct gather *g)
 		g->p->program.threads++;
 }
 
-static struct gather *gather_of(struct view *v)
-{
-	return (struct gather *)v; /* view is its first member */
-}
-
 static void gather_on_enter(struct view *v, const struct call *c)
 {
-	struct gather *g = gather_of(v);
+	struct gather *g = view_self(v);
 
 	if (c->inject.injected || !model_concerns(g->session.model, c))
 		return;
@@ -103,7 +98,7 @@ static void gather_returned(struct gather *g)
 /* Gather a call while the model still has the descriptors and mappings that it ends. */
 static void gather_before_exit(struct view *v, const struct call *c)
 {
-	struct gather *g = gather_of(v);
+	struct gather *g = view_self(v);
 
 	g->concerns = model_concerns(g->session.model, c);
 	if (!g->concerns)
@@ -125,7 +120,7 @@ static void gather_before_exit(struct view *v, const struct call *c)
 /* Gather an open when the model has its event. */
 static void gather_on_exit(struct view *v, const struct call *c)
 {
-	struct gather *g = gather_of(v);
+	struct gather *g = view_self(v);
 
 	if (!g->concerns || c->inject.injected || c->desc->class != CLASS_OPEN)
 		return;
@@ -136,7 +131,7 @@ static void gather_on_exit(struct view *v, const struct call *c)
 static void gather_on_born(struct view *v, const struct activity *a)
 {
 	const struct activity_task *b = &a->task;
-	struct gather *g = gather_of(v);
+	struct gather *g = view_self(v);
 	struct process *p = b->parent ? map_get(&g->by_pid, (uint64_t)b->parent) : NULL;
 	struct c_program *o;
 
@@ -170,12 +165,12 @@ static void step_of_child(struct gather *g, pid_t pid, enum c_step_kind kind)
 
 static void gather_on_execed(struct view *v, const struct activity *a)
 {
-	step_of_child(gather_of(v), a->exec.tid, STEP_EXEC);
+	step_of_child(view_self(v), a->exec.tid, STEP_EXEC);
 }
 
 static void gather_on_gone(struct view *v, const struct activity *a)
 {
-	step_of_child(gather_of(v), a->gone.tid, STEP_GONE);
+	step_of_child(view_self(v), a->gone.tid, STEP_GONE);
 }
 
 static const struct view_ops gather_ops = {

@@ -103,14 +103,9 @@ static uint64_t displaced_key(const struct call *c, int64_t fd)
 	return (uint64_t)(uint32_t)c->pid << 32 | (uint32_t)fd;
 }
 
-static struct normal *normal_of(struct view *v)
-{
-	return (struct normal *)v; /* view is its first member */
-}
-
 static void normal_on_enter(struct view *v, const struct call *c)
 {
-	struct normal *n = normal_of(v);
+	struct normal *n = view_self(v);
 	struct normal_task *t = task_of(n, c->tid, c->pid);
 	bool closes = c->desc->id == CALL_CLOSE;
 	const struct event *old = closes ? model_event(n->model, c->tid, call_int(c, 0)) : NULL;
@@ -223,7 +218,7 @@ void normal_item_add(struct normal *n, struct normal_task *t, const struct norma
 /* Remember the event whose descriptor the open reuses: the line of its close may follow. */
 static void normal_before_exit(struct view *v, const struct call *c)
 {
-	struct normal *n = normal_of(v);
+	struct normal *n = view_self(v);
 	const struct event *before = model_opened(n->model, c);
 
 	if (before)
@@ -233,7 +228,7 @@ static void normal_before_exit(struct view *v, const struct call *c)
 
 static void normal_on_exit(struct view *v, const struct call *c)
 {
-	struct normal *n = normal_of(v);
+	struct normal *n = view_self(v);
 	struct normal_task *t = task_of(n, c->tid, c->pid);
 	struct normal_draft *d = map_get(&n->pending, (uint64_t)c->tid);
 	struct normal_sink s;
@@ -266,27 +261,29 @@ static void normal_on_exit(struct view *v, const struct call *c)
 
 static void normal_on_born(struct view *v, const struct activity *a)
 {
-	normal_task_new(normal_of(v), &a->task);
+	normal_task_new(view_self(v), &a->task);
 }
 
 static void normal_on_found(struct view *v, const struct activity *a)
 {
-	struct normal *n = normal_of(v);
+	struct normal *n = view_self(v);
 
 	normal_event_of(n, task_of(n, a->found.tid, a->found.tid), a->found.event)->used = true;
 }
 
 static void normal_on_execed(struct view *v, const struct activity *a)
 {
+	struct normal *n = view_self(v);
+
 	if (a->exec.former != a->exec.tid)
-		map_del(&normal_of(v)->by_tid, (uint64_t)a->exec.former);
+		map_del(&n->by_tid, (uint64_t)a->exec.former);
 }
 
 /* Add an open that did not return: a task may be killed in any call. */
 static void normal_on_abandon(struct view *v, const struct activity *a)
 {
 	const struct call *c = a->abandoned.call;
-	struct normal *n = normal_of(v);
+	struct normal *n = view_self(v);
 	struct normal_task *t = map_get(&n->by_tid, (uint64_t)c->tid);
 	struct normal_draft *d = map_get(&n->pending, (uint64_t)c->tid);
 
@@ -300,14 +297,16 @@ static void normal_on_abandon(struct view *v, const struct activity *a)
 /* The task stays in by_tid: other calls may refer to its pid. */
 static void normal_on_gone(struct view *v, const struct activity *a)
 {
-	drop_draft(normal_of(v), a->gone.tid);
+	drop_draft(view_self(v), a->gone.tid);
 }
 
 /* Drop the session's names and model, which end with it. */
 static void normal_unwatch(struct view *v)
 {
-	normal_of(v)->names = NULL;
-	normal_of(v)->model = NULL;
+	struct normal *n = view_self(v);
+
+	n->names = NULL;
+	n->model = NULL;
 }
 
 static const struct view_ops normal_ops = {

@@ -10,11 +10,6 @@
 
 #include "core/abi/ioctl.h"
 
-static struct normal_sink *normal_self(struct sink *s)
-{
-	return (struct normal_sink *)s; /* sink is its first member */
-}
-
 /* Return the key with its path, valid until the next call. */
 static const char *path(struct normal_sink *s, const char *key)
 {
@@ -45,7 +40,7 @@ static const struct arg_desc *argument(const struct normal_sink *s, const char *
 
 static void normal_begin(struct sink *sink, const char *key, enum sink_shape shape)
 {
-	struct normal_sink *s = normal_self(sink);
+	struct normal_sink *s = sink_self(sink);
 	size_t at = s->prefix[s->depth];
 	const struct arg_desc *arg = argument(s, key);
 
@@ -64,7 +59,7 @@ static void normal_begin(struct sink *sink, const char *key, enum sink_shape sha
 
 static void normal_end(struct sink *sink)
 {
-	struct normal_sink *s = normal_self(sink);
+	struct normal_sink *s = sink_self(sink);
 
 	if (s->in_attr == s->depth)
 		s->in_attr = 0;
@@ -321,7 +316,7 @@ static void normal_add_fd(struct normal_sink *s, const char *key, const struct v
 
 static void normal_put(struct sink *sink, const char *key, const struct value *v)
 {
-	struct normal_sink *s = normal_self(sink);
+	struct normal_sink *s = sink_self(sink);
 	struct buf *out = &s->draft->scratch;
 	const char *name = v->kind == VALUE_ENUM ? xlat_name(v->xlat, v->number) : NULL;
 
@@ -382,7 +377,7 @@ static void normal_put(struct sink *sink, const char *key, const struct value *v
 /* Replace a PMU's type and a tracepoint's id, which differ between kernels, by names. */
 static void note(struct sink *sink, const char *key, const char *text)
 {
-	struct normal_sink *s = normal_self(sink);
+	struct normal_sink *s = sink_self(sink);
 	struct normal_draft *d = s->draft;
 	struct draft_field *f = d->nfields ? &d->fields[d->nfields - 1] : NULL;
 	const struct names *names = s->normal->names;

@@ -351,7 +351,7 @@ static void dump_write_aux(struct dump_view *d, const struct activity *a)
 void dump_on_activity(struct view *v, const struct activity *a)
 {
 	const struct call *c = a->kind == ACTIVITY_ABANDONED ? a->abandoned.call : NULL;
-	struct dump_view *d = dump_self(v);
+	struct dump_view *d = view_self(v);
 	struct begun *b = c ? (struct begun *)inflight_take(&d->begun, c->tid) : NULL;
 
 	if (c && !b)

@@ -111,7 +111,7 @@ static void dump_call_return(struct json_text *o, const struct call *c, const st
 
 static void dump_on_enter(struct view *v, const struct call *c)
 {
-	struct dump_view *d = dump_self(v);
+	struct dump_view *d = view_self(v);
 	struct begun *b;
 
 	/* the return of one before was not seen */
@@ -127,7 +127,7 @@ static void dump_on_enter(struct view *v, const struct call *c)
 static void dump_on_exit(struct view *v, const struct call *c)
 {
 	bool has_fd = call_result_kind(c) == RESULT_FD && !c->failed;
-	struct dump_view *d = dump_self(v);
+	struct dump_view *d = view_self(v);
 	struct dump_return decoded;
 	struct json_text line, *o;
 	uint64_t last_close = 0;
@@ -175,7 +175,7 @@ static void dump_on_exit(struct view *v, const struct call *c)
 /* Write the "enter" lines of calls that take long: they may never return. */
 static void dump_on_idle(struct view *v, uint64_t ns)
 {
-	struct dump_view *d = dump_self(v);
+	struct dump_view *d = view_self(v);
 
 	if (ns > IDLE_NS)
 		inflight_split(&d->begun, ns - IDLE_NS, 0, dump_write_enter, d);
@@ -185,7 +185,8 @@ static void dump_on_idle(struct view *v, uint64_t ns)
 static void dump_on_stack(struct view *v, pid_t tid, const struct view_frame *frames,
 			  size_t n, const char *why)
 {
-	struct begun *b = (struct begun *)inflight_get(&dump_self(v)->begun, tid);
+	struct dump_view *d = view_self(v);
+	struct begun *b = (struct begun *)inflight_get(&d->begun, tid);
 	struct json_text *o;
 
 	if (!b)
@@ -280,7 +281,7 @@ static void write_header(struct dump_view *d, const struct session_facts *f)
 
 static void dump_free(struct view *v)
 {
-	struct dump_view *d = dump_self(v);
+	struct dump_view *d = view_self(v);
 	struct json_text line, *o = dump_line(&line, KIND_END);
 
 	json_add_uint(o, "ns", d->last_ns);

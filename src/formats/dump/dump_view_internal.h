@@ -16,11 +16,6 @@ struct dump_view {
 	uint64_t calls, records, missed, unseen, tasks, last_ns;
 };
 
-static inline struct dump_view *dump_self(struct view *v)
-{
-	return (struct dump_view *)v; /* view is its first member */
-}
-
 /* The event and the ring (0: none) that a call is about. */
 struct dump_about {
 	struct json_text event;

@@ -10,11 +10,6 @@
 /* Integers up to here are exact as doubles, which many JSON readers use. */
 #define EXACT (1ULL << 53)
 
-static struct json_text *jt_self(struct sink *s)
-{
-	return (struct json_text *)s; /* sink is its first member */
-}
-
 /* Texts of values ------------------------------------------------------------------ */
 
 /*
@@ -157,7 +152,7 @@ static struct buf *jt_lead(struct json_text *j, const char *key)
 
 static void jt_begin(struct sink *s, const char *key, enum sink_shape shape)
 {
-	struct json_text *j = jt_self(s);
+	struct json_text *j = sink_self(s);
 	struct buf *out = jt_lead(j, key);
 
 	if (j->depth + 1 == JSON_TEXT_DEPTH) {
@@ -174,7 +169,7 @@ static void jt_begin(struct sink *s, const char *key, enum sink_shape shape)
 
 static void jt_end(struct sink *s)
 {
-	struct json_text *j = jt_self(s);
+	struct json_text *j = sink_self(s);
 
 	if (j->beyond) {
 		j->beyond--;
@@ -247,7 +242,7 @@ static void jt_string(struct json_text *j, const char *key, const char *bytes, s
 
 static void jt_value(struct sink *s, const char *key, const struct value *v)
 {
-	struct json_text *j = jt_self(s);
+	struct json_text *j = sink_self(s);
 
 	switch (v->kind) {
 	case VALUE_UINT:
@@ -286,7 +281,9 @@ static void jt_value(struct sink *s, const char *key, const struct value *v)
 
 static void jt_note(struct sink *s, const char *key, const char *text)
 {
-	jt_string_beside(jt_self(s), jt_self(s)->last, key, text);
+	struct json_text *j = sink_self(s);
+
+	jt_string_beside(j, j->last, key, text);
 }
 
 static const struct sink_ops json_text_ops = {

@@ -22,11 +22,6 @@ struct mapped_files {
 	bool kernel;		/* reported */
 };
 
-static struct mapped_files *mapped_files_self(struct view *v)
-{
-	return (struct mapped_files *)v; /* view is its first member */
-}
-
 static uint64_t hash_inode(uint64_t major, uint64_t minor, uint64_t inode)
 {
 	return hash_word(hash_word(hash_word(HASH_START, major), minor), inode);
@@ -52,7 +47,7 @@ static void mapped_files_on_measured(struct view *v, const struct activity *a)
 	const struct proc_image *p = &a->measured.image;
 
 	for_each(map, p->maps, p->nmaps)
-		mapped_files_add(mapped_files_self(v), p->here, 0,
+		mapped_files_add(view_self(v), p->here, 0,
 				 hash_inode(map->major, map->minor, map->inode), map->path);
 }
 
@@ -77,13 +72,13 @@ static void mapped_files_on_record(struct view *v, const struct activity *a)
 		inode = hash_inode(layout_get(l, PERF_RECORD_MMAP2_INODE_MAJ, r->bytes, r->len),
 				   layout_get(l, PERF_RECORD_MMAP2_INODE_MIN, r->bytes, r->len),
 				   layout_get(l, PERF_RECORD_MMAP2_INODE_INO, r->bytes, r->len));
-	mapped_files_add(mapped_files_self(v), pid, r->event->opener, inode,
+	mapped_files_add(view_self(v), pid, r->event->opener, inode,
 			 (const char *)r->bytes + at);
 }
 
 void mapped_files_report(struct view *v)
 {
-	struct mapped_files *m = mapped_files_self(v);
+	struct mapped_files *m = view_self(v);
 	uint8_t id[BUILD_ID_BYTES];
 
 	if (m->n && !m->kernel)
@@ -115,7 +110,7 @@ static void mapped_files_on_idle(struct view *v, uint64_t ns)
 
 static void mapped_files_on_free(struct view *v)
 {
-	struct mapped_files *m = mapped_files_self(v);
+	struct mapped_files *m = view_self(v);
 
 	while (m->n)
 		free(m->files[--m->n].path);

@@ -16,11 +16,6 @@ enum {
 
 enum { UNREAD = 1, READ = 2 }; /* values of map rings; NULL is no value */
 
-static struct perfout_view *self(struct view *v)
-{
-	return (struct perfout_view *)v; /* view is its first member */
-}
-
 /* Rounds ------------------------------------------------------------------- */
 
 /* Return whether each ring that is still mapped was read in this round; forget the others. */
@@ -88,7 +83,7 @@ static void perfout_note_program(struct perfout_view *v, pid_t tid, const char *
 static void perfout_on_born(struct view *view, const struct activity *a)
 {
 	const struct activity_task *b = &a->task;
-	struct perfout_view *v = self(view);
+	struct perfout_view *v = view_self(view);
 	const char *program = v->facts.command ? v->facts.command[0] : NULL;
 
 	map_del(&v->perf_tasks, (uint64_t)b->tid);
@@ -105,7 +100,7 @@ static void perfout_on_born(struct view *view, const struct activity *a)
 static void perfout_on_execed(struct view *view, const struct activity *a)
 {
 	const struct activity_exec *x = &a->exec;
-	struct perfout_view *v = self(view);
+	struct perfout_view *v = view_self(view);
 
 	perfout_note_calls(v, 0);
 	perfout_begin_task(v, x->tid);
@@ -117,7 +112,7 @@ static void perfout_on_execed(struct view *view, const struct activity *a)
 static void perfout_on_command(struct view *view, const struct activity *a)
 {
 	const struct activity_command *c = &a->command;
-	struct perfout_view *v = self(view);
+	struct perfout_view *v = view_self(view);
 
 	map_set(&v->perf_tasks, (uint64_t)c->tid, v);
 	map_set(&v->commands, (uint64_t)c->tid, v);
@@ -146,31 +141,36 @@ static void perfout_note_event(void *ctx, struct event *e)
 static void perfout_on_gone(struct view *view, const struct activity *a)
 {
 	(void)a;
-	perfout_note_calls(self(view), 0);
+	perfout_note_calls(view_self(view), 0);
 }
 
 static void perfout_on_enter(struct view *view, const struct call *c)
 {
-	perfout_note_calls(self(view), c->enter_ns);
+	perfout_note_calls(view_self(view), c->enter_ns);
 }
 
 static void perfout_on_exit(struct view *view, const struct call *c)
 {
-	perfout_note_calls(self(view), c->exit_ns);
-	model_each_recorded(self(view)->model, c, perfout_note_event, self(view));
+	struct perfout_view *v = view_self(view);
+
+	perfout_note_calls(v, c->exit_ns);
+	model_each_recorded(v->model, c, perfout_note_event, v);
 }
 
 static void perfout_on_found_ring(struct view *view, const struct activity *a)
 {
+	struct perfout_view *v = view_self(view);
+
 	if (!a->found_ring.ring->aux)
-		model_each_writer(self(view)->model, a->found_ring.ring, perfout_note_event,
-				  self(view));
+		model_each_writer(v->model, a->found_ring.ring, perfout_note_event, v);
 }
 
 static void perfout_on_learnt_id(struct view *view, const struct activity *a)
 {
-	if (map_get(&self(view)->members, a->id.event->number))
-		perfout_member(self(view), a->id.event);
+	struct perfout_view *v = view_self(view);
+
+	if (map_get(&v->members, a->id.event->number))
+		perfout_member(v, a->id.event);
 }
 
 /* Records ------------------------------------------------------------------ */
@@ -178,7 +178,7 @@ static void perfout_on_learnt_id(struct view *view, const struct activity *a)
 static void perfout_on_record(struct view *view, const struct activity *a)
 {
 	const struct activity_record *r = &a->record;
-	struct perfout_view *v = self(view);
+	struct perfout_view *v = view_self(view);
 	struct perfout_member *m;
 	struct buf copies[2] = { { 0 }, { 0 } };
 	struct activity_record now;
@@ -216,7 +216,7 @@ static void perfout_on_record(struct view *view, const struct activity *a)
 static void perfout_on_build_id(struct view *view, const struct activity *a)
 {
 	const struct activity_build_id *b = &a->build_id;
-	struct perfout_view *v = self(view);
+	struct perfout_view *v = view_self(view);
 
 	bool in_records = false; /* so perf record does not copy files to perf's cache */
 
@@ -229,7 +229,7 @@ static void perfout_on_build_id(struct view *view, const struct activity *a)
 
 static void perfout_on_aux(struct view *view, const struct activity *a)
 {
-	struct perfout_view *v = self(view);
+	struct perfout_view *v = view_self(view);
 
 	perfout_aux(v, &a->aux);
 	if (v->ids_decided && v->out->pending.len > PENDING_MOST)
@@ -282,7 +282,7 @@ static void perfout_draft(struct perfout_view *v)
 
 static void perfout_on_idle(struct view *view, uint64_t ns)
 {
-	struct perfout_view *v = self(view);
+	struct perfout_view *v = view_self(view);
 
 	if (v->live && v->first_held_ns && ns > v->first_held_ns + HELD_NS)
 		perfout_begin_writing(v);
@@ -300,7 +300,7 @@ static void perfout_on_idle(struct view *view, uint64_t ns)
 static void perfout_on_looked(struct view *view, const struct activity *a)
 {
 	const struct activity_look *l = &a->look;
-	struct perfout_view *v = self(view);
+	struct perfout_view *v = view_self(view);
 	struct perfout_member *m = perfout_member(v, l->ring->event);
 
 	perfout_note_clock(v, l);
@@ -325,7 +325,7 @@ static void perfout_on_looked(struct view *view, const struct activity *a)
 
 static void perfout_on_free(struct view *view)
 {
-	struct perfout_view *v = self(view);
+	struct perfout_view *v = view_self(view);
 	struct event *const *events;
 	size_t n = model_events(v->model, &events);
 

@@ -20,11 +20,6 @@ struct rows {
 	struct attr_rows_count count;
 };
 
-static struct rows *to_rows(struct sink *s)
-{
-	return (struct rows *)s; /* sink is its first member */
-}
-
 static void rows_flush(struct rows *r)
 {
 	const struct field *f = r->key ? attr_member(r->key, strlen(r->key)) : NULL;
@@ -46,7 +41,7 @@ static void rows_flush(struct rows *r)
 /* Begin a value, in a row of its own, or deeper in the attr as part of the current row. */
 static struct buf *rows_value(struct sink *s, const char *key, bool zero)
 {
-	struct rows *r = to_rows(s);
+	struct rows *r = sink_self(s);
 
 	if (r->depth > 1) {
 		if (r->value.len)
@@ -67,16 +62,19 @@ static struct buf *rows_value(struct sink *s, const char *key, bool zero)
 
 static void rows_begin(struct sink *s, const char *key, enum sink_shape shape)
 {
+	struct rows *r = sink_self(s);
+
 	(void)shape;
-	if (to_rows(s)->depth == 1)
+	if (r->depth++ == 1)
 		rows_value(s, key, false);
-	to_rows(s)->depth++;
 }
 
 static void rows_end(struct sink *s)
 {
-	if (--to_rows(s)->depth == 0)
-		rows_flush(to_rows(s));
+	struct rows *r = sink_self(s);
+
+	if (--r->depth == 0)
+		rows_flush(r);
 }
 
 static void rows_add_hex(struct buf *out, uint64_t v)
@@ -132,7 +130,7 @@ static void rows_add_packed(struct rows *r, struct buf *out, const struct sink_p
 
 static void rows_put(struct sink *s, const char *key, const struct value *v)
 {
-	struct rows *r = to_rows(s);
+	struct rows *r = sink_self(s);
 	bool has_text = v->kind == VALUE_SYMBOL || v->kind == VALUE_STRING || v->kind == VALUE_BYTES;
 	struct buf *out = rows_value(s, key, !has_text && !v->number);
 	const struct xlat_entry *e;
@@ -181,7 +179,7 @@ static void rows_put(struct sink *s, const char *key, const struct value *v)
 
 static void rows_note(struct sink *s, const char *key, const char *text)
 {
-	struct rows *r = to_rows(s);
+	struct rows *r = sink_self(s);
 
 	(void)key;
 	if (!r->key) /* of the attr as a whole */

@@ -30,11 +30,6 @@ struct chrome {
 	struct inflights begun;
 };
 
-static struct chrome *to_chrome(struct view *v)
-{
-	return (struct chrome *)v; /* view is its first member */
-}
-
 /* Add exact microseconds; a double would round. */
 static void add_microseconds(struct json_text *o, const char *key, uint64_t ns)
 {
@@ -99,7 +94,7 @@ static void write_name(struct chrome *v, const char *what, pid_t tid, const char
 static void chrome_on_born(struct view *view, const struct activity *a)
 {
 	const struct activity_task *b = &a->task;
-	struct chrome *v = to_chrome(view);
+	struct chrome *v = view_self(view);
 
 	note_time(v, b->ns);
 	map_set(&v->pids, (uint64_t)b->tid, (void *)(uintptr_t)b->pid);
@@ -108,7 +103,7 @@ static void chrome_on_born(struct view *view, const struct activity *a)
 static void chrome_on_comm(struct view *view, const struct activity *a)
 {
 	const struct activity_comm *c = &a->comm;
-	struct chrome *v = to_chrome(view);
+	struct chrome *v = view_self(view);
 
 	if (pid_of_task(v, c->tid) == c->tid)
 		write_name(v, "process_name", c->tid, c->comm);
@@ -140,7 +135,7 @@ static void drop_begun(struct inflight *in)
 static void chrome_on_exec(struct view *view, const struct activity *a)
 {
 	const struct activity_exec *x = &a->exec;
-	struct chrome *v = to_chrome(view);
+	struct chrome *v = view_self(view);
 	struct json_text args;
 
 	drop_begun(inflight_rename(&v->begun, x->former, x->tid)); /* of the former leader */
@@ -162,7 +157,7 @@ static void chrome_on_gone(struct view *view, const struct activity *a)
 		signal_name(WTERMSIG(g->status), name, sizeof(name));
 		json_add_string(&args, "signal", name);
 	}
-	write_instant(to_chrome(view), g->how == END_DETACHED ? "detached" : "exit", "task", g->tid,
+	write_instant(view_self(view), g->how == END_DETACHED ? "detached" : "exit", "task", g->tid,
 		      g->ns, &args);
 }
 
@@ -175,14 +170,14 @@ static void chrome_on_signal(struct view *view, const struct activity *a)
 	signal_name(s->info.si_signo, name, sizeof(name));
 	json_text_begin(&args);
 	siginfo_emit(&s->info, &args.sink);
-	write_instant(to_chrome(view), name, "signal", s->tid, s->ns, &args);
+	write_instant(view_self(view), name, "signal", s->tid, s->ns, &args);
 }
 
 /* Calls -------------------------------------------------------------------- */
 
 static void chrome_on_enter(struct view *view, const struct call *c)
 {
-	struct chrome *v = to_chrome(view);
+	struct chrome *v = view_self(view);
 	struct begun *b;
 
 	note_time(v, c->enter_ns);
@@ -214,7 +209,7 @@ static void write_complete(struct chrome *v, struct begun *b, uint64_t from, uin
 
 static void chrome_on_exit(struct view *view, const struct call *c)
 {
-	struct chrome *v = to_chrome(view);
+	struct chrome *v = view_self(view);
 	struct begun *b = (struct begun *)inflight_take(&v->begun, c->tid);
 	const char *error = c->failed ? error_name((int)c->ret) : NULL;
 	struct json_text results;
@@ -243,7 +238,7 @@ static void chrome_on_exit(struct view *view, const struct call *c)
 
 static void chrome_on_abandon(struct view *view, const struct activity *a)
 {
-	struct chrome *v = to_chrome(view);
+	struct chrome *v = view_self(view);
 	struct begun *b = (struct begun *)inflight_take(&v->begun, a->abandoned.call->tid);
 
 	if (b)
@@ -255,7 +250,7 @@ static void chrome_on_abandon(struct view *view, const struct activity *a)
 static void chrome_on_record(struct view *view, const struct activity *a)
 {
 	const struct activity_record *r = &a->record;
-	struct chrome *v = to_chrome(view);
+	struct chrome *v = view_self(view);
 	struct json_text args;
 	struct record_id id;
 	const char *name = NULL;
@@ -274,7 +269,7 @@ static void chrome_on_record(struct view *view, const struct activity *a)
 static void chrome_on_looked(struct view *view, const struct activity *a)
 {
 	const struct activity_look *l = &a->look;
-	struct chrome *v = to_chrome(view);
+	struct chrome *v = view_self(view);
 	struct json_text o;
 	uint64_t bytes;
 	char name[40];
@@ -295,7 +290,7 @@ static void chrome_on_looked(struct view *view, const struct activity *a)
 static void chrome_free(struct view *view)
 {
 	static const char end[] = "\n]}\n";
-	struct chrome *v = to_chrome(view);
+	struct chrome *v = view_self(view);
 
 	map_each(slot, &v->begun.by_tid)
 		write_complete(v, slot->value, ((struct inflight *)slot->value)->enter_ns,

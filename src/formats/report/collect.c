@@ -29,11 +29,6 @@ struct pending {
 	bool any;		/* text has an argument */
 };
 
-static struct report *to_report(struct view *v)
-{
-	return (struct report *)v; /* view is its first member */
-}
-
 /* Texts ------------------------------------------------------------------ */
 
 uint32_t pool_add(struct pool *p, const char *text)
@@ -102,7 +97,7 @@ static void name_task(struct report *r, pid_t tid, const char *comm)
 
 static void report_on_comm(struct view *v, const struct activity *a)
 {
-	name_task(to_report(v), a->comm.tid, a->comm.comm);
+	name_task(view_self(v), a->comm.tid, a->comm.comm);
 }
 
 /* The kernel names a task by the file name of its program. */
@@ -114,7 +109,7 @@ static void name_task_by_path(struct report *r, pid_t tid, const char *path)
 static void report_on_born(struct view *v, const struct activity *a)
 {
 	const struct activity_task *b = &a->task;
-	struct report *r = to_report(v);
+	struct report *r = view_self(v);
 	size_t i, from = (size_t)map_get(&r->by_tid, (uint64_t)b->parent);
 
 	advance_time(r, b->ns);
@@ -244,7 +239,7 @@ static void finish_unreturned(struct report *r, struct pending *p)
 
 static void report_on_enter(struct view *v, const struct call *c)
 {
-	struct report *r = to_report(v);
+	struct report *r = view_self(v);
 	struct pending *p;
 	struct text_sink t;
 
@@ -268,7 +263,7 @@ static void report_on_enter(struct view *v, const struct call *c)
 static void report_on_described(struct view *v, const struct activity *a)
 {
 	const struct event *e = a->described.event;
-	struct report *r = to_report(v);
+	struct report *r = view_self(v);
 	struct report_event *life = life_event(r, e->number);
 	struct buf rows = { 0 };
 
@@ -327,7 +322,7 @@ static void add_failure(struct report *r, const struct call *c)
 
 static void report_on_exit(struct view *v, const struct call *c)
 {
-	struct report *r = to_report(v);
+	struct report *r = view_self(v);
 	struct pending *p = take_pending(r, c->tid);
 	bool opens = c->desc->id == CALL_PERF_EVENT_OPEN;
 	const struct event *e = opens ? model_opened(r->model, c) : NULL;
@@ -363,7 +358,7 @@ static void report_on_exit(struct view *v, const struct call *c)
 static void report_on_abandon(struct view *v, const struct activity *a)
 {
 	const struct activity_abandoned *b = &a->abandoned;
-	struct report *r = to_report(v);
+	struct report *r = view_self(v);
 	struct pending *p = take_pending(r, b->call->tid);
 
 	advance_time(r, b->ns);
@@ -379,7 +374,7 @@ static void report_on_abandon(struct view *v, const struct activity *a)
 static void report_on_signal(struct view *v, const struct activity *a)
 {
 	const struct activity_signal *g = &a->signal;
-	struct report *r = to_report(v);
+	struct report *r = view_self(v);
 	struct buf text = { 0 };
 	struct text_sink t;
 	char name[32];
@@ -397,7 +392,7 @@ static void report_on_signal(struct view *v, const struct activity *a)
 static void report_on_exec(struct view *v, const struct activity *a)
 {
 	const struct activity_exec *x = &a->exec;
-	struct report *r = to_report(v);
+	struct report *r = view_self(v);
 	struct inflight *displaced = inflight_rename(&r->pending, x->former, x->tid);
 	struct buf text = { 0 };
 
@@ -422,7 +417,7 @@ static void report_on_exec(struct view *v, const struct activity *a)
 static void report_on_gone(struct view *v, const struct activity *a)
 {
 	const struct activity_gone *g = &a->gone;
-	struct report *r = to_report(v);
+	struct report *r = view_self(v);
 	uint32_t task = task_index(r, g->tid, g->ns); /* may move r->tasks */
 	struct buf text = { 0 };
 	char end[80];
@@ -439,14 +434,14 @@ static void report_on_gone(struct view *v, const struct activity *a)
 
 static void report_on_record(struct view *v, const struct activity *a)
 {
-	advance_time(to_report(v), a->record.ns);
-	life_record(to_report(v), &a->record);
+	advance_time(view_self(v), a->record.ns);
+	life_record(view_self(v), &a->record);
 }
 
 static void report_on_looked(struct view *v, const struct activity *a)
 {
-	advance_time(to_report(v), a->look.ns);
-	life_looked(to_report(v), &a->look);
+	advance_time(view_self(v), a->look.ns);
+	life_looked(view_self(v), &a->look);
 }
 
 /* Start and end ----------------------------------------------------------- */
@@ -462,7 +457,7 @@ static int compare_rows(const void *a, const void *b)
 
 static void report_free(struct view *v)
 {
-	struct report *r = to_report(v);
+	struct report *r = view_self(v);
 
 	map_each(slot, &r->pending.by_tid) {
 		((struct pending *)slot->value)->row.end_ns = r->last_ns;
