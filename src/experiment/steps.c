@@ -6,23 +6,16 @@
 #include <errno.h>
 #include <grp.h>
 #include <linux/capability.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "core/host/cgroup.h"
 #include "core/host/proc.h"
-#include "core/lib/die.h"
 #include "core/lib/program.h"
 #include "experiment/steps_internal.h"
-#include "experiment/work.h"
 #include "xlat/constants.h"
 
 /* Read "work NAME [NUMBER|"TEXT"]"; the number is 1 by default. */

@@ -3,20 +3,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "core/abi/tables.h"
 #include "core/host/event_syntax.h"
-#include "core/lib/die.h"
 #include "experiment/instruments.h"
 #include "experiment/steps_internal.h"
 #include "experiment/trial.h"
-#include "experiment/work.h"
 
 /*
  * Evaluate "key=EXPRESSION" among the words; the name of an event is its descriptor.

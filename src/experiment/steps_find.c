@@ -2,12 +2,8 @@
 /* The step "find": records in rings, by the values of their fields. */
 #include "experiment/steps_internal.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "core/abi/arch.h"
 #include "core/abi/record.h"
-#include "core/lib/die.h"
 #include "engine/rings/ring.h"
 #include "xlat/constants.h"
 

@@ -2,7 +2,15 @@
 /* What the files steps*.c share. */
 #pragma once
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "core/lib/die.h"
 #include "experiment/steps.h"
+#include "experiment/work.h"
 
 /* Signals that "catch" received, in memory that the second process shares. */
 struct step_signals {

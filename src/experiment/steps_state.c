@@ -2,18 +2,12 @@
 /* What the steps of an experiment share: outcome, events, variables, and a second process. */
 #include <signal.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "core/abi/strings.h"
 #include "core/lib/program.h"
 #include "experiment/steps_internal.h"
-#include "experiment/work.h"
 
 enum { TASK_TIMEOUT = 60 };	/* seconds of a workload in the second process */
 

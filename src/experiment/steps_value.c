@@ -4,11 +4,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/abi/arch.h"
 #include "core/abi/strings.h"
@@ -23,7 +19,6 @@
 #include "engine/rings/bpf.h"
 #include "experiment/steps_internal.h"
 #include "experiment/trial.h"
-#include "experiment/work.h"
 
 /* Events ------------------------------------------------------------------------------ */
 

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* One open in English: what it requires, the kernel functions behind it, and one call in full. */
-#include "core/abi/tables.h"
 #include "explain/story.h"
-
-#include <string.h>
 
 #include "core/abi/as_kernel.h"
 #include "core/abi/attr_text.h"

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The order of a story's chapters; tasks, and MMAP records. */
-#include "core/abi/tables.h"
 #include "core/lib/list.h"
 #include "explain/story.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include <sys/wait.h>
 
 #include "explain/story_internal.h"
 

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* How samples and counts come: triggers, rings, waits, reads, signals. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "core/abi/strings.h"
-#include "core/abi/tables.h"
-#include "core/lib/die.h"
 #include "explain/attr_prose.h"
 #include "explain/story_internal.h"
 

@@ -4,22 +4,18 @@
  * failed, the kernel checks that may have caused it, and remedies.
  */
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/abi/as_kernel.h"
 #include "core/abi/siginfo.h"
 #include "core/abi/strings.h"
-#include "core/abi/tables.h"
 #include "core/judge/remedy.h"
-#include "core/lib/die.h"
 #include "core/model/model.h"
 #include "explain/attr_prose.h"
 #include "explain/story_internal.h"
 #include "formats/text/text.h"
 
-/* What is told in brief: purposes of probes, and kinds of failures. */
-enum { TRY_PURPOSES = 4, FAILURES_BRIEF = 6, FAILURES_BYTES = 1300 };
+/* Kinds of failures that are told in brief. */
+enum { FAILURES_BRIEF = 6, FAILURES_BYTES = 1300 };
 
 /* A probe (event) or a failed open (attempt). */
 struct try {

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Events that were opened alike, so that a story explains them once. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "core/abi/tables.h"
-#include "core/lib/die.h"
 #include "core/lib/hash.h"
 #include "explain/story_internal.h"
 #include "formats/text/summary.h"

@@ -2,8 +2,13 @@
 /* What the chapters of a story share. */
 #pragma once
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "core/abi/as_kernel.h"
+#include "core/abi/tables.h"
 #include "core/judge/judge.h"
+#include "core/lib/die.h"
 #include "core/lib/map.h"
 #include "explain/story.h"
 

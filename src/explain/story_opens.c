@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The events that were opened: each kind in a line, and field by field. */
-#include <string.h>
-
 #include "explain/attr_prose.h"
 #include "explain/story_internal.h"
 #include "xlat/layouts.h"

@@ -3,12 +3,7 @@
  * The page of a story, which is all of it but for --deep: the result in two sentences, failures,
  * the table, the timeline, how samples and counts come, what it requires, probes.
  */
-#include <stdlib.h>
-#include <string.h>
-
-#include "core/abi/tables.h"
 #include "core/judge/flaws_seen.h"
-#include "core/lib/die.h"
 #include "explain/story_internal.h"
 #include "formats/text/flaw_text.h"
 #include "xlat/rows.h"

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* BPF programs of events, and the kernel functions behind what was done. */
-#include <stdlib.h>
-
 #include "core/abi/bpf.h"
-#include "core/abi/tables.h"
-#include "core/lib/die.h"
 #include "explain/attr_prose.h"
 #include "explain/story_internal.h"
 

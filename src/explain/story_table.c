@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The table of a story's events. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "core/abi/tables.h"
-#include "core/lib/die.h"
 #include "explain/story_internal.h"
 #include "formats/text/summary.h"
 #include "formats/text/text.h"

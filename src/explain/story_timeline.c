@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The timeline of a story: a line for each kind of calls that a task made in a row. */
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 
 #include "core/abi/strings.h"
-#include "core/abi/tables.h"
-#include "core/lib/die.h"
 #include "explain/story_internal.h"
 
 enum { LINES_OF_A_KIND = 3 };	/* and task, above which they are one */

@@ -3,14 +3,10 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 
 #include "core/abi/bpf.h"
 #include "core/abi/ioctl.h"
-#include "core/abi/tables.h"
-#include "core/lib/die.h"
 #include "explain/story_internal.h"
 
 /* Offsets of the file name in MMAP and MMAP2 records. */

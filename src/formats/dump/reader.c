@@ -4,13 +4,10 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/abi/call_decode.h"
 #include "core/abi/strings.h"
 #include "core/abi/swap.h"
-#include "core/lib/die.h"
 #include "formats/dump/reader_internal.h"
 
 /* Lines about calls ---------------------------------------------------------------- */

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Lines about activities: their members are in xlat/activities.in. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "core/abi/bpf.h"
 #include "core/abi/swap.h"
 #include "core/abi/tables.h"
 #include "core/host/proc_image.h"
-#include "core/lib/die.h"
 #include "formats/dump/reader_internal.h"
 
 /* Calls that have begun --------------------------------------------------------------- */

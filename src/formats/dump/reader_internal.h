@@ -2,7 +2,11 @@
 /* Shared by the files of the reader only: its state, and a function for each kind of line. */
 #pragma once
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "core/abi/record.h"
+#include "core/lib/die.h"
 #include "core/lib/map.h"
 #include "core/lib/pager.h"
 #include "formats/dump/dump_activity.h"

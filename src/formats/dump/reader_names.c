@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The names in the lines of a dump. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "core/abi/bpf.h"
-#include "core/lib/die.h"
 #include "core/lib/hash.h"
 #include "formats/dump/reader_internal.h"
 

@@ -3,11 +3,8 @@
 #include "formats/perfdata/perfdata.h"
 
 #include <byteswap.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/abi/swap.h"
-#include "core/lib/die.h"
 #include "formats/perfdata/perfdata_internal.h"
 
 enum {

@@ -2,6 +2,10 @@
 /* Shared by the readers of the parts of a perf.data file only. */
 #pragma once
 
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/lib/die.h"
 #include "core/lib/map.h"
 #include "formats/perfdata/perfdata.h"
 

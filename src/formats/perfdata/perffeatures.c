@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The feature sections of perf.data files that contain names, and what all readers use. */
-#include <stdlib.h>
-#include <string.h>
 #include <sys/utsname.h>
 
 #include "core/abi/swap.h"
 #include "core/abi/tables.h"
-#include "core/lib/die.h"
 #include "formats/perfdata/perfdata_internal.h"
 
 struct perfdata_event *perfdata_event_of(const struct perfdata *p, uint64_t id)

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/lib/die.h"
 #include "formats/perfdata/perfdata_internal.h"
 
 #define WINDOW ((size_t)1 << 20)

@@ -3,8 +3,6 @@
  * The content of AUX areas in a perf.data file: a record that describes the PMU
  * (tools/perf/util/intel-pt.h, arm-spe.h, ...), and pieces.
  */
-#include <string.h>
-
 #include "formats/perfdata/perfout_internal.h"
 
 /* Masks of perf_event_attr.config of intel_pt: bits of the MSR IA32_RTIT_CTL. */

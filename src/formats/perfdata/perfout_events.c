@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The events of a perf.data file. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "core/host/event_words.h"
-#include "core/lib/die.h"
 #include "core/lib/scan_text.h"
 #include "core/model/event_name.h"
 #include "formats/perfdata/perfout_internal.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The features of a perf.data file (tools/perf/util/header.c). */
 #include <limits.h>
-#include <string.h>
 #include <time.h>
 
 #include "core/host/proc_image.h"

@@ -3,12 +3,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/lib/die.h"
 #include "core/lib/output.h"
 #include "formats/perfdata/perfout_internal.h"
 

@@ -3,10 +3,13 @@
 #pragma once
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "core/abi/tables.h"
 #include "core/host/perf_features.h"
 #include "core/lib/buf.h"
+#include "core/lib/die.h"
 #include "core/lib/map.h"
 #include "formats/perfdata/perfout.h"
 

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Records of the kernel as perf expects them. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "core/lib/die.h"
 #include "formats/perfdata/perfout_internal.h"
 
 /*

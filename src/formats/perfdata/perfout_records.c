@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The records of a perf.data file: those of the kernel, and those that perf synthesizes. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "core/lib/die.h"
 #include "formats/perfdata/perfout_internal.h"
 
 enum { CONVERTED_MOST = 1 << 20 }; /* bytes of records in memory */

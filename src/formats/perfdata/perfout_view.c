@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "core/host/proc_image.h"
-#include "core/lib/die.h"
 #include "formats/perfdata/perfout_internal.h"
 
 enum {

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Warnings at the end of what a perf.data file lacks. */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "core/lib/die.h"
 #include "core/model/event_name.h"
 #include "formats/perfdata/perfout_internal.h"
 

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The page: its template (page.html) with the parts in place of {{NAME}}. */
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
 
-#include "formats/report/html.h"
 #include "formats/report/page_internal.h"
 #include "formats/text/flaw_text.h"
-#include "formats/text/summary.h"
 #include "xlat/rows.h"
 #include "xlat/tables.h"
 

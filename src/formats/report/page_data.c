@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The JSON that the page's script reads; calls and records are stored by columns. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "core/abi/strings.h"
 #include "core/abi/tables.h"
-#include "core/lib/die.h"
 #include "core/lib/hash.h"
 #include "core/lib/scan_text.h"
-#include "formats/report/html.h"
 #include "formats/report/page_internal.h"
 #include "formats/text/flaw_text.h"
-#include "formats/text/summary.h"
 #include "xlat/rows.h"
 
 /* The texts of the pool that the data refers to, renumbered. */

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The graph: openers, events in their groups, rings, and tasks that wait for these. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "core/lib/die.h"
-#include "formats/report/html.h"
 #include "formats/report/page_internal.h"
-#include "formats/text/summary.h"
 
 /* Columns, from left to right. */
 enum column { OPENERS, EVENTS, RINGS, READERS, COLUMNS };

@@ -2,7 +2,13 @@
 /* The parts of the page, and what they share.  For src/formats/report only. */
 #pragma once
 
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/lib/die.h"
+#include "formats/report/html.h"
 #include "formats/report/report.h"
+#include "formats/text/summary.h"
 
 /* Limits of the tables without scripts; a sentence says how to get the rest. */
 enum { PAGE_CALLS = 500, PAGE_EVENTS = 1000, PAGE_ATTRS = 200, PAGE_GRAPH = 48 };

@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Events, attrs, failures, rings, tasks, counts and calls as HTML tables. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "core/abi/strings.h"
-#include "core/lib/die.h"
 #include "core/model/event_name.h"
 #include "core/model/model.h"
-#include "formats/report/html.h"
 #include "formats/report/page_internal.h"
-#include "formats/text/summary.h"
 #include "formats/text/text.h"
 
 /* Append a cell of text, and reset the text. */
