@@ -498,6 +498,26 @@ static void test_order_of_calls(void **state)
 	free(text);
 }
 
+/* An event that is used for its records tests nothing where it is refused. */
+static void test_no_probe(void **state)
+{
+	uint8_t attr[128] = { 0 };
+	char *text;
+
+	(void)state;
+	put_type(attr, 1);
+	put(attr, 8, 9);			/* dummy */
+	put(attr, 40, bit_field(14, 1, 1) | bit_field(30, 1, 1)); /* watermark, bpf_event */
+	opened(-13, attr, -1);
+	for (int deep = 0; deep < 2; deep++) {
+		text = told(0, deep, false);
+		has(text, "dummy");
+		assert_null(strstr(text, "test for"));
+		assert_null(strstr(text, "Probes test"));
+		free(text);
+	}
+}
+
 static void test_group_calls(void **state)
 {
 	static const uint64_t both[] = { 2, 10, 20 }, alone[] = { 1, 20 };
@@ -768,6 +788,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_any_attr, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_hostile_records, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_order_of_calls, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_no_probe, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_group_calls, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_loops, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_when_taken, setup, teardown),
