@@ -96,7 +96,7 @@ def threads_told(tap, story, dump):
 	else:
 		tap.skip("what clone3 was for", "this perf makes no thread")
 
-def samples_told(tap, story, data):
+def samples_told(tap, story, dump, data):
 	out = subprocess.run([PEVTRACE, PERF, "script", "-i", data, "-F", "period"], text=True,
 			     stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.split()
 	m = story.has("Page", r"timer expires every (\d+) ns")
@@ -106,6 +106,14 @@ def samples_told(tap, story, data):
 	m = story.has("Page", r": (\d+) samples? in ([\d.]+) ms")
 	tap.ok(m and int(m.group(1)) == len(out), "as many samples as perf wrote",
 	       [m and m.group(0), len(out)])
+	rate = story.has("Page", r"cpu-clock\S*, at 999 Hz: .* ms \((\d+) Hz\)")
+	tap.ok(story.has("Page", ": at least ") or rate and m and
+	       abs(int(rate[1]) - 1000 * int(m.group(1)) / float(m.group(2))) < 1,
+	       "the rate that came, beside that which was asked for", [m and m[0], rate and rate[0]])
+	room = story.has("Page", r"That of fd (\d+) has room for about (\d+) records, ([\d.]+) (m?s) of samples\.")
+	sizes = [x["record"]["size"] for x in dump.lines if x["kind"] == "record" and x["record"]["type"] != 2]
+	tap.ok(room and abs(int(room[2]) * sum(sizes) / len(sizes) / (512 << 10) - 1) < 0.5,
+	       "how many records a ring has room for", [room and room[0], len(sizes), sum(sizes)])
 	rows = story.table()
 	ns = sum(int(r["COUNT"].split()[0]) for r in rows if r["COUNT"])
 	tap.ok(m and abs(ns / 1e6 - float(m.group(2))) < 0.001 and
@@ -140,7 +148,7 @@ def test_record(tap, tmp):
 	opens_told(tap, story, dump)
 	rings_told(tap, story, dump)
 	threads_told(tap, story, dump)
-	samples_told(tap, story, data)
+	samples_told(tap, story, dump, data)
 	maps_told(tap, story, data)
 	exe = [x for x in dump.lines if x["kind"] == "exec" and x.get("exe")]
 	m = story.has("Page", r"([\d.]+) ms sh\[\d+\] executed (\S+), which enabled fds? ([\d, toand]+)$")

@@ -48,7 +48,8 @@ static void data_samples(const struct story_text *t)
 		prose_adds(p, v ? " Each holds" : " Each is a header only");
 		data_bits(&xlat_perf_event_sample_format, v, " ", p);
 		prose_adds(p, ".");
-		story_reason(t, &t->families[i]);
+		if (t->tight < 2)
+			story_reason(t, &t->families[i]);
 		if (t->full && !open_attr_every_hit(&a))
 			prose_adds(p, " They are an estimate: each represents everything since the "
 				      "previous one.");
@@ -129,7 +130,8 @@ static void data_rings(const struct story_text *t)
 	prose_addf(p, " %llu KiB of perf_event_mlock_kb (%u per CPU and user by default), then of "
 		   "RLIMIT_MEMLOCK.", (unsigned long long)bytes / 1024,
 		   512 + t->s->names->page_size / 1024);
-	data_holds(t, busiest->event, p);
+	if (t->tight < 2 || busiest->event->ring.bursts)
+		data_holds(t, busiest->event, p);
 	if (missed && !t->tight) /* the records above are "at least" so many */
 		prose_addf(p, " pevtrace missed %llu bytes of records.", (unsigned long long)missed);
 	if (blind)

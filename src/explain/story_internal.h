@@ -174,7 +174,7 @@ struct story_text {
 	struct family *families;
 	size_t nfamilies;
 	bool full;		/* all chapters */
-	bool tight;		/* a page leaves out what matters least */
+	unsigned int tight;	/* 1: a page leaves out what matters least, 2: also what did not matter */
 	bool lost;		/* records or samples were lost */
 };
 

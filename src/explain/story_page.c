@@ -440,13 +440,12 @@ static void page_timeline(const struct story_text *t, size_t most)
 	buf_free(&out);
 }
 
-/* Write what follows the timeline to out; tight: without what matters least.  Return its lines. */
-static size_t page_tail(const struct story_text *t, bool tight, struct buf *out)
+/* Write what follows the timeline to out; see tight.  Return its lines. */
+static size_t page_tail(const struct story_text *t, struct buf *out)
 {
 	struct story_text tail = *t;
 	struct prose p;
 
-	tail.tight = tight;
 	page_part(&tail, &p, out, t);
 	prose_para(&p);
 	story_data(&tail);
@@ -464,6 +463,7 @@ void story_page(const struct story_text *t)
 {
 	struct failures *list;
 	size_t n = failures_find(t, &list), used, begin = count_lines(t->p->out);
+	struct story_text rest = *t;
 	struct buf tail = { 0 };
 
 	page_head(t, list, n);
@@ -476,8 +476,9 @@ void story_page(const struct story_text *t)
 	}
 	story_table(t, t->full ? STORY_ITEMS : PAGE_EVENTS);
 	used = count_lines(t->p->out) - begin;
-	if (used + page_tail(t, false, &tail) + PAGE_LEAST > PAGE_LINES && !t->full)
-		page_tail(t, true, &tail);
+	while (used + page_tail(&rest, &tail) + (rest.tight ? PAGE_NEEDED + 2 : PAGE_LEAST) >
+	       PAGE_LINES && !t->full && rest.tight < 2)
+		rest.tight++;
 	used += count_lines(&tail);
 	page_timeline(t, t->full ? STORY_ITEMS : used + PAGE_NEEDED > PAGE_LINES ? PAGE_NEEDED :
 		      PAGE_LINES - used);

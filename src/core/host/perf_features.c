@@ -226,11 +226,12 @@ void perf_features_read(struct perf_features *f)
 	features_read_cpu(f);
 	features_read_nodes(f);
 	features_read_topology(f);
-	for (const struct pmu *p = list; p; p = p->next)
+	/* a list that may lack some would say that there are no others */
+	for (const struct pmu *p = all ? list : NULL; p; p = p->next)
 		n++;
 	if (n)
 		buf_add_u32(b, n);
-	for (const struct pmu *p = list; p; p = p->next) {
+	for (const struct pmu *p = n ? list : NULL; p; p = p->next) {
 		buf_add_u32(b, p->type);
 		perf_features_string(b, p->name);
 	}
