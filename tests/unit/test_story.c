@@ -275,7 +275,7 @@ static void test_refused(void **state)
 	has(text, " {sample_type=0x4000000000000 ");
 	free(text);
 	text = told(0, true, false);
-	has(text, "change the attr (sample_type)");
+	has(text, "Remedy: {sample_type=0}.");
 	free(text);
 	/* and what no rule explains is not explained */
 	put(attr, 24, 0);
@@ -357,7 +357,7 @@ static void test_required(void **state)
 	put_type(attr, 1);
 	opened(3, attr, 0);
 	text = told(0, false, false);
-	has(text, "Requires Linux 2.6.31, and");
+	has(text, "Requires Linux 2.6.32, and");
 	free(text);
 	called("ioctl", 3, 0x80082407, 0, 0);
 	text = told(0, false, false);
