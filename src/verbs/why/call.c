@@ -283,7 +283,7 @@ static bool pick_all(struct picking *p, FILE *f, const char *path)
 	p->dump = reader_open(f, path, true);
 	if (!p->dump)
 		return false;
-	setup.source = &p->session.names;
+	setup.source = reader_names(p->dump);
 	p->view.ops = &picking_ops;
 	session_start(&p->session, &setup, reader_facts(p->dump));
 	session_add_view(&p->session, &p->view);
