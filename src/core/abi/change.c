@@ -67,6 +67,30 @@ static bool known(const struct listing *l, const struct xlat_entry *e)
 	       (!l->machine->release || xlat_since(e, l->machine->release) <= l->machine->release);
 }
 
+/* Return those of the bits in the current member that pass the rules as far as the member without. */
+static uint64_t passing_bits(const struct listing *l, uint64_t bits)
+{
+	struct change c = { .field = l->field };
+	const struct change *const set[] = { &c };
+	struct change_call call;
+	struct rule_verdict v;
+	unsigned int best = 0, id;
+
+	for (int bit = -1; bit < 64; bit++) {
+		uint64_t was = c.value, one = bit < 0 ? 0 : bits & 1ULL << bit;
+
+		c.value |= one;
+		change_make(&call, l->ask, set, 1);
+		rules_judge(&call.ask, &v);
+		id = v.rule ? v.rule->id : RULE_COUNT;
+		if (id < best)
+			c.value = was;
+		else
+			best = id;
+	}
+	return c.value;
+}
+
 static void flags(struct listing *l, const struct xlat *x)
 {
 	uint64_t all = 0;
@@ -75,6 +99,8 @@ static void flags(struct listing *l, const struct xlat *x)
 		if (known(l, &x->entries[i]))
 			all |= x->entries[i].mask;
 	change_offer(l, CHANGE_FIX, l->value & all, 0);
+	if (l->value & ~all)
+		change_offer(l, CHANGE_DROP, passing_bits(l, l->value & all), 0);
 	/* without its unknown bits the mask may name no kind */
 	if (x == &xlat_perf_branch_sample_type && l->value & ~all)
 		change_offer(l, CHANGE_FIX, (l->value & all) | PERF_SAMPLE_BRANCH_ANY, 1);
@@ -136,15 +162,11 @@ static void change_number(struct listing *l)
 static void registers(struct listing *l)
 {
 	const struct arch *a = l->machine->arch;
-	uint64_t rest = l->value, named, all = 0;
+	uint64_t named = l->value & ~rules_unknown_bits(a, l->field, l->value), all = 0;
 	const struct xlat_entry *e;
-	size_t at = 0;
 
 	if (!a->regs)
 		return;
-	while (xlat_next_flag(a->regs, &rest, &at))
-		;
-	named = l->value & ~rest & ~a->regs_refused;
 	change_offer(l, CHANGE_FIX, named, 0);
 	change_offer(l, CHANGE_FIX, l->value & ~a->regs_extended, 0);
 	change_offer(l, CHANGE_FIX, named & ~a->regs_extended, 1);

@@ -69,6 +69,22 @@ void rules_judge(const struct rule_ask *ask, struct rule_verdict *v)
 	}
 }
 
+uint64_t rules_unknown_bits(const struct arch *arch, const struct field *f, uint64_t v)
+{
+	uint64_t rest = v;
+	size_t at = 0;
+
+	if (f->kind == FIELD_REGS && arch && arch->regs) {
+		while (xlat_next_flag(arch->regs, &rest, &at))
+			;
+		return rest | (v & arch->regs_refused);
+	}
+	for (size_t i = 0; f->kind == FIELD_FLAGS && i < f->xlat->n; i++)
+		if (!(f->xlat->entries[i].traits & XLAT_NONABI))
+			rest &= ~f->xlat->entries[i].mask;
+	return f->kind == FIELD_FLAGS ? rest : 0;
+}
+
 int rules_place(const struct rule_desc *rule, const char *name)
 {
 	const char *p = rule ? rule->fields : "";

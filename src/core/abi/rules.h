@@ -190,6 +190,9 @@ bool rules_reserved(const struct field *f, uint32_t release);
 /* Return the size of a read of n events with that read_format, in bytes. */
 uint64_t rules_read_size(uint64_t format, uint64_t n);
 
+/* Return the bits of a member that no kernel of the tables accepts on that architecture. */
+uint64_t rules_unknown_bits(const struct arch *arch, const struct field *f, uint64_t v);
+
 /* Return the index of the member or argument among the rule's fields, or -1. */
 int rules_place(const struct rule_desc *rule, const char *name);
 

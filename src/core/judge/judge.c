@@ -7,7 +7,10 @@
 
 #include "core/host/facts.h"
 
-enum { PARANOID_MOST = 4 };	/* some distributions have levels above 2 */
+enum {
+	PARANOID_MOST = 4,	/* some distributions have levels above 2 */
+	WHOLE_ATTR_MAX = 4096,
+};
 
 static void judge_suspect(struct judgement *out, size_t rule)
 {
@@ -255,7 +258,18 @@ void judge_emit(const struct walk *w, const struct call *c, const char *name, si
 	unsigned int i = a ? (unsigned int)(a - c->desc->args) : 0;
 
 	if (f) {
-		layout_emit_member(w, (unsigned int)(f - w->layout->fields), sink);
+		uint64_t v = field_get(f, w->bytes, w->len), bits = rules_unknown_bits(w->arch, f, v);
+		uint8_t attr[WHOLE_ATTR_MAX];
+		struct walk part = *w;
+
+		if (bits && bits != v && w->len <= sizeof(attr)) {
+			memcpy(attr, w->bytes, w->len);
+			field_set(f, bits, attr);
+			part.bytes = attr;
+		}
+		layout_emit_member(&part, (unsigned int)(f - w->layout->fields), sink);
+		if (part.bytes == attr)
+			sink_notef(sink, "of", "bits of 0x%llx", (unsigned long long)v);
 	} else if (a && a->xlat) {
 		sink_flags(sink, a->name, a->xlat, c->args[i]);
 	} else if (a && a->kind != ARG_ATTR) {
