@@ -268,8 +268,8 @@ def test_arguments():
 		("group_fd is closed", ["--group-fd=77"], (0, -1, 77, 0), "group_fd",
 		 "group_not_event"),
 		("an unknown flag", ["--flags=16"], (0, -1, -1, 16), "flags", "flags_unknown"),
-		("a cgroup that is none", ["--flags=PID_CGROUP"], (0, -1, -1, 4), "flags",
-		 "cgroup_target"),
+		("a cgroup that is none", ["--flags=PID_CGROUP"], (0, -1, -1, 4), ["cpu", "flags"],
+		 ["cgroup_target", "cgroup_descriptor"]),
 	]
 	bad = []
 	for name, args, raw, blame, rule in cases:

@@ -83,7 +83,7 @@ bool remedy_measures(const struct rule_ask *ask, const struct change *const *set
 
 /* By the rules alone ------------------------------------------------------------------- */
 
-static void judge_changed(void *ctx, const struct change *const *set, size_t n,
+static void remedy_judge(void *ctx, const struct change *const *set, size_t n,
 			  struct rule_verdict *v)
 {
 	struct change_call call;
@@ -92,11 +92,11 @@ static void judge_changed(void *ctx, const struct change *const *set, size_t n,
 	rules_judge(&call.ask, v);
 }
 
-static int open_changed_by_rules(void *ctx, const struct change *const *set, size_t n)
+static int remedy_open(void *ctx, const struct change *const *set, size_t n)
 {
 	struct rule_verdict v;
 
-	judge_changed(ctx, set, n, &v);
+	remedy_judge(ctx, set, n, &v);
 	return v.error;
 }
 
@@ -129,7 +129,7 @@ bool remedy_of_attempt(const struct attempt *a, uint32_t release, const struct a
 		       const struct names *names, const struct judgement *j, struct sink *out,
 		       struct buf *text)
 {
-	static const struct cause_ops ops = { open_changed_by_rules, judge_changed };
+	static const struct cause_ops ops = { remedy_open, remedy_judge };
 	struct judge_machine m;
 	struct rule_ask ask = {
 		.attr = a->attr, .len = a->attr_len, .pid = a->pid, .cpu = a->cpu,

@@ -216,6 +216,13 @@ void show_remedy(const struct show *s, const struct rule_desc *rule)
 	buf_free(&words);
 }
 
+static void text_flaw(const struct show *s, const struct flaw_desc *d)
+{
+	buf_addf(show_line(s, COLOR_WARNING, "but"), "%s: %s (flaw %s)", d->consequence, d->meaning,
+		 d->name);
+	showing_end(s->out);
+}
+
 void show_fix(const struct show *s)
 {
 	const struct cause *c = &s->r->cause;
@@ -259,9 +266,11 @@ void show_fix(const struct show *s)
 			add_options(s, out);
 		else
 			add_difference(s, out);
-		if (!f->another && f->instead.len)
+		if (!f->another && f->instead.len && !f->measures)
 			buf_addf(out, ", %s", buf_str(&f->instead));
 		showing_end(s->out);
+		if (f->measures && f->flaw)
+			text_flaw(s, f->flaw);
 	}
 	if (f->measures && requires.len) {
 		buf_addf(show_line(s, COLOR_NONE, "unchanged"), "requires %s", buf_str(&requires));
@@ -438,11 +447,8 @@ static void text_flaws(const struct show *s)
 	const struct flaw_desc *d;
 	size_t at = 0;
 
-	while ((d = flaw_next(&s->r->ask, &at))) {
-		buf_addf(show_line(s, COLOR_WARNING, "but"), "%s: %s (flaw %s)", d->consequence,
-			 d->meaning, d->name);
-		showing_end(s->out);
-	}
+	while ((d = flaw_next(&s->r->ask, &at)))
+		text_flaw(s, d);
 }
 
 static void text_result(const struct show *s)
