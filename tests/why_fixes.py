@@ -145,6 +145,11 @@ def test_rights(tmp):
 
 def test_cgroup(tmp):
 	"""Without the flag another would be measured: what is right is an event for each CPU."""
+	r = run("--cgroup", tmp, "-e", "cpu-clock:u")
+	if "cgroup_descriptor" in r.stdout:
+		below = (said(r, "fix") or "").startswith("open the cgroup's directory and pass that descriptor")
+		if not below or ": cause: {cpu=-1}: " not in r.stdout:
+			return [r.stdout]
 	for place in ("/sys/fs/cgroup", "/sys/fs/cgroup/unified", "/sys/fs/cgroup/perf_event"):
 		r = run("--cgroup", place, "-e", "cpu-clock")
 		if "(rule cgroup_target, EINVAL)" not in r.stdout or "-C 0" not in r.stdout:
@@ -166,6 +171,65 @@ def test_alike(tmp):
 	lines = [l for l in r.stdout.splitlines() if not l.startswith("  ")]
 	return differ((len(lines), lines[0].startswith("cpu-clock:u and 2 more: cause: "), said(r, "alike"),
 		       lines[1:]), (2, True, "dummy:u, task-clock:u", ["page-faults:u: the call opens here"]), r.stdout)
+
+def test_samples(tmp):
+	"""A clock that samples neither mode never does: no fix leads there, and what leads there says it."""
+	flaw = "the event never samples: user mode and kernel mode are both excluded, in which the clock samples " \
+	       "(flaw clock_excluded)"
+	r = run("-e", "cpu-clock:u,exclude_user,sample_freq=1000000000")
+	bad = differ(said(r, "but"), flaw, r.stdout)
+	r = run("-e", "cpu-clock:u,exclude_user,sample_period=1000")
+	bad += differ((said(r, "but"), said(run("-e", "cpu-clock:u,exclude_user"), "but")), (flaw, None), r.stdout)
+	machine.need("restricted users")
+	r = run("-e", "cpu-clock:k,sample_freq=100", **as_nobody(tmp))
+	return bad + differ((said(r, "fix")[:45], (said(r, "opens instead") or "").endswith("but " + flaw)),
+			    ("requires perf_event_paranoid 1 or less, or CA", True), r.stdout)
+
+def test_size(tmp):
+	"""A size that is too small hides no member: it is named, and what else is refused changes with it."""
+	bad = []
+	if not machine.lacks("kernel events"):
+		r = run("-e", "cpu-clock,size=1")
+		bad = differ((": cause: {size=1 " in r.stdout, said(r, "works")), (True, "-e cpu-clock,size=64"), r.stdout)
+	big = attr(exclude_kernel=1) + b"\1" * 200
+	big = big[:4] + struct.pack("=I", len(big)) + big[8:]
+	fixes = [said(run(*how, big.hex()), "fix") for how in ((), ("--rules-only",))]
+	bad += differ(fixes[0], fixes[1], "the kernel's size")
+	machine.need("restricted users")
+	r = run("-e", "cpu-clock,size=1", **as_nobody(tmp))
+	return bad + differ(said(r, "works"), "-e cpu-clock,size=64,exclude_kernel", r.stdout)
+
+def test_bits(tmp):
+	"""Of a mask, the bits that are wrong; what passes is kept."""
+	r = run("-e", "cpu-clock:u,sample_type=0xfffffffffffe")
+	works = said(r, "works")
+	bad = differ((re.search(r"cause: ({.*?}): ", r.stdout).group(1), works.startswith("-e 'cpu-clock:u,sample_type=TID|")),
+		     ("{sample_type=0xfffffe000000 /* PERF_SAMPLE_??? */ /* bits of 0xfffffffffffe */}", True), r.stdout)
+	r = run("--rules-only", "-e", "cpu-clock:u,read_format=1<<9|ID")
+	return bad + differ("cause: {read_format=0x200 /* PERF_FORMAT_??? */ /* bits of 0x204 */}: " in r.stdout, True,
+			    r.stdout)
+
+def test_raw(tmp):
+	"""The rule that is blamed is about what helps, and rights that it may require are named."""
+	for need in ("kernel events", "restricted users", "tracefs"):
+		machine.need(need)
+	# that of the scheduler, not of a system call
+	with open("/sys/kernel/tracing/events/sched/sched_switch/id") as f:
+		at = int(f.read())
+	r = run(attr(2, config=at, sample_type=pe.RAW, sample_period=1).hex(), **as_nobody(tmp))
+	if machine.setting("paranoid") != 2:
+		raise machine.Lack("another perf_event_paranoid")
+	return differ(("(rule raw_privilege, EPERM)" in r.stdout, (said(r, "fix") or "").split(", or ")[0]),
+		      (True, "requires perf_event_paranoid -1 (perhaps 1 does)"), r.stdout)
+
+def test_log(tmp):
+	"""A task that a log names and that is not here is named once, below."""
+	path = os.path.join(tmp, "log")
+	with open(path, "w") as f:
+		f.write("perf_event_open({type=PERF_TYPE_SOFTWARE, size=136, config=PERF_COUNT_SW_DUMMY, "
+			"exclude_kernel=1}, 99999999, -1, -1, 0) = 3\n" * 3)
+	r = run(path)
+	return differ(r.stderr.count("no task 99999999 is here"), 1, r.stderr)
 
 def test_once(tmp):
 	"""The rules alone answer in the same form, and make no call."""
@@ -214,6 +278,11 @@ def tests(tmp):
 		("rights that are missing", lambda: test_rights(tmp), "another user"),
 		("a cgroup", lambda: test_cgroup(tmp), "whole CPUs"),
 		("calls that fail alike", lambda: test_alike(tmp), None),
+		("a clock that never samples", lambda: test_samples(tmp), None),
+		("a size that is too small", lambda: test_size(tmp), None),
+		("the wrong bits", lambda: test_bits(tmp), None),
+		("the raw data of a tracepoint", lambda: test_raw(tmp), "another user"),
+		("a log of tasks that ended", lambda: test_log(tmp), None),
 		("the rules in the same form", lambda: test_once(tmp), None),
 		("progress", lambda: test_progress(tmp), None),
 	]

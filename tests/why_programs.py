@@ -159,6 +159,58 @@ def test_fallbacks(tmp):
 	text = run("%s:%d" % (dump, line)).stdout
 	return bad + differ("  in the dump: -1 EBUSY (Device or resource busy) (injected" in text, True, text)
 
+TOLD = """
+lead = o()
+os.close(lead)
+o(group=lead)
+o(group=99)
+o(pid=99999999)
+o(flags=4, pid=lead)		# of a cgroup, on any CPU
+"""
+
+def test_told(tmp):
+	"""Descriptors and tasks that were none have the trace's numbers; what is not tried has a fix."""
+	script, dump = os.path.join(tmp, "told.py"), os.path.join(tmp, "told")
+	with open(script, "w") as f:
+		f.write(PROGRAM.split("print(")[0] % pe.NR + TOLD)
+	subprocess.run([PEVTRACE, "--json", "-o", dump, sys.executable, script],
+		       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+	text = run(dump).stdout
+	explained = " ".join(subprocess.run([PEVTRACE, "explain", dump], capture_output=True, text=True).stdout.split())
+	bad = []
+	for cause, fix in ((r"group_fd=\d", "{group_fd=-1}"),
+			   ("pid=99999999", "use a running task of the same user: no such task"),
+			   ("cpu=-1", "{cpu=0}, and so on: one event for each CPU")):
+		if not re.search(r"cause: {%s}: .*\n  fix: %s\n" % (cause, re.escape(fix)), text):
+			bad.append("%s, %s: %s" % (cause, fix, text))
+		if fix[0] == "{" and "Remedy: %s." % fix not in explained:
+			bad.append("explain says another remedy than %s: %s" % (fix, explained))
+	failed = [i for i, l in enumerate(open(dump), 1) if "perf_event_open" in l and '"ESRCH"' in l]
+	r = run("--rules-only", "%s:%d" % (dump, failed[0]))
+	return bad + differ(": cause: {pid=99999999}: " in r.stdout, True, r.stdout)
+
+MEASURES = """
+c.syscall.restype = ctypes.c_long
+os.close(o(config=0))		# a probe of the same name
+o(bits=1 << 63, config=0, type=1)	# refused, then replaced by a probe
+os.close(o(config=0))
+fd = o(config=0)
+os.read(fd, 8)
+o(config=2)			# open until the end
+"""
+
+def test_probes(tmp):
+	"""What was measured, although a probe had its name; probes are in one line, -v explains them."""
+	script = os.path.join(tmp, "measures.py")
+	with open(script, "w") as f:
+		f.write(PROGRAM.split("print(")[0] % pe.NR + MEASURES)
+	text = run("--", sys.executable, script).stdout
+	full = run("-v", "--", sys.executable, script).stdout
+	name = os.path.basename(sys.executable)
+	return differ((text, "rule reserved_bits" in full), (
+		"%s: measured cpu-clock:u, page-faults:u\n"
+		"  probes: cpu-clock:u: refused in tests of what opens; see -v\n" % name, True), full)
+
 def test_dump(tmp):
 	"""A line of a dump with its group, and a call that failed only there."""
 	script, dump = os.path.join(tmp, "program.py"), os.path.join(tmp, "dump")
