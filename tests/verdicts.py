@@ -111,7 +111,7 @@ def by_rules(o):
 
 
 def by_trial(o):
-	if "kernel" in o and error_of(o["kernel"]) == error_of(o["dump"]):
+	if o["faults"] and error_of(o.get("kernel", o["faults"][0])) == error_of(o["dump"]):
 		return o["faults"][0].get("rule")
 	return o.get("perhaps")
 
@@ -123,6 +123,12 @@ def by_story(text):
 	if not m:
 		return [], False
 	return re.findall(r"(?:^|; or )(\w+)[:; .]", m[2]), m[1] == "Refused"
+
+
+def remedy(text, heading):
+	"""The members in a remedy, or None: the values may be limits of this machine."""
+	m = re.search(r"%s: {(.*?)}" % heading, " ".join(text.split()))
+	return m and sorted(re.findall(r"(\w+)=", m[1]))
 
 
 def by_page(path):
@@ -181,7 +187,9 @@ def differences(dump, line, out, pevtrace, library, **kw):
 	tried = json.loads(run(pevtrace, "why", "--json", where, **kw).stdout)
 	run(pevtrace, "report", "-o", out, dump)
 	shown, sure = by_page(out)
-	story, certain = by_story(run(pevtrace, "explain", dump).stdout)
+	text = run(pevtrace, "explain", dump).stdout
+	story, certain = by_story(text)
+	fixes = remedy(run(pevtrace, "why", "--rules-only", where, **kw).stdout, "fix"), remedy(text, "Remedy")
 	again = run(pevtrace, "replay", "-q", "-a", dump, **kw)
 	wrong = []
 	if rule is None:
@@ -192,6 +200,9 @@ def differences(dump, line, out, pevtrace, library, **kw):
 		wrong.append("explain says %s (certain: %s)" % (story, certain))
 	if (shown, sure) != (story[0] if story else None, certain):
 		wrong.append("report says %s (certain: %s), explain %s" % (shown, sure, story))
+	# why knows how many CPUs there are here
+	if None not in fixes and (set(fixes[0]) ^ set(fixes[1])) - {"cpu"}:
+		wrong.append("fixes of why and explain: %s, %s" % fixes)
 	if library and library.so:
 		said, certain = library.cause(o, error)
 		if said != rule and (certain or o["args"]["group_fd"] == -1) and "perhaps" not in o:
