@@ -194,6 +194,9 @@ struct output {
 	bool failed;
 	mode_t mode;		/* of files that are created */
 	struct stream one;	/* without separate */
+	size_t max, head, size;	/* of that: where it is cut, or 0; bytes written, first the head */
+	bool ends;		/* with a whole line */
+	unsigned int number;	/* of the file, where it was cut before */
 	int command;		/* pidfd of the command that reads it, or -1 */
 	struct map streams;	/* separate: tid to stream */
 	struct map begun;	/* separate: tids whose file pevtrace has created */
@@ -394,9 +397,43 @@ void output_write(struct output *o, pid_t tid, const char *text, size_t len)
 	s = stream_of(o, tid);
 	if (!s)
 		return;
+	o->size += len;
+	o->ends = text[len - 1] == '\n';
 	buf_add(&s->pending, text, len);
 	if (!o->buffered || s->pending.len >= ROOM)
 		drain(o, s);
+}
+
+void output_limit(struct output *o, size_t max)
+{
+	struct stat s;
+
+	if (o->path && !o->separate && !fstat(o->one.fd, &s) && S_ISREG(s.st_mode))
+		o->max = max;
+}
+
+bool output_is_full(const struct output *o)
+{
+	return o->max && o->size >= o->max && o->size >= o->head && o->ends && !o->failed;
+}
+
+void output_next(struct output *o)
+{
+	char path[PATH_MAX];
+
+	drain(o, &o->one);
+	if (close(o->one.fd))
+		fail(o);
+	o->size = 0;
+	snprintf(path, sizeof(path), "%s.%u", o->path, ++o->number);
+	o->one.fd = open_path(o, path, O_TRUNC);
+	o->failed |= o->one.fd < 0;
+}
+
+void output_end_head(struct output *o)
+{
+	o->head = o->size;
+	o->size = 0;
 }
 
 void output_flush(struct output *o)

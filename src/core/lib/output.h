@@ -60,6 +60,16 @@ void output_write(struct output *o, pid_t tid, const char *text, size_t len);
 /* Close the file of a task that has ended. */
 void output_done(struct output *o, pid_t tid);
 
+/* Let a regular file of OUTPUT_ONE be cut after so many bytes, or as many as its head has. */
+void output_limit(struct output *o, size_t max);
+
+/* Return whether that is so, at the end of a line: output_next() goes on in PATH.1, PATH.2 ... */
+bool output_is_full(const struct output *o);
+void output_next(struct output *o);
+
+/* The head of a file ends here. */
+void output_end_head(struct output *o);
+
 /* Flush, so that others can read what was written. */
 void output_flush(struct output *o);
 

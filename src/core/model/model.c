@@ -297,6 +297,13 @@ void model_each_holder(struct model *m,
 	}
 }
 
+void model_each_task(const struct model *m,
+		     void (*hook)(void *ctx, pid_t tid, pid_t pid), void *ctx)
+{
+	map_each(slot, &m->tasks)
+		hook(ctx, ((struct task *)slot->value)->tid, ((struct task *)slot->value)->pid);
+}
+
 void model_each_unidentified(struct model *m,
 			     void (*hook)(void *ctx, pid_t pid, pid_t tid, int fd, struct event *e),
 			     void *ctx)

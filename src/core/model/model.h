@@ -383,6 +383,10 @@ void model_each_ring(struct model *m, pid_t tid, uint64_t start, uint64_t end,
 void model_each_holder(struct model *m,
 		       void (*hook)(void *ctx, pid_t tid, pid_t pid), void *ctx);
 
+/* Call hook for each task that is followed. */
+void model_each_task(const struct model *m,
+		     void (*hook)(void *ctx, pid_t tid, pid_t pid), void *ctx);
+
 /* Call hook for each descriptor of an event that tid's process has. */
 void model_each_fd(struct model *m, pid_t tid,
 		   void (*hook)(void *ctx, int fd, bool cloexec, struct event *e),

@@ -54,11 +54,17 @@ struct inflight *inflight_rename(struct inflights *l, pid_t former, pid_t tid)
 	return before;
 }
 
+void inflights_join(struct inflights *l)
+{
+	for (struct inflight *p = l->head.next; p != &l->head; p = p->next)
+		p->split = false;
+}
+
 void inflight_split(struct inflights *l, uint64_t ns, pid_t tid,
 		    void (*write)(void *ctx, struct inflight *p), void *ctx)
 {
 	for (struct inflight *p = l->head.next; p != &l->head; p = p->next) {
-		if (p->enter_ns > ns)
+		if (p->enter_ns > ns || l->held)
 			break;
 		if (p->split || p->tid == tid)
 			continue;

@@ -20,6 +20,7 @@ struct inflight {
 
 struct inflights {
 	struct map by_tid;
+	bool held;		/* the head of a file is written: inflight_split() does nothing */
 	struct inflight head;	/* head.next is the oldest */
 };
 
@@ -41,6 +42,9 @@ struct inflight *inflight_take(struct inflights *l, pid_t tid);
  * tid had, or NULL.
  */
 struct inflight *inflight_rename(struct inflights *l, pid_t former, pid_t tid);
+
+/* Let no call be split: a file begins that has none of their first halves. */
+void inflights_join(struct inflights *l);
 
 /*
  * Call write() for each call that began before ns and is not split yet, except that of

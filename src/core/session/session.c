@@ -6,7 +6,9 @@
 
 #include "core/abi/swap.h"
 #include "core/abi/tables.h"
+#include "core/host/proc.h"
 #include "core/host/rawdata.h"
+#include "core/lib/clock.h"
 #include "core/lib/die.h"
 #include "core/lib/hash.h"
 #include "core/lib/scan_text.h"
@@ -315,13 +317,10 @@ static bool session_set_ring(struct activity_found_ring *a, struct ring *r)
 	return true;
 }
 
-static void session_describe(struct session *s, struct activity_described *a)
+static struct activity_described session_description(pid_t tid, uint64_t ns, struct event *e)
 {
-	struct event *e = a->event;
-
-	model_describe(s->model, e, a);
-	*a = (struct activity_described){
-		.tid = a->tid, .ns = a->ns, .event = e, .pid = e->pid, .cpu = e->cpu,
+	return (struct activity_described){
+		.tid = tid, .ns = ns, .event = e, .pid = e->pid, .cpu = e->cpu,
 		.cgroup = e->flags & PERF_FLAG_PID_CGROUP, .enabled = e->enabled,
 		.leader = e->leader ? e->leader : e, .output = e->output ? e->output : e,
 		.attr = e->attr, .attr_len = e->attr_len,
@@ -410,7 +409,9 @@ static bool session_learn(struct session *s, struct activity *a)
 		return session_set_ring(&a->found_ring,
 					model_found_ring(s->model, &a->found_ring));
 	case ACTIVITY_DESCRIBED:
-		session_describe(s, &a->described);
+		model_describe(s->model, a->described.event, &a->described);
+		a->described = session_description(a->described.tid, a->described.ns,
+						   a->described.event);
 		return true;
 	case ACTIVITY_PROGRAM:
 		session_take_program(&a->program);
@@ -526,6 +527,110 @@ void session_adopt_rings(struct session *s, pid_t tid, model_ring_event *of, voi
 		session_set_ring(&found.found_ring, r);
 		session_tell(s, &found);
 	}
+}
+
+/* What another file begins with ------------------------------------------------------ */
+
+/* Tasks that are followed, and what they have. */
+struct head {
+	struct view *view;
+	struct activity_task *tasks;
+	size_t n;
+	struct adoption found;
+};
+
+static void head_tell(const struct head *h, struct activity a)
+{
+	if (h->view->ops->on[a.kind])
+		h->view->ops->on[a.kind](h->view, &a);
+}
+
+static void head_add(void *ctx, pid_t tid, pid_t pid)
+{
+	struct head *h = ctx;
+
+	h->tasks = xrealloc(h->tasks, (h->n + 1) * sizeof(*h->tasks));
+	h->tasks[h->n++] = (struct activity_task){
+		.tid = tid, .pid = pid, .attached = true, .ns = clock_ns(),
+	};
+}
+
+/* The threads of a process are together, the leader, if it is left, first. */
+static int head_compare(const void *a, const void *b)
+{
+	const struct activity_task *x = a, *y = b;
+
+	return x->pid != y->pid ? x->pid - y->pid :
+	       x->tid == x->pid ? -1 : y->tid == y->pid ? 1 : x->tid - y->tid;
+}
+
+static void head_tell_tasks(struct head *h, struct model *m)
+{
+	char comm[32];
+
+	for (struct activity_task *t = h->tasks; t < h->tasks + h->n; t++) {
+		if (t > h->tasks && t[-1].pid == t->pid) {
+			t->parent = t[-1].parent ? t[-1].parent : t[-1].tid;
+			t->shares_files = t->shares_memory = true;
+		}
+		head_tell(h, (struct activity){ ACTIVITY_TASK, .task = *t });
+		if (proc_comm(t->tid, comm, sizeof(comm)))
+			head_tell(h, (struct activity){ ACTIVITY_COMM, .comm = { t->tid, comm } });
+		h->found.tid = t->tid;
+		if (!t->parent)
+			model_each_fd(m, t->tid, adoption_add, &h->found);
+	}
+}
+
+static void head_tell_event(const struct head *h, pid_t tid, struct event *e)
+{
+	if (e->attr_len)
+		head_tell(h, (struct activity){
+			ACTIVITY_DESCRIBED, .described = session_description(tid, clock_ns(), e),
+		});
+	if (e->id)
+		head_tell(h, (struct activity){ ACTIVITY_ID, .id = { e, e->id } });
+	if (e->bpf != BPF_NONE && e->bpf != BPF_DETACHED)
+		head_tell(h, (struct activity){
+			ACTIVITY_PROGRAM, .program = {
+				e, e->program.id, e->program.type, e->program.name,
+			},
+		});
+}
+
+void session_cut(struct session *s, struct view *v)
+{
+	struct activity ring = { ACTIVITY_FOUND_RING, .found_ring.tid = 0 };
+	struct head h = { .view = v };
+	struct adoption *f = &h.found;
+
+	map_free(&s->named);
+	map_free(&s->symbols_named);
+	map_free(&s->fd_named);
+	map_free(&s->programs_named);
+	v->ops->cut(v, true);
+	model_each_task(s->model, head_add, &h);
+	if (h.n)
+		qsort(h.tasks, h.n, sizeof(*h.tasks), head_compare);
+	head_tell_tasks(&h, s->model);
+	if (f->n)
+		qsort(f->fds, f->n, sizeof(*f->fds), adoption_compare);
+	for (size_t i = 0; i < f->n; i++)
+		head_tell(&h, (struct activity){ ACTIVITY_FOUND, .found = f->fds[i] });
+	for (size_t i = 0; i < f->n; i++)
+		if (!i || f->fds[i].event != f->fds[i - 1].event)
+			head_tell_event(&h, f->fds[i].tid, f->fds[i].event);
+	for (const struct activity_task *t = h.tasks; t < h.tasks + h.n; t++) {
+		struct ring *r;
+
+		ring.found_ring.tid = t->tid;
+		for (size_t i = 0; !t->parent && (r = model_mapping(s->model, t->tid, i)); i++)
+			if (session_set_ring(&ring.found_ring, r))
+				head_tell(&h, ring);
+	}
+	v->ops->cut(v, false);
+	free(h.tasks);
+	free(f->fds);
 }
 
 /* Calls --------------------------------------------------------------------------- */

@@ -133,5 +133,11 @@ void session_count(struct session *s, struct event *e);
 /* Judge all events of the session so far: what was seen to be wrong with them. */
 void session_flaws(const struct session *s, struct flaws *f);
 
+/*
+ * Let a view that has a cut hook go on in another file: describe to it the tasks, open events and
+ * rings, as if they had been found by attaching.
+ */
+void session_cut(struct session *s, struct view *v);
+
 /* Let views flush their output; ns: the current time, or 0 if it is not known. */
 void session_tick(struct session *s, uint64_t ns);

@@ -41,6 +41,11 @@ struct view_ops {
 	/* The stack of the task's current call; why: a text, why it is incomplete, or NULL. */
 	void (*stack)(struct view *v, pid_t tid, const struct view_frame *frames,
 		      size_t n, const char *why);
+	/*
+	 * What is written goes on in another file.  Activities between the two calls, that begins
+	 * and that does not, describe the state of the session.
+	 */
+	void (*cut)(struct view *v, bool begins);
 	/* Called regularly: flush output. */
 	void (*idle)(struct view *v, uint64_t ns);
 	/* The session ends; its model still exists. */

@@ -303,7 +303,7 @@ void dump_split_own(struct dump_view *d, pid_t tid)
 {
 	struct inflight *in = inflight_get(&d->begun, tid);
 
-	if (!in || in->split)
+	if (!in || in->split || d->begun.held)
 		return;
 	dump_before(d, in->enter_ns, tid);
 	dump_write_enter(d, in);

@@ -109,6 +109,13 @@ static void dump_call_return(struct json_text *o, const struct call *c, const st
 
 /* Calls ---------------------------------------------------------------------- */
 
+static void dump_decode_begun(struct dump_view *d, struct begun *b)
+{
+	json_text_drop(&b->args);
+	json_text_begin(&b->args);
+	call_args(b->call, AT_SYSCALL_ENTER, d->names, &b->args.sink);
+}
+
 static void dump_on_enter(struct view *v, const struct call *c)
 {
 	struct dump_view *d = view_self(v);
@@ -119,8 +126,7 @@ static void dump_on_enter(struct view *v, const struct call *c)
 	b = xcalloc(1, sizeof(*b));
 	b->call = c;
 	dump_call_about(c, d->model, &b->about);
-	json_text_begin(&b->args);
-	call_args(c, AT_SYSCALL_ENTER, d->names, &b->args.sink);
+	dump_decode_begun(d, b);
 	inflight_add(&d->begun, &b->in, c->tid, c->enter_ns);
 }
 
@@ -276,12 +282,13 @@ static void write_header(struct dump_view *d, const struct session_facts *f)
 	json_add_int(o, "real_offset_ns", f->real_offset);
 	json_add_string(o, "warning", "contains command lines, paths and addresses of "
 		   "the traced programs, and the name of the machine: review it before you share it");
-	dump_write(d, 0, o);
+	d->header = json_text_end(o);
+	buf_addc(&d->header, '\n');
+	output_write(d->out, 0, buf_str(&d->header), d->header.len);
 }
 
-static void dump_free(struct view *v)
+static void write_end(struct dump_view *d)
 {
-	struct dump_view *d = view_self(v);
 	struct json_text line, *o = dump_line(&line, KIND_END);
 
 	json_add_uint(o, "ns", d->last_ns);
@@ -291,6 +298,32 @@ static void dump_free(struct view *v)
 	json_add_uint(o, "unseen", d->unseen);
 	json_add_uint(o, "tasks", d->tasks);
 	dump_write(d, 0, o);
+}
+
+/* Go on in another file: a call that was split has its beginning there once more. */
+static void dump_cut(struct view *v, bool begins)
+{
+	struct dump_view *d = view_self(v);
+
+	d->begun.held = begins;
+	if (begins) {
+		write_end(d);
+		d->calls = d->records = d->missed = d->unseen = d->tasks = 0;
+		output_next(d->out);
+		output_write(d->out, 0, buf_str(&d->header), d->header.len);
+		return;
+	}
+	for (struct inflight *in = d->begun.head.next; in != &d->begun.head; in = in->next)
+		if (in->split)
+			dump_decode_begun(d, (struct begun *)in);
+	inflights_join(&d->begun);
+}
+
+static void dump_free(struct view *v)
+{
+	struct dump_view *d = view_self(v);
+	write_end(d);
+	buf_free(&d->header);
 	map_each(slot, &d->begun.by_tid)
 		begun_free(slot->value);
 	inflights_free(&d->begun);
@@ -303,6 +336,7 @@ static const struct view_ops ops = {
 	.exit = dump_on_exit,
 	.stack = dump_on_stack,
 	.idle = dump_on_idle,
+	.cut = dump_cut,
 	.free = dump_free,
 };
 

@@ -178,6 +178,24 @@ static void reader_feed_enter(struct line *l)
 	reader_feed_stack(l, c->tid);
 }
 
+/* Note the number of the event or ring that the call created. */
+static void reader_number_made(struct line *l, const struct call *c)
+{
+	const struct model *m = l->r->session->model;
+	const struct event *e;
+	const struct ring *r;
+
+	if (c->failed || c->inject.injected)
+		return;
+	e = c->desc->class == CLASS_OPEN ? model_opened(m, c) : NULL;
+	r = c->desc->id == CALL_MMAP || c->desc->id == CALL_MMAP2 ?
+	    model_ring_at(m, c->tid, (uint64_t)c->ret, (uint64_t)c->ret + 1) : NULL;
+	if (e)
+		reader_number(l, "event", e->number);
+	if (r)
+		reader_number(l, "ring", r->number);
+}
+
 static void reader_feed_exit(struct line *l)
 {
 	struct call *c = reader_call_of(l->r, need_pid(l, "tid"));
@@ -211,6 +229,7 @@ static void reader_feed_exit(struct line *l)
 	if (l->r->swapped)
 		swap_call(c, AT_SYSCALL_EXIT, &l->r->session->names);
 	session_exit(l->r->session, c);
+	reader_number_made(l, c);
 	reader_drop_call(l->r, c->tid);
 }
 
@@ -461,6 +480,8 @@ void reader_close(struct reader *r)
 	map_each(slot, &r->begun)
 		reader_free_call(slot->value);
 	map_free(&r->begun);
+	map_free(&r->events);
+	map_free(&r->rings);
 	for (size_t i = 0; i < sizeof(r->strings) / sizeof(*r->strings); i++)
 		free(r->strings[i]);
 	for (size_t i = 0; r->command && r->command[i]; i++)

@@ -77,6 +77,25 @@ static bool line_get_array(struct line *l, const struct dump_field *f, struct js
 	return true;
 }
 
+void reader_number(struct line *l, const char *key, unsigned int number)
+{
+	struct map *m = !strcmp(key, "ring") ? &l->r->rings : &l->r->events;
+	uint64_t named;
+
+	if (!dump_get_uint(l->o, key, &named))
+		return;
+	l->r->renumbered |= named != number;
+	map_set(m, named, (void *)(uintptr_t)number);
+}
+
+/* Return the number in the model of what the dump gives that number, or 0. */
+static unsigned int reader_number_of(const struct reader *r, const struct map *m, uint64_t number)
+{
+	uintptr_t known = (uintptr_t)map_get(m, number);
+
+	return known ? (unsigned int)known : r->renumbered ? 0 : (unsigned int)number;
+}
+
 /* Read an event or ring by its number; the line is skipped if one that it needs is not known. */
 static bool line_get_number(struct line *l, const struct dump_field *f, struct json_value *o,
 			    void *at)
@@ -90,9 +109,9 @@ static bool line_get_number(struct line *l, const struct dump_field *f, struct j
 	if (number > UINT32_MAX)
 		l->wrong = f->key;
 	else if (f->type == MEMBER_RING)
-		found = model_ring(m, (unsigned int)number);
+		found = model_ring(m, reader_number_of(l->r, &l->r->rings, number));
 	else
-		found = model_event_number(m, (unsigned int)number);
+		found = model_event_number(m, reader_number_of(l->r, &l->r->events, number));
 	l->skipped |= !found && f->type != MEMBER_EVENT_OR_NULL;
 	memcpy(at, &found, sizeof(found));
 	return true;
@@ -347,6 +366,10 @@ static void reader_feed(struct line *l, struct activity *a)
 		before = map_set(&l->r->begun, (uint64_t)a->exec.tid, c);
 	}
 	session_feed(l->r->session, a);
+	if (a->kind == ACTIVITY_FOUND && a->found.event)
+		reader_number(l, "event", a->found.event->number);
+	else if (a->kind == ACTIVITY_FOUND_RING && a->found_ring.ring)
+		reader_number(l, "ring", a->found_ring.ring->number);
 	reader_free_call(before);
 	if (a->kind == ACTIVITY_GONE)
 		reader_drop_call(l->r, a->gone.tid);

@@ -34,6 +34,8 @@ struct reader {
 	char *strings[6];		/* of facts */
 	struct reader_names names;
 	struct map begun;		/* tid -> struct call */
+	struct map events, rings;	/* numbers in the dump -> in the model, where renumbered */
+	bool renumbered;		/* they differ: the dump goes on from another file */
 	struct session *session;	/* to feed */
 	const struct dump_kind *last_kind; /* of the last line that is no name, or NULL */
 	struct progress progress;	/* shown if it is on */
@@ -61,6 +63,9 @@ void reader_free_call(struct call *c);
 
 /* Free the call of a task, after its end was fed: views use the call until then. */
 void reader_drop_call(struct reader *r, pid_t tid);
+
+/* Note that an event, or else a ring, of that member has that number in the model. */
+void reader_number(struct line *l, const char *key, unsigned int number);
 
 /* Feed the session with a line about an activity; return false if there is no such kind. */
 bool reader_feed_activity(struct line *l, const char *kind);

@@ -107,7 +107,7 @@ static void pending_free(struct pending *p)
 
 static void text_free(struct view *view)
 {
-	struct text_view *v = text_self(view);
+	struct text_view *v = view_self(view);
 	struct map_slot *slot;
 	size_t at = 0;
 
@@ -144,7 +144,7 @@ static void text_free(struct view *view)
 static void text_on_born(struct view *view, const struct activity *a)
 {
 	(void)a;
-	text_self(view)->many |= text_self(view)->tasks++ > 0;
+	view_self(view)->many |= text_self(view)->tasks++ > 0;
 }
 
 static struct pending *pending_take(struct text_view *v, pid_t tid)
@@ -162,7 +162,7 @@ static void pending_done(struct text_view *v, struct pending *p)
 
 static void text_on_enter(struct view *view, const struct call *c)
 {
-	struct text_view *v = text_self(view);
+	struct text_view *v = view_self(view);
 	struct pending *p;
 	struct text_sink t;
 
@@ -255,7 +255,7 @@ static bool text_repeats(struct text_view *v, const struct pending *p, const str
  */
 static void text_on_idle(struct view *view, uint64_t ns)
 {
-	struct text_view *v = text_self(view);
+	struct text_view *v = view_self(view);
 	struct inflight *in = v->pending.head.next;
 
 	while (in != &v->pending.head && in->split)
@@ -266,6 +266,17 @@ static void text_on_idle(struct view *view, uint64_t ns)
 	    !run_goes_on(v, (struct pending *)in))
 		text_write_partial(v, (struct pending *)in);
 	output_flush(v->out);
+}
+
+static void text_cut(struct view *view, bool begins)
+{
+	struct text_view *v = view_self(view);
+
+	v->pending.held = begins;
+	if (begins)
+		output_next(v->out);
+	else
+		inflights_join(&v->pending);
 }
 
 bool text_shows_status(const struct text_options *o, const struct call *c)
@@ -343,7 +354,7 @@ static void add_reason(struct text_view *v, const struct call *c, struct sink *s
 
 static void text_on_exit(struct view *view, const struct call *c)
 {
-	struct text_view *v = text_self(view);
+	struct text_view *v = view_self(view);
 	struct pending *p = pending_take(v, c->tid);
 	struct text_sink t;
 	struct buf was;
@@ -378,7 +389,7 @@ static void text_on_exit(struct view *view, const struct call *c)
 static void text_on_abandon(struct view *view, const struct activity *a)
 {
 	const struct activity_abandoned *b = &a->abandoned;
-	struct text_view *v = text_self(view);
+	struct text_view *v = view_self(view);
 	struct pending *p = pending_take(v, b->call->tid);
 
 	if (!p)
@@ -401,7 +412,7 @@ static void text_on_abandon(struct view *view, const struct activity *a)
 static void text_on_stack(struct view *view, pid_t tid, const struct view_frame *frames,
 			  size_t n, const char *why)
 {
-	struct text_view *v = text_self(view);
+	struct text_view *v = view_self(view);
 	struct pending *p = (struct pending *)inflight_get(&v->pending, tid);
 
 	if (!p)
@@ -464,7 +475,7 @@ static void text_on_described(struct view *view, const struct activity *a)
 {
 	const struct activity_described *k = &a->described;
 	const struct event *e = k->event;
-	struct text_view *v = text_self(view);
+	struct text_view *v = view_self(view);
 	const struct walk w = {
 		.layout = &layout_perf_event_attr, .bytes = e->attr, .len = e->attr_len,
 		.names = v->names,
@@ -499,7 +510,7 @@ static void start_ring_line(struct text_view *v, pid_t tid, uint64_t ns, unsigne
 static void text_on_record(struct view *view, const struct activity *a)
 {
 	const struct activity_record *r = &a->record;
-	struct text_view *v = text_self(view);
+	struct text_view *v = view_self(view);
 	struct text_sink t;
 
 	if (v->o->words)
@@ -519,7 +530,7 @@ static void text_on_record(struct view *view, const struct activity *a)
 static void text_on_looked(struct view *view, const struct activity *a)
 {
 	const struct activity_look *l = &a->look;
-	struct text_view *v = text_self(view);
+	struct text_view *v = view_self(view);
 	const struct walk page = {
 		.layout = &layout_perf_event_mmap_page, .bytes = l->page, .len = l->page_len,
 	};
@@ -552,7 +563,7 @@ static void text_on_looked(struct view *view, const struct activity *a)
 static void text_on_signal(struct view *view, const struct activity *a)
 {
 	const struct activity_signal *g = &a->signal;
-	struct text_view *v = text_self(view);
+	struct text_view *v = view_self(view);
 	struct text_sink t;
 	char name[32];
 
@@ -570,7 +581,7 @@ static void text_on_signal(struct view *view, const struct activity *a)
 
 static void text_on_comm(struct view *view, const struct activity *a)
 {
-	struct text_view *v = text_self(view);
+	struct text_view *v = view_self(view);
 
 	if (v->o->comms)
 		free(map_set(&v->comms, (uint64_t)a->comm.tid, xstrdup(a->comm.comm)));
@@ -579,7 +590,7 @@ static void text_on_comm(struct view *view, const struct activity *a)
 static void text_on_exec(struct view *view, const struct activity *a)
 {
 	const struct activity_exec *x = &a->exec;
-	struct text_view *v = text_self(view);
+	struct text_view *v = view_self(view);
 	bool in_call = inflight_get(&v->pending, x->former);
 	struct inflight *stale = inflight_rename(&v->pending, x->former, x->tid);
 	char text[4200];
@@ -600,7 +611,7 @@ static void text_on_exec(struct view *view, const struct activity *a)
 
 static void text_on_lost(struct view *view, const struct activity *a)
 {
-	struct text_view *v = text_self(view);
+	struct text_view *v = view_self(view);
 
 	text_split_older(v, a->lost.ns, 0);
 	text_start_line(v, 0, a->lost.ns); /* of no task */
@@ -624,7 +635,7 @@ void text_task_end(enum view_end how, int status, char *text, size_t size)
 static void text_on_gone(struct view *view, const struct activity *a)
 {
 	const struct activity_gone *g = &a->gone;
-	struct text_view *v = text_self(view);
+	struct text_view *v = view_self(view);
 	char text[80];
 
 	text_tell_run(v, UINT64_MAX);
@@ -657,6 +668,7 @@ static const struct view_ops ops = {
 	.on[ACTIVITY_GONE] = text_on_gone,
 	.on[ACTIVITY_LOST] = text_on_lost,
 	.idle = text_on_idle,
+	.cut = text_cut,
 	.free = text_free,
 };
 

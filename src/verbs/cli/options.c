@@ -276,6 +276,22 @@ void options_read_events(struct event_texts *e, struct host *h, struct event_lis
 	free(e->texts);
 }
 
+static void set_max_size(void *to, const char *arg, const struct verb_option *o)
+{
+	static const char units[] = "KMG";
+	size_t len = strlen(arg);
+	const char *unit = len ? strchr(units, arg[len - 1]) : NULL;
+	char *number = xstrdup(arg);
+	uint64_t n;
+
+	if (len && unit)
+		number[len - 1] = '\0';
+	if (!scan_whole(number, SCAN_DECIMAL, 1, 1 << 30, &n))
+		die("%s requires a number of bytes, or of K, M or G, not '%s'", o->typed, arg);
+	free(number);
+	*(size_t *)to = (size_t)n << (unit ? 10 * (unit - units + 1) : 0);
+}
+
 /* Tables -------------------------------------------------------------------------- */
 
 #define COLOR								\
@@ -296,6 +312,9 @@ const struct verb_option options_log[] = {
 	  .help = "write to FILE instead of standard error; '|COMMAND' writes to a command" },
 	{ .name = "output-append-mode", .key = 'A', .set = verb_set_true, .at = AT(append),
 	  .help = "append to the file of -o" },
+	{ .name = "max-size", .arg = "SIZE", .set = set_max_size, .at = AT(max_size),
+	  .help = "after SIZE bytes (K, M, G) of -o or --json=FILE go on in FILE.1, FILE.2 "
+		  "..., each complete in itself" },
 	COLOR,
 	{ 0 },
 };
@@ -493,6 +512,10 @@ void options_finish(struct options *o)
 		warn("-A has no effect without -o FILE");
 		o->append = false;
 	}
+	if (o->max_size && (o->separate || o->append))
+		die("--max-size cannot be combined with %s", o->append ? "-A" : "-ff");
+	if (o->max_size && !o->output && !o->json_path)
+		die("--max-size must be given with -o FILE or --json=FILE");
 	if (o->separate && dump_only)
 		die("-ff cannot be combined with --json, as a dump is one file; use --json=FILE");
 	if (o->output && o->json_path && !strcmp(o->output, o->json_path))

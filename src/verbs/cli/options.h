@@ -22,6 +22,7 @@ struct options {
 	unsigned int follow;	/* -f given how often */
 	bool separate;		/* --output-separately, or -ff */
 	bool append;		/* -A */
+	size_t max_size;	/* --max-size, in bytes; 0: none */
 	pid_t *pids;		/* -p; owned */
 	size_t npids;
 	struct selection select;

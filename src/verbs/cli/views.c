@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "verbs/cli/views.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -45,6 +46,39 @@ static void views_count(struct view *view, const struct call *c)
 
 static const struct view_ops counting_ops = { .exit = views_count };
 
+static void views_cut_if_full(struct views *v, struct view *view, struct output *o)
+{
+	if (!view || !output_is_full(o))
+		return;
+	session_cut(v->session, view);
+	output_end_head(o);
+}
+
+static struct views *views_of_cutting(struct view *view)
+{
+	return (struct views *)((char *)view - offsetof(struct views, cutting));
+}
+
+/* A call has returned, or a record was shown: no line is being written. */
+static void views_cut(struct view *view, const struct call *c)
+{
+	struct views *v = views_of_cutting(view);
+
+	(void)c;
+	views_cut_if_full(v, v->lines, v->text);
+	views_cut_if_full(v, v->dump, v->json);
+}
+
+static void views_cut_at_record(struct view *view, const struct activity *a)
+{
+	(void)a;
+	views_cut(view, NULL);
+}
+
+static const struct view_ops cutting_ops = {
+	.on[ACTIVITY_RECORD] = views_cut_at_record, .exit = views_cut,
+};
+
 static void views_add_text(struct views *v, struct session *s, const struct session_facts *f)
 {
 	struct options *o = v->options;
@@ -62,8 +96,8 @@ static void views_add_text(struct views *v, struct session *s, const struct sess
 					  o->text.release);
 		session_add_view(s, v->story);
 	} else if (!o->count) {
-		session_add_view(s, text_view_new(&o->text, &s->names, v->text,
-						  f->real_offset));
+		v->lines = text_view_new(&o->text, &s->names, v->text, f->real_offset);
+		session_add_view(s, v->lines);
 	}
 	if (o->table)
 		session_add_view(s, &v->counting);
@@ -91,7 +125,8 @@ bool views_start(struct views *v, struct session *s, struct options *o,
 		.fd_names = o->text.labels, .symbols = o->symbols, .stacks = o->stacks,
 	};
 
-	*v = (struct views){ .counting.ops = &counting_ops, .options = o };
+	*v = (struct views){ .counting.ops = &counting_ops, .options = o,
+			     .cutting.ops = &cutting_ops };
 	v->perf_data = o->perf_data ? perfout_open(o->perf_data) : NULL;
 	if (o->perf_data && !v->perf_data)
 		return false;
@@ -105,11 +140,21 @@ bool views_start(struct views *v, struct session *s, struct options *o,
 		model_keep_few(s->model);
 	if (v->text)
 		views_add_text(v, s, facts);
-	if (v->json)
-		session_add_view(s, dump_view_new(facts, s->model, &s->names, v->json));
+	if (v->json) {
+		v->dump = dump_view_new(facts, s->model, &s->names, v->json);
+		session_add_view(s, v->dump);
+	}
 	if (v->perf_data)
 		session_add_view(s, perfout_view_new(v->perf_data, facts, s->model, &s->names,
 						     true));
+	if (!o->max_size)
+		return true;
+	v->session = s;
+	session_add_view(s, &v->cutting);
+	if (v->text)
+		output_limit(v->text, o->max_size);
+	if (v->json)
+		output_limit(v->json, o->max_size);
 	return true;
 }
 

@@ -8,6 +8,9 @@
 
 struct views {
 	struct view counting;	/* for -c */
+	struct view cutting;	/* for --max-size: after the others */
+	struct session *session;
+	struct view *lines, *dump; /* views that --max-size cuts, or NULL */
 	struct call_counts counts;
 	struct options *options;
 	struct output *text;	/* lines and tables, or NULL */
