@@ -108,9 +108,6 @@ static void pending_free(struct pending *p)
 static void text_free(struct view *view)
 {
 	struct text_view *v = view_self(view);
-	struct map_slot *slot;
-	size_t at = 0;
-
 
 	text_tell_run(v, UINT64_MAX);
 	text_words_end(v);
@@ -121,7 +118,7 @@ static void text_free(struct view *view)
 		text_wrap(&v->line, text_width(v));
 		output_write(v->out, getpid(), buf_str(&v->line), v->line.len);
 	}
-	while ((slot = map_next(&v->pending.by_tid, &at)))
+	map_each(slot, &v->pending.by_tid)
 		pending_free(slot->value);
 	while (v->spare) {
 		struct inflight *next = v->spare->next;
@@ -417,9 +414,7 @@ static void text_on_stack(struct view *view, pid_t tid, const struct view_frame 
 
 	if (!p)
 		return;
-	for (size_t i = 0; i < n; i++) {
-		const struct view_frame *f = &frames[i];
-
+	for_each(f, frames, n) {
 		buf_adds(&p->stack, " > ");
 		text_escaped(&p->stack, f->module ? f->module : "unmapped memory");
 		buf_addc(&p->stack, '(');

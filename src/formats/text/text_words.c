@@ -330,10 +330,8 @@ void text_words_measured(struct view *view, const struct activity *a)
 void text_words_end(struct text_view *v)
 {
 	struct words w = { .v = v };
-	struct map_slot *slot;
-	size_t at = 0;
 
-	while ((slot = map_next(&v->known, &at))) {
+	map_each(slot, &v->known) {
 		w.ns = ((struct words_task *)slot->value)->exec_ns;
 		words_exec(&w, slot->key, "");
 	}

@@ -349,8 +349,7 @@ void injections_ask(struct injections *i, const struct model *m, struct call *c)
 		return;
 	attr = injection_attr_of(m, c, &len);
 	/* every injection counts the call; the last that matches applies */
-	for (size_t k = 0; k < i->n; k++) {
-		struct injection *in = &i->list[k];
+	for_each(in, i->list, i->n) {
 		const struct occasions *at = &in->at;
 		uint64_t key = seen_key(c->desc->id, c->tid), n;
 

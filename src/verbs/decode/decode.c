@@ -164,8 +164,7 @@ static const struct ioctl_desc *find_ioctl(const struct arch *arch, const char *
 	struct nearest n;
 	uint64_t request;
 
-	for (size_t i = 0; i < ioctl_ndescs; i++) {
-		const struct ioctl_desc *d = &ioctl_descs[i];
+	for_each(d, ioctl_descs, ioctl_ndescs) {
 		bool named = !strcmp(d->name, text) ||
 			     (!strncmp(d->name, prefix, strlen(prefix)) &&
 			      !strcasecmp(d->name + strlen(prefix), text));

@@ -440,9 +440,7 @@ static int normalize(struct diffing *d, struct side *s)
 	if (n && !out->json)
 		buf_adds(&line, "# pevtrace normal form 1\n");
 	for (size_t t = 0; n && t < n->ntasks; t++) {
-		for (size_t i = 0; i < n->tasks[t]->nitems; i++) {
-			const struct normal_item *item = &n->tasks[t]->items[i];
-
+		for_each(item, n->tasks[t]->items, n->tasks[t]->nitems) {
 			if (out->json) {
 				json_item(out, n, n->tasks[t], item, &d->choice);
 				continue;

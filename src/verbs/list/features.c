@@ -34,8 +34,7 @@ static struct feature *features_add(struct features *fs, const struct feature_ki
 static void add_table(struct features *fs, const struct feature_kind *k, const struct xlat *x,
 		      feature_try_fn *try, const void *what)
 {
-	for (size_t i = 0; i < x->n; i++) {
-		const struct xlat_entry *e = &x->entries[i];
+	for_each(e, x->entries, x->n) {
 		struct feature *f;
 
 		if (e->traits & (XLAT_NONABI | XLAT_ALIAS))
@@ -53,8 +52,7 @@ static void add_members(struct features *fs, const struct feature_kind *k)
 {
 	const struct layout *l = &layout_perf_event_attr;
 
-	for (size_t i = 0; i < l->n; i++) {
-		const struct field *m = &l->fields[i];
+	for_each(m, l->fields, l->n) {
 		struct feature *f;
 		size_t n = 0;
 
@@ -100,8 +98,7 @@ static void features_add_call(struct features *fs, const struct feature_kind *k)
 
 static void add_ioctls(struct features *fs, const struct feature_kind *k)
 {
-	for (size_t i = 0; i < ioctl_ndescs; i++) {
-		const struct ioctl_desc *d = &ioctl_descs[i];
+	for_each(d, ioctl_descs, ioctl_ndescs) {
 		struct feature *f = features_add(fs, k, d->name, d->since, d->meaning);
 
 		f->try = features_try_ioctl;
@@ -243,9 +240,7 @@ static void offer_features(const struct features *fs, struct nearest *n)
 {
 	for (const struct feature_kind *k = feature_kinds; k->name; k++)
 		nearest_try(n, k->name);
-	for (size_t i = 0; i < fs->n; i++) {
-		const struct feature *f = &fs->list[i];
-
+	for_each(f, fs->list, fs->n) {
 		nearest_try(n, buf_str(&f->name));
 		nearest_try(n, buf_str(&f->name) + strlen(f->prefix));
 	}

@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 
 #include "core/abi/strings.h"
+#include "core/lib/list.h"
 #include "verbs/list/features.h"
 #include "verbs/measure/refusal.h"
 #include "xlat/constants.h"
@@ -17,18 +18,14 @@
 void features_release(const struct features *fs, struct features_release *r)
 {
 	*r = (struct features_release){ .from = 0 };
-	for (size_t i = 0; i < fs->n; i++) {
-		const struct feature *f = &fs->list[i];
-
+	for_each(f, fs->list, fs->n) {
 		if (!f->kind->dated || !f->since)
 			continue;
 		r->undecided += f->known == FACT_UNKNOWN;
 		if (f->known == FACT_NO && (!r->before || f->since < r->before))
 			r->before = f->since;
 	}
-	for (size_t i = 0; i < fs->n; i++) {
-		const struct feature *f = &fs->list[i];
-
+	for_each(f, fs->list, fs->n) {
 		if (f->kind->dated && f->known == FACT_YES && f->since > r->from &&
 		    (!r->before || f->since < r->before))
 			r->from = f->since;
@@ -85,9 +82,7 @@ static void denied(const struct features *fs, struct buf *out)
 {
 	const char *sep = "";
 
-	for (size_t i = 0; i < fs->n; i++) {
-		const struct feature *f = &fs->list[i];
-
+	for_each(f, fs->list, fs->n) {
 		if (f->result != FEATURE_NO || !f->rule || !f->sure ||
 		    !(f->rule->by & RULE_BY_CAPS))
 			continue;

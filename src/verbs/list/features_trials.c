@@ -8,6 +8,7 @@
 #include "core/abi/tables.h"
 #include "core/host/cgroup.h"
 #include "core/host/pmu.h"
+#include "core/lib/list.h"
 #include "experiment/work.h"
 #include "verbs/list/features.h"
 
@@ -256,9 +257,7 @@ static bool says_something(const struct observed *o, uint64_t bit)
 /* Set the members without which these bits of sample_type have no effect. */
 static void fill_members(const struct features *fs, uint64_t bits, uint8_t *attr)
 {
-	for (size_t i = 0; i < layout->n; i++) {
-		const struct field *f = &layout->fields[i];
-
+	for_each(f, layout->fields, layout->n) {
 		if (f->needs.op == COND_MASK && f->needs.field == ATTR_SAMPLE_TYPE &&
 		    f->needs.value & bits &&
 		    f->offset != layout->fields[ATTR_SAMPLE_MAX_STACK].offset &&
@@ -415,9 +414,7 @@ void features_try_type(struct features *fs, struct feature *f)
 	uint8_t attr[FEATURE_ATTR_MAX];
 	struct experiment x = { .attr = attr, .work = WORK_SPIN };
 
-	for (size_t i = 0; i < fs->nbases; i++) {
-		const struct feature_base *b = &fs->bases[i];
-
+	for_each(b, fs->bases, fs->nbases) {
 		if (b->probe || layout_get(&layout_perf_event_attr, ATTR_TYPE, b->attr,
 					   b->len) != f->value)
 			continue;

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <strings.h>
 
-#include "core/abi/layout.h"
 #include "core/abi/strings.h"
 #include "core/abi/tables.h"
 #include "core/host/event_words.h"
@@ -95,9 +94,7 @@ static void on_word(void *ctx, const struct event_code *code, const char *name)
 		buf_free(&perf);
 		return;
 	}
-	for (size_t i = 0; i < l->n; i++) {
-		struct listed *e = &l->events[i];
-
+	for_each(e, l->events, l->n) {
 		if (e->kind != kind || !event_word_generic(e->name, strlen(e->name), &other) ||
 		    other.config != code->config)
 			continue;
@@ -335,9 +332,7 @@ static void list_try_all(struct list *l)
 	bool tried = false;
 	int raw = 0;
 
-	for (size_t i = 0; i < l->n; i++) {
-		struct listed *e = &l->events[i];
-
+	for_each(e, l->events, l->n) {
 		if (!e->selected)
 			continue;
 		if (e->kind == LIST_HARDWARE || e->kind == LIST_CACHE) {

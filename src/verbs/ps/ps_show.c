@@ -367,9 +367,7 @@ static void emit_holders(const struct ps_row *r, struct sink *s)
 	};
 
 	sink_begin(s, "holders", SINK_ARRAY);
-	for (size_t i = 0; i < r->sum.nholders; i++) {
-		const struct events_holder *h = &r->sum.holders[i];
-
+	for_each(h, r->sum.holders, r->sum.nholders) {
 		sink_begin(s, NULL, SINK_OBJECT);
 		sink_symbol(s, "by", by[h->reference]);
 		if (h->pid) {
@@ -581,8 +579,7 @@ static void show_details(const struct ps_row *r)
 
 	add_doubt(r->p, &r->sum, &doubt);
 	out->text.sink.full = false;
-	for (size_t i = 0; i < FIELDS; i++) {
-		const struct ps_field *f = &fields[i];
+	for_each(f, fields, FIELDS) {
 		size_t before;
 
 		showing_begin(out, true);

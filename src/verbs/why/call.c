@@ -93,9 +93,7 @@ static void copy_call(struct call *to, const struct call *from)
 {
 	memcpy(to->args, from->args, sizeof(to->args));
 	to->arch = from->arch;
-	for (size_t i = 0; i < from->ncaptures; i++) {
-		const struct capture *k = &from->captures[i];
-
+	for_each(k, from->captures, from->ncaptures) {
 		if (k->phase == AT_SYSCALL_ENTER)
 			call_add_capture(to, k->phase, k->addr, k->want,
 					 k->len ? from->pool.data + k->at : NULL, k->len);

@@ -30,9 +30,7 @@ static void join(const struct why *k, struct why_call *c, const struct attr_text
 		c->group.event = FACT_NO;
 	} else {
 		/* add the members of the group, opened on the same task and CPU */
-		for (size_t i = 0; i < k->opened.n; i++) {
-			const struct trial_event *e = &k->opened.events[i];
-
+		for_each(e, k->opened.events, k->opened.n) {
 			if (e->leader != at)
 				continue;
 			c->group.siblings++;
