@@ -140,8 +140,10 @@ static void text_free(struct view *view)
 /* Lines have a pid once there is more than one task. */
 static void text_on_born(struct view *view, const struct activity *a)
 {
+	struct text_view *v = view_self(view);
+
 	(void)a;
-	view_self(view)->many |= text_self(view)->tasks++ > 0;
+	v->many |= v->tasks++ > 0;
 }
 
 static struct pending *pending_take(struct text_view *v, pid_t tid)
