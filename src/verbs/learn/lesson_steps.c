@@ -59,7 +59,7 @@ static void judge_event(struct learn *l, const char *event, pid_t pid, int cpu, 
 	lesson_open_free(&o);
 }
 
-static int try_changed(void *ctx, const struct change *const *set, size_t n)
+static int try_lesson(void *ctx, const struct change *const *set, size_t n)
 {
 	struct change_call call;
 	struct trial trial;
@@ -68,7 +68,7 @@ static int try_changed(void *ctx, const struct change *const *set, size_t n)
 	return trial_open(&call.ask, NULL, &trial) ? trial.error : EAGAIN;
 }
 
-static void judge_changed(void *ctx, const struct change *const *set, size_t n,
+static void judge_lesson(void *ctx, const struct change *const *set, size_t n,
 			  struct rule_verdict *v)
 {
 	struct change_call call;
@@ -249,7 +249,7 @@ static enum step_result step_rule(struct steps *run)
 /* cause NAME EVENT: set NAME to the member to change in order to open EVENT on the caller itself */
 static enum step_result step_cause(struct steps *run)
 {
-	static const struct cause_ops ops = { .open = try_changed, .judge = judge_changed };
+	static const struct cause_ops ops = { .open = try_lesson, .judge = judge_lesson };
 	const struct change_stock stock = { .path = NULL };
 	struct learn *l = learn_of(run);
 	struct change_list changes = { .n = 0 };
