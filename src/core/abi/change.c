@@ -67,7 +67,7 @@ static bool known(const struct listing *l, const struct xlat_entry *e)
 	       (!l->machine->release || xlat_since(e, l->machine->release) <= l->machine->release);
 }
 
-/* Return those of the bits in the current member that pass the rules as far as the member without. */
+/* Return those of the bits that pass the rules as far as the current member does without them. */
 static uint64_t passing_bits(const struct listing *l, uint64_t bits)
 {
 	struct change c = { .field = l->field };

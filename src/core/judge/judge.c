@@ -258,7 +258,8 @@ void judge_emit(const struct walk *w, const struct call *c, const char *name, si
 	unsigned int i = a ? (unsigned int)(a - c->desc->args) : 0;
 
 	if (f) {
-		uint64_t v = field_get(f, w->bytes, w->len), bits = rules_unknown_bits(w->arch, f, v);
+		uint64_t v = field_get(f, w->bytes, w->len);
+		uint64_t bits = rules_unknown_bits(w->arch, f, v);
 		uint8_t attr[WHOLE_ATTR_MAX];
 		struct walk part = *w;
 

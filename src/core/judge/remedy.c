@@ -106,7 +106,9 @@ static void emit_changed(const struct rule_ask *ask, const struct cause *cause,
 {
 	struct change_call to;
 	struct walk w = { .layout = &layout_perf_event_attr, .names = names };
-	struct call c = { .desc = call_by_name("perf_event_open"), .arch = ask->facts->machine.arch };
+	struct call c = {
+		.desc = call_by_name("perf_event_open"), .arch = ask->facts->machine.arch,
+	};
 
 	change_make(&to, ask, cause->changes, cause->n);
 	w.bytes = to.attr;

@@ -8,8 +8,8 @@
 struct flaw_desc;
 
 /* What is said of an attr that nobody has written, and of a change from any CPU to one. */
-#define REMEDY_UNINITIALISED "the attr looks uninitialised: memset(&attr, 0, sizeof(attr)) before " \
-			     "it is filled"
+#define REMEDY_UNINITIALISED \
+	"the attr looks uninitialised: memset(&attr, 0, sizeof(attr)) before it is filled"
 #define REMEDY_EACH_CPU ", and so on: one event for each CPU"
 
 /* Return whether most bytes of the attr are set, as in memory that nobody has written. */
@@ -26,7 +26,8 @@ bool remedy_measures(const struct rule_ask *ask, const struct change *const *set
 
 /*
  * Append what to change in an attempt of a dump that *j explains: "{exclude_kernel=1}", found by
- * the rules, for a caller who lacks rights if the check is about them; false: no member or argument is known to do.
+ * the rules, for a caller who lacks rights if the check is about them.  out: the sink of text.
+ * Return false if no member or argument is known to do.
  */
 bool remedy_of_attempt(const struct attempt *a, uint32_t release, const struct arch *arch,
 		       const struct names *names, const struct judgement *j, struct sink *out,

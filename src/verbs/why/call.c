@@ -437,7 +437,8 @@ static void describe_fallbacks(const struct model *m, const struct names *names,
 		event_name(e->attr, e->attr_len, names, &name);
 		buf_addc(&name, '\n');
 		if (!event_is_probe(e) && !strstr(buf_str(&words), buf_str(&name))) {
-			buf_addf(to, "%s%.*s", to->len ? ", " : "", (int)name.len - 2, name.data + 1);
+			buf_addf(to, "%s%.*s", to->len ? ", " : "", (int)name.len - 2,
+				 name.data + 1);
 			if ((flaw = flaw_next(&ask, &at)))
 				buf_addf(to, " (%s: flaw %s)", flaw->consequence, flaw->name);
 			buf_add(&words, name.data, name.len);

@@ -64,7 +64,8 @@ static bool still_measures(const struct why *k, const struct why_result *r,
 {
 	struct change_call to;
 
-	if (!remedy_measures(&r->ask, set, n, &k->machine.names, &f->another, &f->flaw, &f->instead))
+	if (!remedy_measures(&r->ask, set, n, &k->machine.names, &f->another, &f->flaw,
+			     &f->instead))
 		return false;
 	change_make(&to, &r->ask, set, n);
 	if (!opens || f->flaw || counts_work(k, r, &to.ask, &f->counted))

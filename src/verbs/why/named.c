@@ -407,8 +407,8 @@ int why_answer_all(struct why *k, const char *path, unsigned long line)
 		 path ? answer_dump(k, path, line) : answer_operand(k);
 	show_kept(k);
 	if (k->missing)
-		warn("no task %d is here: its calls are judged for pevtrace itself; -p names another "
-		     "task", k->missing);
+		warn("no task %d is here: its calls are judged for pevtrace itself; -p names "
+		     "another task", k->missing);
 	for (size_t i = 0; i < k->ncalls; i++) {
 		why_call_free(k->calls[i]);
 		free(k->calls[i]);

@@ -210,7 +210,8 @@ void show_remedy(const struct show *s, const struct rule_desc *rule)
 	if (!s->c->remedy.len)
 		here_add_remedy(s, rule, false, &words);
 	if (words.len || s->c->remedy.len) {
-		buf_adds(show_line(s, COLOR_GOOD, "fix"), buf_str(words.len ? &words : &s->c->remedy));
+		buf_adds(show_line(s, COLOR_GOOD, "fix"),
+			 buf_str(words.len ? &words : &s->c->remedy));
 		showing_end(s->out);
 	}
 	buf_free(&words);
@@ -597,7 +598,8 @@ void show_measured(struct why *k, const struct why_failures *l)
 		buf_free(&name);
 	}
 	if (probes.len) {
-		buf_addf(show_line(&s, COLOR_NONE, "probes"), "%s: refused in tests of what opens; see -v", buf_str(&probes));
+		buf_addf(show_line(&s, COLOR_NONE, "probes"),
+			 "%s: refused in tests of what opens; see -v", buf_str(&probes));
 		showing_end(s.out);
 	}
 	buf_free(&probes);

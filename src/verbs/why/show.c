@@ -86,11 +86,20 @@ static void here_tracepoint(const struct rule_target *t, struct buf *out)
 }
 
 /* Append the state here of what one RULE_BY_ bit names; return false if nothing applies. */
+static bool here_cgroup(struct buf *out)
+{
+	char mount[PATH_MAX / 2];
+	bool found = cgroup_mount(mount, sizeof(mount));
+
+	if (found)
+		buf_addf(out, "cgroups for perf events are below %s", mount);
+	return found;
+}
+
 static bool here_add(const struct show *s, uint64_t by, struct buf *out)
 {
 	const struct rule_machine *m = &s->k->facts.rules.machine;
 	const struct rule_target *t = &s->k->facts.rules.target;
-	char mount[PATH_MAX / 2];
 	struct rlimit limit = { 0, 0 };
 
 	switch (by) {
@@ -136,10 +145,7 @@ static bool here_add(const struct show *s, uint64_t by, struct buf *out)
 		here_task(s, out);
 		break;
 	case RULE_BY_CGROUP:
-		if (!cgroup_mount(mount, sizeof(mount)))
-			return false;
-		buf_addf(out, "cgroups for perf events are below %s", mount);
-		break;
+		return here_cgroup(out);
 	case RULE_BY_FILE:
 		if (t->path.error)
 			buf_addf(out, "cannot open the file: %s", strerror(t->path.error));
@@ -185,11 +191,11 @@ bool here_add_remedy(const struct show *s, const struct rule_desc *d, bool here,
 	size_t before = out->len;
 
 	for (size_t i = 0; i < x->n; i++) {
-		uint64_t by = d->by & x->entries[i].value & ~(uint64_t)(RULE_BY_ATTR | RULE_BY_CALL);
+		uint64_t by = d->by & x->entries[i].value;
 		const struct term_desc *term = by ? term_by_name(x->entries[i].name) : NULL;
 		struct buf state = { 0 };
 
-		if (!term)
+		if (!term || by & (RULE_BY_ATTR | RULE_BY_CALL))
 			continue;
 		buf_adds(out, out->len > before ? ", or " : "");
 		text_meaning(out, term->text);

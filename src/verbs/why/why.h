@@ -95,7 +95,7 @@ struct why {
 	char **command;		/* NULL-terminated, or NULL */
 	int32_t pid, cpu, group_fd;
 	bool all, pid_given, cpu_given, flags_given;
-	int32_t missing;	/* a task that calls named, in whose place pevtrace is judged; 0: none */
+	int32_t missing;	/* a task of the calls, in whose place pevtrace is judged; or 0 */
 	uint64_t flags;
 	bool rules_only, once, quiet;
 	bool hide_probes;	/* of a command that measured something */
