@@ -151,11 +151,12 @@ bool judge_rights(const struct rule_ask *ask, struct judge_rights *out)
 /* Take the PMUs of a machine that are named; return false if they are not known, or not all. */
 static bool judge_pmus(struct judge_machine *m, const struct names *names, size_t *n)
 {
-	const uint8_t *p = names->pmus, *end = p + names->pmus_len;
+	const uint8_t *p = names->pmus, *end;
 	uint64_t len;
 
 	if (!p || names->pmus_len < 4)
 		return false;
+	end = p + names->pmus_len;
 	for (p += 4; end - p > 8 && *n < JUDGE_PMUS; p += 8 + len) {
 		len = load_uint(p + 4, 4);
 		if (!len || len > (uint64_t)(end - p) - 8 || p[7 + len])
