@@ -166,7 +166,8 @@ o(group=lead)
 o(group=99)
 o(pid=99999999)
 o(flags=4, pid=lead)		# of a cgroup, on any CPU
-"""
+c.syscall(%d, ctypes.c_void_p(8), 0, -1, -1, ctypes.c_ulong(0))
+""" % pe.NR
 
 def test_told(tmp):
 	"""Descriptors and tasks that were none have the trace's numbers; what is not tried has a fix."""
@@ -181,10 +182,12 @@ def test_told(tmp):
 	for cause, fix in ((r"group_fd=\d", "{group_fd=-1}"),
 			   ("pid=99999999", "use a running task of the same user: no such task"),
 			   ("cpu=-1", "{cpu=0}, and so on: one event for each CPU")):
-		if not re.search(r"cause: {%s}: .*\n  fix: %s\n" % (cause, re.escape(fix)), text):
+		if not re.search(r"cause: {%s}: .*\n(?:  and then: .*\n)?  fix: %s" % (cause, re.escape(fix)), text):
 			bad.append("%s, %s: %s" % (cause, fix, text))
 		if fix[0] == "{" and "Remedy: %s." % fix not in explained:
 			bad.append("explain says another remedy than %s: %s" % (fix, explained))
+	if "{attr_uptr=0x8 " not in explained or "cause: {attr_uptr=0x8 " not in text or "+attr_uptr" in text:
+		bad.append("the address of an attr: %s, %s" % (explained, text))
 	failed = [i for i, l in enumerate(open(dump), 1) if "perf_event_open" in l and '"ESRCH"' in l]
 	r = run("--rules-only", "%s:%d" % (dump, failed[0]))
 	return bad + differ(": cause: {pid=99999999}: " in r.stdout, True, r.stdout)
