@@ -180,7 +180,7 @@ def views(tap, tmp):
 	       re.search(r"1 of #1 cpu-clock:u: 3[26] KiB, in process \d+; written by #1, #3", text),
 	       "summary: target, group and ring", [text])
 	text = told("explain", dump)
-	tap.ok(re.search(r" %s leader .* of %s .* fd %s's" % (leader, leader, leader), text),
+	tap.ok(re.search(r" %s leader .* fd %s's .* fd %s's" % (leader, leader, leader), text),
 	       "explain: group and ring", [text])
 	text = told("report", dump)
 	tap.ok("Events with this attr: #2" in text and "in the group of #1" in text and

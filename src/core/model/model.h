@@ -46,8 +46,8 @@ enum {
 /* The last count that the tracee read, or that pevtrace read at the end. */
 struct event_count {
 	bool known, timed;	/* timed: enabled and running are known */
-	uint64_t value, enabled, running;	/* times in ns */
 	bool started;		/* read after the event was enabled for the first time */
+	uint64_t value, enabled, running;	/* times in ns */
 };
 
 /* What was seen of the ring buffers of an event, whichever events wrote there. */
@@ -56,9 +56,10 @@ struct ring_totals {
 	bool shared;		/* other events wrote there */
 	bool overwrite;		/* the last one is mapped read-only */
 	bool partly;		/* some of its records were not seen, nobody knows how many bytes */
+	uint32_t bursts;	/* LOST records */
 	uint64_t missed;	/* bytes that were not seen, besides */
 	uint64_t records, bytes; /* that were seen, without those that report losses */
-	uint64_t bursts, burst;	/* LOST records, and what the largest of them reports */
+	uint64_t burst;		/* what the largest LOST record reports */
 	uint64_t lost_reported, lost_read; /* by LOST records; by reads with PERF_FORMAT_LOST */
 	uint64_t overwritten;	/* bytes that newer ones replaced, of rings mapped read-only */
 	uint64_t unread;	/* bytes between data_tail and data_head when a ring was unmapped */
@@ -70,10 +71,6 @@ struct event {
 	unsigned int refs;
 	char *name;		/* "cpu-clock:u cpu0" */
 	char *probed;		/* path or function that a probe names, or NULL */
-	bool found;		/* opened before it was followed */
-	bool described;		/* found, and model_describe() was called */
-	bool unread;		/* its attr was not readable: no member is known */
-	bool format_known;	/* read_format is valid */
 	const uint8_t *attr;	/* shared with equal ones */
 	size_t attr_len;
 	uint64_t read_format;
@@ -90,10 +87,14 @@ struct event {
 	uint64_t id;		/* PERF_EVENT_IOC_ID, 0: not known */
 	struct event *output;	/* writes to the ring buffer of this event */
 	enum event_start start;
-	bool enabled;		/* according to the calls seen */
-	bool closed;		/* nothing is left that keeps it open */
-	bool ended;		/* it was open when the last task that had it exited */
-	bool leads;		/* others were opened in its group */
+	bool found : 1;		/* opened before it was followed */
+	bool described : 1;	/* found, and model_describe() was called */
+	bool unread : 1;	/* its attr was not readable: no member is known */
+	bool format_known : 1;	/* read_format is valid */
+	bool enabled : 1;	/* according to the calls seen */
+	bool closed : 1;	/* nothing is left that keeps it open */
+	bool ended : 1;		/* it was open when the last task that had it exited */
+	bool leads : 1;		/* others were opened in its group */
 	unsigned int members;	/* open ones in its group, besides itself */
 	uint32_t formats;	/* bit N: one of them had N as its read_format */
 	char *filter;		/* PERF_EVENT_IOC_SET_FILTER */
@@ -127,19 +128,19 @@ struct ring {
 	unsigned int refs;
 	struct ring *first;	/* the first mapping of the same buffer; NULL: this one */
 	unsigned int mappings;	/* of the buffer that are left; counted in the first */
-	struct event *event;	/* whose descriptor was mapped */
 	pid_t pid;		/* process that mapped it */
+	struct event *event;	/* whose descriptor was mapped */
 	uint64_t start, end;	/* addresses in that process */
-	bool aux;
-	bool overwrite;		/* first mapped read-only: the kernel ignores data_tail */
-	bool unmapped;
-	bool leaving;		/* a call that ends or moves this mapping is running */
-	bool ends_unread;	/* it is a call that unmaps it, and unread was read since */
+	bool aux : 1;
+	bool overwrite : 1;	/* first mapped read-only: the kernel ignores data_tail */
+	bool unmapped : 1;
+	bool leaving : 1;	/* a call that ends or moves this mapping is running */
+	bool ends_unread : 1;	/* it is a call that unmaps it, and unread was read since */
 	unsigned int looks, polls;
-	uint64_t records, missed; /* records read; bytes overwritten before they were read */
 	unsigned int torn;
 	unsigned int blind;	/* failed attempts to read it */
 	int blind_error;	/* errno of the last of them */
+	uint64_t records, missed; /* records read; bytes overwritten before they were read */
 	uint64_t looked_ns;	/* when it was read last, and what its first page told then: */
 	uint64_t unread;	/* bytes between data_tail and data_head; overwrite: bytes replaced */
 };
