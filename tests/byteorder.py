@@ -494,6 +494,13 @@ def test_dump(tmp, name, argv, wants):
 	if not wants(text):
 		TAP.skip(name, "nothing to convert here: " + r.stderr.decode(errors="replace")[-200:])
 		return
+	# features of the other byte order are not read
+	header, rest = text.split("\n", 1)
+	header = json.loads(header)
+	header.pop("features", None)
+	text = json.dumps(header, separators=(",", ":")) + "\n" + rest
+	with open(here, "w") as f:
+		f.write(text)
 	with open(other, "w") as f:
 		f.write(convert_dump(text))
 	for how in (["decode", "--records"], ["decode", "-v", "--summary"], ["explain"], ["codegen"],
