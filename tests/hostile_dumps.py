@@ -20,8 +20,8 @@ import straceparse as sp
 
 PEVTRACE = os.environ.get("PEVTRACE") or sp.find_program("pevtrace")
 # the second is a name of a file in the machine's directories as far as characters tell
-EVILS = ["a\x1b[31m\u202e\u009b\r\nint x;*//*\"\\??/b", "a\x1b[31m\u202e\u009b\r\nint_x;*%sb"]
-RAW = re.compile("[\x00-\x08\x0b-\x1f\x7f\u0080-\u009f\u202a-\u202e\u2066-\u2069\ufffe]")
+EVILS = ["a\x1b[31m\u202e\u200e\u2028\u061c\u009b\r\nint x;*//*\"\\??/b", "a\x1b[31m\u202e\u009b\r\nint_x;*%sb"]
+RAW = re.compile("[\x00-\x08\x0b-\x1f\x7f\u0080-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufffe]")
 VERBS = {"decode": ["decode", "-v", "-y", "--records", "--summary"],
 	 "explain": ["explain", "--deep"], "diff": ["diff"], "report": ["report"],
 	 "chrome": ["report", "--format=chrome"], "codegen": ["codegen", "--all"],

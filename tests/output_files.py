@@ -279,15 +279,23 @@ def test_modes(tmp):
 	with open(os.path.join(top, "perf.data"), "wb") as f:
 		f.write(subprocess.run([program, "report", "--format=perf-data", dump], check=True,
 				       stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout)
+	log = os.path.join(top, "log")
+	with open(log, "w") as f:
+		f.write("perf_event_open({type=PERF_TYPE_SOFTWARE, size=0x88, config=PERF_COUNT_SW_DUMMY, "
+			"sample_freq=1, freq=1}, 0, -1, -1, 0) = -1 EINVAL (Invalid argument)\n")
 	commands = outputs(program, top)[4:10] + [
 		("the input -", [program, "decode", "-o%s", "-"]),
 		("a line explained", [program, "explain", "-o%s", "%s:%d" % (dump, line)]),
 		("a dump explained", [program, "explain", "-o%s", dump]),
 		("a line answered", [program, "why", "--rules-only", "-o%s", "%s:%d" % (dump, line)]),
+		("a dump answered", [program, "why", "--rules-only", "-o%s", dump]),
+	] + [("%s of a log" % verb, [program, verb, "-o%s", log])
+	     for verb in ("decode", "explain", "why")] + [
 		("tasks", [program, "decode", "-ff", "-o%s", dump]),
 	]
 	for mode, (what, command) in itertools.product((0o600, 0o640, 0o444, 0o666), commands):
 		os.chmod(dump, mode)
+		os.chmod(log, mode)
 		shutil.rmtree(os.path.join(top, "shared"))
 		os.mkdir(os.path.join(top, "shared"))
 		out = os.path.join(top, "shared", "out")

@@ -236,9 +236,9 @@ def test_words(tap):
 	with tempfile.TemporaryDirectory() as d:
 		path = os.path.realpath(os.path.join(d, name))
 		shutil.copy(shutil.which("true"), path)
-		lines = sp.on_terminal([PEVTRACE, "open", "--side-band", "-v", "--color=never", "-p",
+		lines = sp.on_terminal([PEVTRACE, "open", "--side-band", "--only=mmap,exec,exit", "--color=never", "-p",
 					str(os.getpid()), "--", path], 80).splitlines()
-		lines = sp.on_terminal([PEVTRACE, "open", "--side-band", "-v", "--color=never", "--",
+		lines = sp.on_terminal([PEVTRACE, "open", "--side-band", "--only=mmap,exec,exit", "--color=never", "--",
 					path], 80).splitlines()
 	execs = [i for i, l in enumerate(lines) if " exec" in l]
 	tap.ok(any(path in "".join((l, n.strip())) for l in lines for n in [""]) or

@@ -69,6 +69,8 @@ enum input_kind input_file_kind(const char *path)
 		       input_has_attr(buf_str(&text)) ? INPUT_LOG : INPUT_OTHER;
 		buf_free(&text);
 	}
+	if (kind != INPUT_OTHER)
+		input_limit_outputs(path);
 	fclose(f);
 	return kind;
 }
