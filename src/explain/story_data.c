@@ -167,6 +167,8 @@ static void wait_ends(const struct seen_task *task, struct prose *p)
 		if (task->waits > 1)
 			prose_addf(p, "%s%u ", any ? "; " : "", ends[i].n);
 		prose_adds(p, ends[i].n == 1 ? ends[i].one : ends[i].more);
+		if (!strcmp(ends[i].one, "timed out") && task->timeout > 0)
+			prose_addf(p, " after %d ms", task->timeout);
 		any = true;
 	}
 	prose_adds(p, any ? "." : task->waits == 1 ? "has not ended." : "none has ended.");

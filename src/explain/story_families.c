@@ -31,7 +31,7 @@ void story_target(const struct story *s, const struct event *e, struct prose *p)
 	else
 		story_who(s, e->pid ? e->pid : e->opener, p);
 	if (e->pid != -1 && open_attr_get(&a, ATTR_INHERIT))
-		prose_adds(p, " and its children");
+		prose_addf(p, " and its %s", story_heirs(s));
 }
 
 void story_event_name(const struct story *s, const struct event *e, struct prose *p)
@@ -93,24 +93,18 @@ bool story_is_dummy(const struct story_text *t, const struct family *f)
 
 bool story_uses_events(const struct story_text *t, pid_t tid)
 {
-	for (size_t i = 0; i < t->ntasks; i++) {
-		const struct task_info *k = t->tasks[i];
-
-		if (k->tid == tid && (k->opens || k->failures || k->reads || k->polls))
+	for_each(k, t->tasks, t->ntasks)
+		if ((*k)->tid == tid && ((*k)->opens || (*k)->failures || (*k)->reads || (*k)->polls))
 			return true;
-	}
 	return false;
 }
 
 bool story_is_target(const struct story_text *t, pid_t tid)
 {
-	for (size_t i = 0; i < t->nfamilies; i++)
-		for (size_t k = 0; k < t->families[i].n; k++) {
-			const struct event *e = t->families[i].events[k];
-
-			if (event_known(e) && !(e->flags & PERF_FLAG_PID_CGROUP) && e->pid == tid)
-				return true;
-		}
+	for_each(e, t->events, t->nevents)
+		if ((*e)->pid == tid && event_known(*e) && !((*e)->flags & PERF_FLAG_PID_CGROUP) &&
+		    !story_probe(t->s, *e))
+			return true;
 	return false;
 }
 

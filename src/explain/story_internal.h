@@ -73,6 +73,7 @@ struct spans {
 struct seen_task {
 	pid_t tid, pid, parent;
 	bool attached, thread;
+	const struct event *inheritable, *inherited; /* by those it creates, by itself; or NULL */
 	const struct call_desc *by;	/* the call that created it; NULL: not seen */
 	unsigned int execs;
 	bool gone;
@@ -83,9 +84,11 @@ struct seen_task {
 	const struct call_desc *wait;	/* the last kind; NULL: none */
 	bool waiting;			/* in one now */
 	bool for_ends;			/* poll asked for no POLLIN: only errors and ends wake it */
+	int timeout;			/* of waits that timed out, in ms; 0: unknown, various */
 	unsigned int waits, woken, hung_up, ready, timed_out, interrupted, unfinished, injected;
 	const struct call_desc *creating; /* the clone or fork that it is in; NULL: none */
 	unsigned int ioctl_how;		/* HOW_* of the ioctl that it is in */
+	const struct event *closing;	/* by the close that it is in; NULL: none */
 	struct spans spans;		/* what it did, in order */
 };
 
@@ -119,6 +122,7 @@ struct story {
 	struct map by_tid;		/* to the index + 1 of the last task with that tid */
 	struct seen_task *tasks;
 	size_t ntasks;
+	bool threads, children;		/* inherited events: threads of the same process, others */
 	struct seen_failure *failures;
 	size_t nfailures;
 	struct seen_signal *signals;
@@ -146,7 +150,10 @@ unsigned int story_ioctl_kind(uint32_t request);
 struct seen_task *story_task(const struct story *s, pid_t tid);
 
 /* Return whether the event was opened only to test the kernel: closed by a call, unused. */
-bool story_probe(const struct story *s, const struct event *e);
+static inline bool story_probe(const struct story *s, const struct event *e)
+{
+	return s && event_is_probe(e);
+}
 
 /* Return whether the program is perf, by its name. */
 bool story_is_perf(const struct story *s, pid_t tid);
@@ -156,6 +163,12 @@ size_t story_found(const struct story *s, const struct event **list);
 
 /* Return whether pevtrace read, or tried to read, rings. */
 bool story_looked(const struct story *s);
+
+/* Name those that inherit events. */
+static inline const char *story_heirs(const struct story *s)
+{
+	return s->threads && !s->children ? "threads" : "children";
+}
 
 /* story_families.c: a story being written, and phrases of all chapters ------------------ */
 

@@ -102,8 +102,10 @@ static void clause_write(const struct story_text *t, const struct clause *c)
 		      "counted ");
 	clause_names(t, c);
 	prose_adds(p, " for ");
-	if (e->pid == 0 || e->pid == e->opener)
-		prose_adds(p, event_attr(e, ATTR_INHERIT) ? "itself and its children" : "itself");
+	if ((e->pid == 0 || e->pid == e->opener) && event_attr(e, ATTR_INHERIT))
+		prose_addf(p, "itself and its %s", story_heirs(t->s));
+	else if (e->pid == 0 || e->pid == e->opener)
+		prose_adds(p, t->s->threads ? "itself alone" : "itself");
 	else
 		story_target(t->s, e, p);
 }

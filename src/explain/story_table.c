@@ -213,7 +213,8 @@ static bool table_has(const struct table *w, unsigned int col)
 /* Return the heading; "sh[2]+" in the column of tasks is sh[2] with its children. */
 static const char *table_head(const struct table *w, unsigned int col)
 {
-	return col == COL_TASK && w->inherits ? "TASK+CHILD" : heads[col];
+	return col != COL_TASK || !w->inherits ? heads[col] :
+	       *story_heirs(w->t->s) == 't' ? "TASK+THREAD" : "TASK+CHILD";
 }
 
 static void table_print(const struct table *w)
@@ -288,7 +289,8 @@ void story_table(const struct story_text *t, size_t most)
 	}
 	if (w.inherits && table_has(&w, COL_ENABLED)) {
 		prose_line(t->p, 0, 2);
-		prose_adds(t->p, "Counts and times of a task and its children are sums over all of them.");
+		prose_addf(t->p, "Counts and times of a task and its %s are sums over all of them.",
+			   story_heirs(t->s));
 		prose_end(t->p);
 	}
 	if (w.left) {

@@ -58,7 +58,8 @@ static bool task_matters(const struct story_text *t, unsigned int kind, pid_t ti
 	const struct seen_task *task = story_task(t->s, tid);
 
 	return t->full || story_uses_events(t, tid) || story_is_target(t, tid) ||
-	       (kind == SEEN_EXEC && task && story_uses_events(t, task->parent));
+	       (kind == SEEN_EXEC && task && ((task->inherited && t->s->ntasks <= STORY_SPANS) ||
+					      story_uses_events(t, task->parent)));
 }
 
 static bool is_record(unsigned int kind)
@@ -80,7 +81,7 @@ static void timeline_add(const struct story_text *t, struct spans *w, const stru
 			continue;
 		line.list = &from->list[i];
 		line.n = 1;
-		line.times = i ? 0 : from->times;
+		line.times = from->kind == SEEN_CLOSE ? 1 : i ? 0 : from->times;
 		line.timed = i ? 0 : from->timed;
 		if (from->kind == SEEN_OPEN) {
 			line.kind = probe ? SEEN_REFUSED : SEEN_OPEN;
@@ -126,17 +127,19 @@ static void timeline_fill(const struct story_text *t, struct spans *w)
 		qsort(w->items, w->n, sizeof(*w->items), compare_lines);
 }
 
-static unsigned int line_weight(const struct span *l)
+static unsigned int line_weight(const struct story_text *t, const struct span *l)
 {
 	size_t on = 0;
 
 	for_each(e, l->list, l->n)
 		on += e->how & HOW_ON ? 1 : 0;
+	if (l->kind == SEEN_EXEC && !l->n && story_task(t->s, l->tid)->inherited)
+		return 2;
 	return on && on == l->n ? 1 : tellings[telling_of(l->kind)].weight;
 }
 
 /* Remove what weighs least, the latest of it, until most lines are left. */
-static size_t timeline_cut(struct spans *w, size_t most)
+static size_t timeline_cut(const struct story_text *t, struct spans *w, size_t most)
 {
 	size_t cut = 0;
 
@@ -144,7 +147,7 @@ static size_t timeline_cut(struct spans *w, size_t most)
 		size_t least = 0;
 
 		for (size_t i = 1; i < w->n; i++)
-			if (line_weight(&w->items[i]) <= line_weight(&w->items[least]))
+			if (line_weight(t, &w->items[i]) <= line_weight(t, &w->items[least]))
 				least = i;
 		spans_remove(w, least);
 	}
@@ -253,19 +256,23 @@ static void line_task(const struct story_text *t, const struct span *l)
 	}
 }
 
-/* Write how often, and until when if that is not about then. */
-static void line_ends(const struct story *s, const struct span *l, struct prose *p)
+/* Write how often, and when last if that is not about then: only what lasts has an end. */
+static void line_ends(const struct story_text *t, const struct span *l)
 {
-	if (is_record(l->kind) && l->timed == l->times && l->times > 1) {
-		prose_addf(p, ", taken in %.3f ms", (double)(l->taken_last - l->taken_first) / 1e6);
-		return;
-	}
-	if (!is_record(l->kind) && l->kind != SEEN_REFUSED && l->times > (l->n ? l->n : 1)) {
+	bool until = l->last_ns - l->first_ns >= (l->folded ? 1000U : 10000000U);
+	bool records = is_record(l->kind);
+	struct prose *p = t->p;
+
+	if (!records && l->kind != SEEN_REFUSED && l->times > (l->n ? l->n : 1)) {
 		prose_adds(p, ", ");
 		prose_times(p, l->times);
 	}
-	if (l->last_ns - l->first_ns >= (l->folded ? 1000U : 10000000U))
-		prose_addf(p, ", until %.3f", (double)(l->last_ns - s->start_ns) / 1e6);
+	if (until)
+		prose_addf(p, records || l->kind == SEEN_WAIT ? ", until %.3f" : ", the last at %.3f",
+			   (double)(l->last_ns - t->s->start_ns) / 1e6);
+	/* of records that were read while they were taken, about as long */
+	if (records && l->timed == l->times && l->times > 1 && (!until || t->full))
+		prose_addf(p, ", taken in %.3f ms", (double)(l->taken_last - l->taken_first) / 1e6);
 }
 
 static void timeline_line(const struct story_text *t, const struct span *l)
@@ -292,7 +299,7 @@ static void timeline_line(const struct story_text *t, const struct span *l)
 		line_events(t, l);
 	else
 		line_task(t, l);
-	line_ends(s, l, p);
+	line_ends(t, l);
 }
 
 void story_timeline(const struct story_text *t, size_t most)
@@ -301,7 +308,7 @@ void story_timeline(const struct story_text *t, size_t most)
 	size_t cut;
 
 	timeline_fill(t, &w);
-	cut = timeline_cut(&w, most);
+	cut = timeline_cut(t, &w, most);
 	if (w.n)
 		prose_para(t->p);
 	for (size_t i = 0; i < w.n; i++)

@@ -62,11 +62,15 @@ static void story_on_born(struct view *v, const struct activity *a)
 	struct story *s = view_self(v);
 	const struct seen_task *parent = story_task(s, b->parent);
 	const struct call_desc *by = parent ? parent->creating : NULL;
+	const struct event *inherited = parent && parent->inheritable &&
+					!parent->inheritable->closed ? parent->inheritable : NULL;
 
 	s->start_ns = s->ntasks ? s->start_ns : b->ns;
+	s->threads |= inherited && parent->pid == b->pid;
+	s->children |= inherited && parent->pid != b->pid;
 	APPEND(s->tasks, s->ntasks) = (struct seen_task){
 		.tid = b->tid, .pid = b->pid, .parent = b->parent, .attached = b->attached,
-		.thread = b->tid != b->pid, .by = by,
+		.thread = b->tid != b->pid, .by = by, .inheritable = inherited, .inherited = inherited,
 	};
 	map_set(&s->by_tid, (uint64_t)b->tid, (void *)(uintptr_t)s->ntasks);
 }
@@ -110,10 +114,12 @@ static void story_on_gone(struct view *v, const struct activity *a)
 
 	if (!t)
 		return;
+	t->unfinished += t->waiting;
+	if (t->waiting)
+		story_note(view_self(v), SEEN_WAIT, NULL, 0, t->tid, a->gone.ns)->times--;
+	t->waiting = false;
 	if (a->gone.how == END_EXIT)
 		story_note(view_self(v), SEEN_EXIT, NULL, 0, t->tid, a->gone.ns);
-	t->unfinished += t->waiting;
-	t->waiting = false;
 	t->gone = true;
 	t->gone_ns = a->gone.ns;
 	t->how = a->gone.how;
@@ -194,13 +200,11 @@ static void story_on_enter(struct view *v, const struct call *c)
 {
 	struct story *s = view_self(v);
 	struct seen_task *t = story_task(s, c->tid);
-	const struct event *e;
 
-	if (c->desc->id == CALL_CLOSE && !c->inject.injected &&
-	    (e = model_event(s->m, c->tid, call_int(c, 0))))
-		story_note(s, SEEN_CLOSE, e, 0, c->tid, c->enter_ns);
 	if (!t)
 		return;
+	t->closing = c->desc->id == CALL_CLOSE && !c->inject.injected ?
+		     model_event(s->m, c->tid, call_int(c, 0)) : NULL;
 	if (c->desc->id == CALL_IOCTL)
 		t->ioctl_how = ioctl_how(s, c);
 	if (creates_task(c->desc->id))
@@ -215,18 +219,23 @@ static void story_on_enter(struct view *v, const struct call *c)
 						   POLLFD_EVENTS) & POLLIN);
 }
 
-static void story_waited(const struct story *s, struct seen_task *t, const struct call *c)
+static void story_waited(struct story *s, struct seen_task *t, const struct call *c)
 {
 	uint64_t events = !c->failed && c->ret ?
 			  story_polled(s, c, AT_SYSCALL_EXIT, POLLFD_REVENTS) : 0;
+	size_t len;
+	const uint8_t *p = is_poll(c) ? call_bytes(c, AT_SYSCALL_ENTER, c->args[2], 16, &len) : NULL;
+	int ms = c->desc->id == CALL_POLL ? call_int(c, 2) : p && len == 16 ?
+		 (int)(load_uint(p, 8) * 1000 + load_uint(p + 8, 8) / 1000000) : 0;
 
 	t->waiting = false;
+	story_note(s, SEEN_WAIT, NULL, 0, c->tid, c->exit_ns)->times--;
 	if (c->inject.injected)
 		t->injected++;
 	else if (c->failed)
 		t->interrupted++;
 	else if (!c->ret)
-		t->timed_out++;
+		t->timeout = t->timed_out++ && t->timeout != ms ? 0 : ms;
 	else if (events & POLLIN)
 		t->woken++;
 	else if (events & POLLHUP)
@@ -278,12 +287,19 @@ static void story_on_exit(struct view *v, const struct call *c)
 			   SEEN_PRCTL_DISABLE, NULL, 0, c->tid, c->exit_ns);
 	if (t && t->waiting && is_wait(c))
 		story_waited(s, t, c);
+	if (t && t->closing)
+		story_note(s, SEEN_CLOSE, t->closing, 0, c->tid, c->exit_ns);
 	if (c->desc->id == CALL_PERF_EVENT_OPEN && c->failed)
 		story_note(s, SEEN_REFUSED, NULL, 0, c->tid, c->exit_ns);
 	else if (c->desc->id == CALL_PERF_EVENT_OPEN &&
-		 (e = model_event(s->m, c->tid, (int)c->ret)))
+		 (e = model_event(s->m, c->tid, (int)c->ret))) {
 		story_note(s, SEEN_OPEN, e, e->start == START_OPEN ? HOW_OPEN :
 			   e->start == START_LEADER ? HOW_LEADER : 0, c->tid, c->exit_ns);
+		t = event_attr(e, ATTR_INHERIT) && !(e->flags & PERF_FLAG_PID_CGROUP) ?
+		    story_task(s, e->pid ? e->pid : c->tid) : NULL;
+		if (t && (!t->inheritable || t->inheritable->closed))
+			t->inheritable = e;
+	}
 	if (!e || c->desc->id == CALL_PERF_EVENT_OPEN)
 		return;
 	if (c->failed && c->ret != EINTR && c->ret != EAGAIN)
@@ -303,12 +319,6 @@ static void story_on_exit(struct view *v, const struct call *c)
 		story_note(s, SEEN_MAP, e, 0, c->tid, c->exit_ns);
 	else if (c->desc->id == CALL_READ)
 		story_note(s, SEEN_READ, e, read_how(e, c), c->tid, c->exit_ns);
-}
-
-bool story_probe(const struct story *s, const struct event *e)
-{
-	(void)s;
-	return event_is_probe(e);
 }
 
 bool story_is_perf(const struct story *s, pid_t tid)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * The story of calls that this test makes up: counts that shared a counter, names
- * and records that mean harm, lines and their breaks, the dictionary's words.
+ * and records that mean harm, the timeline.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,24 +14,21 @@
 #include <errno.h>
 
 #include "core/abi/when.h"
-#include "explain/lexicon.h"
 #include "explain/story.h"
 #include "fake.h"
-#include "formats/text/text_fit.h"
 #include "xlat/constants.h"
-
-enum { WIDTH = 60 };
 
 static struct model *m;
 static struct view *story;
 static uint64_t now;	/* ns */
+static uint64_t lasts;	/* ns, of each call */
 
 static int setup(void **state)
 {
 	const struct activity a = { ACTIVITY_TASK, .task = { .tid = 100, .pid = 100 } };
 
 	(void)state;
-	now = 0;
+	now = lasts = 0;
 	m = model_new(&fake_names, true);
 	story = story_view_new(m, &fake_names, &arch_x86_64, KVER(6, 1, 0));
 	model_born(m, &a.task);
@@ -50,9 +47,10 @@ static int teardown(void **state)
 /* As the session would tell them. */
 static void happens(struct call *c)
 {
-	c->enter_ns = c->exit_ns = now;
+	c->enter_ns = now;
 	story->ops->enter(story, c);
 	model_enter(m, c);
+	now = c->exit_ns = now + lasts;
 	model_exit(m, c);
 	story->ops->exit(story, c);
 	call_free(c);
@@ -135,13 +133,18 @@ static void has(const char *text, const char *words)
 		fail_msg("no '%s' in:\n%s", words, text);
 }
 
+static void tells(bool deep, const char *words)
+{
+	char *text = told(0, deep, false);
+
+	has(text, words);
+	free(text);
+}
+
 static void test_nothing(void **state)
 {
-	char *text = told(0, false, false);
-
 	(void)state;
-	has(text, "nothing to explain");
-	free(text);
+	tells(false, "nothing to explain");
 }
 
 static void test_shared_counter(void **state)
@@ -274,15 +277,11 @@ static void test_refused(void **state)
 	has(text, "Refused by the kernel check sample_type_bits: ");
 	has(text, " {sample_type=0x4000000000000 ");
 	free(text);
-	text = told(0, true, false);
-	has(text, "Remedy: {sample_type=0}.");
-	free(text);
+	tells(true, "Remedy: {sample_type=0}.");
 	/* and what no rule explains is not explained */
 	put(attr, 24, 0);
 	opened(-99, attr, 0);
-	text = told(0, false, false);
-	has(text, "EADDRNOTAVAIL");
-	free(text);
+	tells(false, "EADDRNOTAVAIL");
 }
 
 /* What opened is within the limits, and what refuses every caller comes before what may not. */
@@ -308,9 +307,7 @@ static void test_refuted(void **state)
 	free(text);
 	put(attr, 16, 5000000);
 	opened(-22, attr, 0);
-	text = told(0, false, false);
-	has(text, "Perhaps refused by the kernel check freq_limit: ");
-	free(text);
+	tells(false, "Perhaps refused by the kernel check freq_limit: ");
 }
 
 /* A pid may be of no task, or of one that is exiting: a trace shows that it exited, not more. */
@@ -332,9 +329,7 @@ static void test_exited(void **state)
 	story->ops->on[gone.kind](story, &gone);
 	now = 8;
 	opened(-ESRCH, attr, 50);
-	text = told(0, false, false);
-	has(text, "task 50 had exited: the latter until it is reaped, then the former.");
-	free(text);
+	tells(false, "task 50 had exited: the latter until it is reaped, then the former.");
 }
 
 static void called(const char *name, uint64_t a0, uint64_t a1, uint64_t a2, int error)
@@ -356,13 +351,9 @@ static void test_required(void **state)
 	(void)state;
 	put_type(attr, 1);
 	opened(3, attr, 0);
-	text = told(0, false, false);
-	has(text, "Requires Linux 2.6.32, and");
-	free(text);
+	tells(false, "Requires Linux 2.6.32, and");
 	called("ioctl", 3, 0x80082407, 0, 0);
-	text = told(0, false, false);
-	has(text, "Requires Linux 3.12 (PERF_EVENT_IOC_ID), and");
-	free(text);
+	tells(false, "Requires Linux 3.12 (PERF_EVENT_IOC_ID), and");
 	model_comm(m, 100, "perf");
 	put(attr, 8, 9);			/* dummy */
 	put(attr, 40, bit_field(14, 1, 1) | bit_field(18, 1, 1) | bit_field(30, 1, 1));
@@ -471,7 +462,6 @@ static void test_hostile_records(void **state)
 static void test_order_of_calls(void **state)
 {
 	uint8_t attr[128] = { 0 };
-	char *text;
 
 	(void)state;
 	put_type(attr, 1);
@@ -489,13 +479,11 @@ static void test_order_of_calls(void **state)
 	controlled(4, PERF_EVENT_IOC_ENABLE, 0);
 	now += 50000000;
 	controlled(3, PERF_EVENT_IOC_ENABLE, 0);
-	text = told(0, true, false);
-	has(text, "    0.000 ms task 100 opened fd 3\n"
-		  "    0.001 ms task 100 probes and failed opens: 2 calls\n"
-		  "    0.002 ms task 100 opened fd 4, enabled at open\n"
-		  "    0.003 ms task 100 enabled fd 3; fd 4, without effect: it was enabled\n"
-		  "   50.003 ms task 100 enabled fd 3, without effect: it was enabled\n");
-	free(text);
+	tells(true, "    0.000 ms task 100 opened fd 3\n"
+		    "    0.001 ms task 100 probes and failed opens: 2 calls\n"
+		    "    0.002 ms task 100 opened fd 4, enabled at open\n"
+		    "    0.003 ms task 100 enabled fd 3; fd 4, without effect: it was enabled\n"
+		    "   50.003 ms task 100 enabled fd 3, without effect: it was enabled\n");
 }
 
 /* An event that is used for its records tests nothing where it is refused. */
@@ -571,9 +559,9 @@ static void test_loops(void **state)
 		controlled(3, PERF_EVENT_IOC_DISABLE, 0);
 	}
 	text = told(0, true, false);
-	has(text, "    0.000 ms task 100 enabled fd 3, 1000 times, until 999.000\n");
-	has(text, "    0.000 ms task 100 read fd 3, 1000 times, until 999.000\n");
-	has(text, "    0.000 ms task 100 disabled fd 3, 1000 times, until 999.000\n");
+	has(text, "    0.000 ms task 100 enabled fd 3, 1000 times, the last at 999.000\n");
+	has(text, "    0.000 ms task 100 read fd 3, 1000 times, the last at 999.000\n");
+	has(text, "    0.000 ms task 100 disabled fd 3, 1000 times, the last at 999.000\n");
 	free(text);
 	srandom(2);
 	for (int i = 0; i < 20000; i++, now += 1000)
@@ -609,6 +597,147 @@ static void test_when_taken(void **state)
 	free(text);
 }
 
+static void mapped(int fd, uint64_t at)
+{
+	happens(&(struct call){
+		.desc = call_by_name("mmap"), .arch = &arch_x86_64, .tid = 100, .pid = 100,
+		.returned = true, .ret = (int64_t)at,
+		.args = { 0, 2 * 4096, 3, 1, (uint64_t)fd },
+	});
+}
+
+/* Wait for records of fd 3, up to a time in ms, or that of ppoll; -1: it does not return. */
+static void polled(int ret, uint64_t ms, const uint64_t *ppoll)
+{
+	static const uint8_t fds[8] = { 3, 0, 0, 0, 1 }, got[8] = { 3, 0, 0, 0, 1, 0, 1 };
+	struct call c = {
+		.desc = call_by_name(ppoll ? "ppoll" : "poll"), .arch = &arch_x86_64, .tid = 100,
+		.pid = 100, .returned = true, .ret = ret, .args = { 0x3000, 1, ppoll ? 0x4000 : ms },
+	};
+
+	call_add_capture(&c, AT_SYSCALL_ENTER, 0x3000, 8, fds, 8);
+	if (ppoll)
+		call_add_capture(&c, AT_SYSCALL_ENTER, 0x4000, 16, ppoll, 16);
+	call_add_capture(&c, AT_SYSCALL_EXIT, 0x3000, 8, got, 8);
+	if (ret >= 0) {
+		happens(&c);
+		return;
+	}
+	c.enter_ns = now;
+	story->ops->enter(story, &c);
+	call_free(&c);
+}
+
+/* What lasts is told with its end, of calls that do not the last. */
+static void test_ends(void **state)
+{
+	uint8_t attr[128] = { 0 }, bytes[16] = { 0 };
+	char *text;
+
+	(void)state;
+	put_type(attr, 1);
+	put(attr, 16, 1000);
+	put(attr, 24, PERF_SAMPLE_TIME);
+	put(attr, 40, bit_field(0, 1, 1));
+	lasts = 40000000;
+	for (int fd = 3; fd < 6; fd++)
+		opened(fd, attr, 0);
+	mapped(3, 0x700000);
+	mapped(4, 0x710000);
+	put(bytes, 0, PERF_RECORD_SAMPLE | (uint64_t)sizeof(bytes) << 48);
+	lasts = 100000000;
+	for (int i = 0; i < 3; i++) {
+		put(bytes, 8, 9000000000 + 90000000 * (uint64_t)i);
+		polled(i == 1, 100, NULL);
+		recorded(model_event(m, 100, 3), bytes, sizeof(bytes));
+	}
+	for (int fd = 3; fd < 6; fd++)
+		closed(fd);	/* of which 5 was a probe */
+	text = told(0, false, false);
+	has(text, "   40.000 ms task 100 opened fds 3 and 4, the last at 80.000\n"
+		  "  120.000 ms task 100 probes and failed opens: 1 call\n"
+		  "  160.000 ms task 100 mapped the rings of fds 3 and 4, the last at 200.000\n"
+		  "  200.000 ms task 100 waited with poll, 3 times, until 500.000\n"
+		  "  300.000 ms pevtrace saw 3 SAMPLE records of fd 3, until 500.000\n"
+		  "  600.000 ms task 100 closed fds 3 and 4, the last at 800.000\n");
+	has(text, "Of its 3 waits, 1 was woken by records; 2 timed out after 100 ms.");
+	free(text);
+	tells(true, "of fd 3, until 500.000, taken in 180.000 ms\n");
+	opened(3, attr, 0);
+	mapped(3, 0x720000);
+	polled(0, 200, NULL);
+	tells(false, "3 timed out.");	/* after different times */
+}
+
+/* A wait that the exit of its task ended, and the time of ppoll. */
+static void test_last_wait(void **state)
+{
+	static const uint64_t second[] = { 1, 5000000 };
+	struct activity gone = { ACTIVITY_GONE, .gone = { .tid = 100, .how = END_EXIT } };
+	uint8_t attr[128] = { 0 };
+
+	(void)state;
+	put_type(attr, 1);
+	put(attr, 16, 1000);
+	opened(3, attr, 0);
+	mapped(3, 0x700000);
+	lasts = 1005000000;
+	polled(0, 0, second);
+	polled(-1, 100, NULL);
+	gone.gone.ns = now + 500000000;
+	story->ops->on[gone.kind](story, &gone);
+	tells(false, "    0.000 ms task 100 waited with poll, twice, until 1505.000\n"
+		     " 1505.000 ms task 100 exited with status 0\n");
+	tells(false, "Of its 2 waits, 1 timed out after 1005 ms; 1 did not finish.");
+}
+
+/* Who inherits events: threads, or other processes, whose programs are told where there is room. */
+static void test_heirs(void **state)
+{
+	struct activity born = { ACTIVITY_TASK, .task = { .tid = 101, .pid = 100, .parent = 100 } };
+	struct activity exec = { ACTIVITY_EXEC, .exec = { .exe = "/bin/child" } };
+	uint8_t attr[128] = { 0 };
+	char *text;
+
+	(void)state;
+	put_type(attr, 1);
+	put(attr, 8, 1);			/* task-clock */
+	put(attr, 32, 3);
+	opened(4, attr, 0);
+	put(attr, 40, bit_field(1, 1, 1));	/* inherit */
+	opened(3, attr, 0);
+	for (int i = 0; i < 3; i++) {
+		static const uint64_t values[] = { 1000, 2000, 2000 };
+
+		text = told(0, false, false);
+		has(text, i ? "task-clock for itself alone, and" : "task-clock for itself, and");
+		has(text, i == 1 ? "for itself and its threads" : "for itself and its children");
+		has(text, i == 1 ? "TASK+THREAD" : "TASK+CHILD");
+		free(text);
+		read_of(3, values, 3);
+		story->ops->on[born.kind](story, &born);
+		born.task.parent = born.task.tid;	/* a process of the thread, and its child */
+		born.task.pid = ++born.task.tid;
+	}
+	for (int i = 0; i < 3; i++) {
+		exec.exec.tid = exec.exec.former = 101 + i;
+		story->ops->on[exec.kind](story, &exec);
+		text = told(0, false, false);
+		if (i)
+			has(text, i == 1 ? "task 102 executed" : "task 103 executed /bin/child\n");
+		has(text, "Counts and times of a task and its children are sums over all of them.");
+		free(text);
+	}
+	/* those of many have no room */
+	for (int i = 0; i < 64; i++) {
+		born.task.tid = born.task.pid = 200 + i;
+		story->ops->on[born.kind](story, &born);
+	}
+	text = told(0, false, false);
+	assert_null(strstr(text, "103 executed"));
+	free(text);
+}
+
 /* Enabling an event after the exit of its task; the exec of a child of who opened events. */
 static void test_tasks(void **state)
 {
@@ -640,137 +769,6 @@ static void test_tasks(void **state)
 	free(text);
 }
 
-/* Prose --------------------------------------------------------------------------- */
-
-static void test_lines(void **state)
-{
-	struct buf out = { 0 };
-	struct prose p;
-	const char *s;
-
-	(void)state;
-	prose_init(&p, &out, WIDTH);
-	prose_para(&p);
-	for (int i = 0; i < 50; i++)
-		prose_addf(&p, "%s%.*s", i ? " " : "", 1 + i % 9, "abcdefghij");
-	prose_item(&p);
-	for (int i = 0; i < 12; i++)
-		prose_addf(&p, "%sPERF_SAMPLE_%d", i ? "|" : "flags=", i);
-	prose_free(&p);
-	for (s = buf_str(&out); *s; s += strcspn(s, "\n") + 1) {
-		assert_true(strcspn(s, "\n") <= WIDTH);
-		assert_true(s[strcspn(s, "\n") - 1] != ' ');
-	}
-	assert_non_null(strstr(buf_str(&out), "\n  - flags=PERF_SAMPLE_0|"));
-	assert_non_null(strstr(buf_str(&out), "|\n    PERF_SAMPLE_"));
-	buf_free(&out);
-}
-
-static void wraps(const char *text, const char *want)
-{
-	struct buf b = { 0 };
-
-	buf_adds(&b, text);
-	text_wrap(&b, 20);
-	assert_string_equal(buf_str(&b), want);
-	buf_free(&b);
-}
-
-static void test_wrap(void **state)
-{
-	(void)state;
-	wraps("", "");
-	wraps("exactly twenty colum\nns\n", "exactly twenty colum\nns\n");
-	wraps("  further lines are indented", "  further lines are\n    indented");
-	wraps("name   the last column of a table", "name   the last\n       column of a\n       table");
-	wraps("\033[31ma colour\033[m takes no columns", "\033[31ma colour\033[m takes no\n  columns");
-	wraps("\303\244\303\244\303\244\303\244\303\244 counts as fives",
-	      "\303\244\303\244\303\244\303\244\303\244 counts as\n  fives");
-	wraps("bits=A_LONG_NAME|B|C+D", "bits=A_LONG_NAME|B|\n  C+D");
-	wraps("at libc.so(syscall+0x19) '|COMMAND'", "at\n  libc.so(syscall+0x19)\n  '|COMMAND'");
-	wraps("no_place_in_a_word_of_this_length and more of it",
-	      "no_place_in_a_word_of_this_length\n  and more of it");
-	wraps("blanks at the end    ", "blanks at the end    ");
-	wraps("cut \033", "cut \033");
-	wraps("cut \033]8;;x", "cut \033]8;;x");
-}
-
-static void test_links(void **state)
-{
-	struct buf plain = { 0 }, linked = { 0 };
-	struct prose p;
-
-	(void)state;
-	for (int i = 0; i < 2; i++) {
-		prose_init(&p, i ? &linked : &plain, 31);
-		p.links = i;
-		prose_adds(&p, "It is described in ");
-		prose_page(&p, "perf_event_open(2), ERRORS");
-		prose_adds(&p, ", and in ");
-		prose_page(&p, "pevtrace-check(1)");
-		prose_free(&p);
-	}
-	assert_string_equal(buf_str(&plain), "It is described in\nperf_event_open(2), ERRORS, "
-					     "and\nin pevtrace-check(1)\n");
-	has(buf_str(&linked), "\033]8;;https://man7.org/linux/man-pages/man2/perf_event_open.2.html"
-			      "\033\\perf_event_open(2)\033]8;;\033\\, ERRORS, and\n");
-	buf_free(&plain);
-	buf_free(&linked);
-}
-
-static void test_words(void **state)
-{
-	struct buf out = { 0 };
-	struct prose p;
-
-	(void)state;
-	prose_init(&p, &out, 0);
-	prose_meaning(&p, "Id of it");
-	prose_adds(&p, "; ");
-	prose_meaning(&p, "TLB for data");
-	prose_adds(&p, "; ");
-	prose_count(&p, 1, "open", "opens");
-	prose_adds(&p, "; ");
-	prose_count(&p, 11, "open", "opens");
-	prose_adds(&p, "; ");
-	prose_times(&p, 2);
-	prose_free(&p);
-	assert_string_equal(buf_str(&out), "id of it; TLB for data; 1 open; 11 opens; twice\n");
-	buf_free(&out);
-}
-
-/* The dictionary -------------------------------------------------------------------- */
-
-static void tell_all(void *ctx, const struct lexicon_entry *e)
-{
-	struct buf out = { 0 };
-	struct prose p;
-	char word[128];
-
-	prose_init(&p, &out, 0);
-	lexicon_write(e, &p);
-	prose_free(&p);
-	/* more than its own name, and it means itself */
-	assert_true(out.len > strlen(e->name) + 20);
-	assert_true(lexicon_means(e, e->name));
-	snprintf(word, sizeof(word), "%sx", e->name);
-	assert_false(lexicon_means(e, word));
-	assert_null(strstr(buf_str(&out), ".. "));
-	assert_null(strstr(buf_str(&out), "..\n"));
-	assert_null(strstr(buf_str(&out), "(null)"));
-	++*(size_t *)ctx;
-	buf_free(&out);
-}
-
-static void test_dictionary(void **state)
-{
-	size_t n = 0;
-
-	(void)state;
-	lexicon_each(tell_all, &n);
-	assert_true(n > 1000);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -792,12 +790,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_group_calls, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_loops, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_when_taken, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_ends, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_last_wait, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_heirs, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_tasks, setup, teardown),
-		cmocka_unit_test(test_lines),
-		cmocka_unit_test(test_wrap),
-		cmocka_unit_test(test_links),
-		cmocka_unit_test(test_words),
-		cmocka_unit_test(test_dictionary),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
