@@ -94,7 +94,7 @@ bool story_is_dummy(const struct story_text *t, const struct family *f)
 bool story_uses_events(const struct story_text *t, pid_t tid)
 {
 	for_each(k, t->tasks, t->ntasks)
-		if ((*k)->tid == tid && ((*k)->opens || (*k)->failures || (*k)->reads || (*k)->polls))
+		if ((*k)->tid == tid && (*k)->opens + (*k)->failures + (*k)->reads + (*k)->polls)
 			return true;
 	return false;
 }

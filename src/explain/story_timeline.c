@@ -256,7 +256,7 @@ static void line_task(const struct story_text *t, const struct span *l)
 	}
 }
 
-/* Write how often, and when last if that is not about then: only what lasts has an end. */
+/* Write how often, and when last if not about then: only what lasts has an end. */
 static void line_ends(const struct story_text *t, const struct span *l)
 {
 	bool until = l->last_ns - l->first_ns >= (l->folded ? 1000U : 10000000U);
@@ -268,9 +268,8 @@ static void line_ends(const struct story_text *t, const struct span *l)
 		prose_times(p, l->times);
 	}
 	if (until)
-		prose_addf(p, records || l->kind == SEEN_WAIT ? ", until %.3f" : ", the last at %.3f",
+		prose_addf(p, ", %s %.3f", records || l->kind == SEEN_WAIT ? "until" : "the last at",
 			   (double)(l->last_ns - t->s->start_ns) / 1e6);
-	/* of records that were read while they were taken, about as long */
 	if (records && l->timed == l->times && l->times > 1 && (!until || t->full))
 		prose_addf(p, ", taken in %.3f ms", (double)(l->taken_last - l->taken_first) / 1e6);
 }

@@ -70,7 +70,8 @@ static void story_on_born(struct view *v, const struct activity *a)
 	s->children |= inherited && parent->pid != b->pid;
 	APPEND(s->tasks, s->ntasks) = (struct seen_task){
 		.tid = b->tid, .pid = b->pid, .parent = b->parent, .attached = b->attached,
-		.thread = b->tid != b->pid, .by = by, .inheritable = inherited, .inherited = inherited,
+		.thread = b->tid != b->pid, .by = by,
+		.inheritable = inherited, .inherited = inherited,
 	};
 	map_set(&s->by_tid, (uint64_t)b->tid, (void *)(uintptr_t)s->ntasks);
 }
@@ -223,9 +224,9 @@ static void story_waited(struct story *s, struct seen_task *t, const struct call
 {
 	uint64_t events = !c->failed && c->ret ?
 			  story_polled(s, c, AT_SYSCALL_EXIT, POLLFD_REVENTS) : 0;
-	size_t len;
-	const uint8_t *p = is_poll(c) ? call_bytes(c, AT_SYSCALL_ENTER, c->args[2], 16, &len) : NULL;
-	int ms = c->desc->id == CALL_POLL ? call_int(c, 2) : p && len == 16 ?
+	size_t len = 0;
+	const uint8_t *p = call_bytes(c, AT_SYSCALL_ENTER, c->args[2], 16, &len);
+	int ms = c->desc->id == CALL_POLL ? call_int(c, 2) : is_poll(c) && p && len == 16 ?
 		 (int)(load_uint(p, 8) * 1000 + load_uint(p + 8, 8) / 1000000) : 0;
 
 	t->waiting = false;
