@@ -259,8 +259,8 @@ static void line_task(const struct story_text *t, const struct span *l)
 /* Write how often, and when last if not about then: only what lasts has an end. */
 static void line_ends(const struct story_text *t, const struct span *l)
 {
-	bool until = l->last_ns - l->first_ns >= (l->folded ? 1000U : 10000000U);
-	bool records = is_record(l->kind);
+	const uint64_t ns = l->last_ns - l->first_ns, taken = l->taken_last - l->taken_first;
+	bool records = is_record(l->kind), until = ns >= (l->folded ? 1000U : 10000000U);
 	struct prose *p = t->p;
 
 	if (!records && l->kind != SEEN_REFUSED && l->times > (l->n ? l->n : 1)) {
@@ -270,8 +270,8 @@ static void line_ends(const struct story_text *t, const struct span *l)
 	if (until)
 		prose_addf(p, ", %s %.3f", records || l->kind == SEEN_WAIT ? "until" : "the last at",
 			   (double)(l->last_ns - t->s->start_ns) / 1e6);
-	if (records && l->timed == l->times && l->times > 1 && (!until || t->full))
-		prose_addf(p, ", taken in %.3f ms", (double)(l->taken_last - l->taken_first) / 1e6);
+	if (records && l->timed == l->times && l->times > 1 && (!until || taken / 2 > ns || t->full))
+		prose_addf(p, ", taken in %.3f ms", (double)taken / 1e6);
 }
 
 static void timeline_line(const struct story_text *t, const struct span *l)
