@@ -32,7 +32,7 @@ static void add_numbers(struct buf *out, const struct event *const *list, size_t
 	size_t run;
 
 	for (size_t i = 0; i < n; i += run) {
-		int64_t first = of(list[i]), last;
+		int64_t first = of(list[i]), last, unit = first > 99999 ? 100 : INT64_MAX;
 
 		for (run = 1; i + run < n && of(list[i + run]) - first <= (int64_t)run &&
 		     of(list[i + run]) >= first; run++)
@@ -46,10 +46,10 @@ static void add_numbers(struct buf *out, const struct event *const *list, size_t
 		last = of(list[i + run - 1]);
 		buf_addf(out, "%s%lld", sep, (long long)first);
 		/* of large numbers the last digits are enough: 15633750-51 */
-		if (last != first && first > 99999 && last / 100 == first / 100)
-			buf_addf(out, "-%02lld", (long long)last % 100);
-		else if (last != first)
-			buf_addf(out, "-%lld", (long long)last);
+		while (last / unit != first / unit && unit < 1000000000000)
+			unit *= 10;
+		if (last != first)
+			buf_addf(out, "-%0*lld", first > 99999 ? 2 : 0, (long long)(last % unit));
 		sep = ",";
 	}
 }
