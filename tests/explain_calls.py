@@ -11,6 +11,7 @@
            these calls: who is called on behalf of whom
   nothing_more  what a call does not do is not said
   one      one call, by its attr, its event, its line
+  instead  what opened in place of what failed
   attached what is not known of a process that was running before
 """
 
@@ -404,6 +405,32 @@ def test_one(tap, tmp):
 		tap.ok(r.returncode == 2 and r.stderr.startswith("pevtrace: "),
 		       "misuse: %s" % args[:2], [r.returncode, r.stderr])
 
+CHILD = """
+def child(seconds):
+	pid = os.fork()
+	if not pid:
+		__import__("time").sleep(seconds)
+		os._exit(0)
+	return pid
+"""
+
+def test_instead(tap, tmp):
+	"""What opened later, and which of the opens that failed alike."""
+	path, r = failing(tmp, "instead", "a = dict(period=2000000, sample=1); open_(group=99, **a); "
+			  "os.close(open_(period=1000000, sample=1)); open_(pid=-1, **a); open_(fl=64, **a); "
+			  "open_(fl=64, period=1, sample=1 << 40, config=3); "
+			  "fcntl.ioctl(open_(**a), 0x2400, 0)")
+	text = squash(Story(path, []).text)
+	tap.ok("cpu-clock:u (EBADF), cpu-clock:u (EINVAL, opens 3 and 4), but later opened cpu-clock:u (fd 3)"
+	       in text and "context-switches:u (EINVAL), which nothing replaced" in text,
+	       "a failed open of another group, CPU or flag is replaced; a probe in between is not what did it",
+	       [text])
+	path, r = failing(tmp, "other_task", CHILD + "a = child(0); os.waitpid(a, 0); open_(pid=a); b = child(9); "
+			  "os.read(open_(pid=b), 8); os.kill(b, 9)")
+	text = squash(Story(path, []).text)
+	tap.ok("failed: cpu-clock:u (ESRCH), which nothing replaced" in text and "later opened" not in text,
+	       "an event of another task replaces nothing", [text])
+
 ATTACHED = FAILING.replace("for word in", """
 fd = open_(period=10000000)
 ring = mmap.mmap(fd, 8192, mmap.MAP_SHARED, mmap.PROT_READ | mmap.PROT_WRITE)
@@ -437,6 +464,7 @@ def own_tests(tap, tmp):
 		("kernel", lambda: test_symbols(tap)),
 		("nothing_more", lambda: test_nothing_more(tap, tmp)),
 		("one", lambda: test_one(tap, tmp)),
+		("instead", lambda: test_instead(tap, tmp)),
 		("attached", lambda: test_attached(tap, tmp))]
 
 def perf_tests(tap, tmp, tracefs):

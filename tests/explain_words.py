@@ -11,7 +11,8 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(HERE, "lib"))
-from stories import XLAT, explain, squash
+from programs import run
+from stories import PEVTRACE, XLAT, explain, squash
 import straceparse as sp
 
 # Sections whose rows describe names defined in other sections.
@@ -137,11 +138,19 @@ def test_spelling(tap):
 	tap.ok(rules and all("    %s: " % x in r.stdout for x in rules),
 	       "an error comes with all checks that end so", [r.stdout])
 
+def test_commands(tap):
+	"""The commands that remedies name are accepted; what they find here is not the question."""
+	with open(os.path.join(XLAT, "..", "src", "explain", "terms.in")) as f:
+		named = set(re.findall(r"^RULE_BY_\w+\t.*?: pevtrace ([^:;]*?)(?= shows| lists|$)", f.read(), re.M))
+	wrong = [(c, r.stderr) for c in named for r in [run(PEVTRACE, *c.split())] if r.returncode == 2]
+	tap.ok(named and not wrong, "commands of remedies are right: %s" % sorted(named), wrong)
+
 def main():
 	tap = sp.Tap()
 	test_words(tap)
 	test_articles(tap)
 	test_spelling(tap)
+	test_commands(tap)
 	return tap.done()
 
 if __name__ == "__main__":

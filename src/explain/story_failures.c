@@ -87,6 +87,8 @@ static void try_instead(const struct story_text *t, const struct attempt *a)
 	}
 	if (e->pid != a->pid)
 		prose_addf(p, "%s pid %d", changed ? " and" : ", with", (int)e->pid);
+	if (e->cpu != a->cpu)
+		prose_addf(p, "%s cpu %d", changed || e->pid != a->pid ? " and" : ", with", e->cpu);
 	prose_adds(p, ".");
 }
 
@@ -389,9 +391,24 @@ struct failures {
 	enum fate fate;
 };
 
-static enum fate fate_of(const struct story_text *t, const struct attempt *a)
+/* Return the event that opened in place of what failed: with another program than perf no probe. */
+static const struct event *event_instead(const struct story_text *t, const struct attempt *a)
 {
 	const struct event *e = attempt_instead(t->s->m, a);
+	struct attempt later = *a;
+
+	while (e && story_probe(t->s, e) && !story_is_perf(t->s, a->tid)) {
+		while (later.events < t->nevents && t->events[later.events++] != e)
+			;
+		e = attempt_instead(t->s->m, &later);
+	}
+	/* an event of another task does not measure this one */
+	return e && a->pid > 0 && e->pid > 0 && e->pid != a->pid ? NULL : e;
+}
+
+static enum fate fate_of(const struct story_text *t, const struct attempt *a)
+{
+	const struct event *e = event_instead(t, a);
 	const struct story_open o = story_open_failed(a);
 	unsigned int own = 0;
 
@@ -399,7 +416,7 @@ static enum fate fate_of(const struct story_text *t, const struct attempt *a)
 				    !event_known(t->events[own])))
 		own++;
 	if (!story_is_perf(t->s, a->tid))
-		return e && !story_probe(t->s, e) ? FATE_REPLACED : FATE_REAL;
+		return e ? FATE_REPLACED : FATE_REAL;
 	if ((e && story_probe(t->s, e)) ||
 	    (a->events <= own && own < t->nevents && story_purpose(&o)))
 		return FATE_TEST;
@@ -453,6 +470,50 @@ static void failures_names(const struct story_text *t, const struct failures *f,
 	prose_adds(t->p, f->more ? " and others" : "");
 }
 
+/* Append "cycles and cs (ENOENT", without the end. */
+static void failures_label(const struct story_text *t, const struct failures *f, struct buf *out)
+{
+	struct story_text copy = *t;
+	struct prose one = { .out = NULL };
+
+	copy.p = &one;
+	failures_names(&copy, f, 2);
+	prose_addf(&one, " (%s", error_name(f->list[0]->error));
+	*out = one.text;
+}
+
+static size_t failures_open(const struct story_text *t, const struct failures *f)
+{
+	return f->list[0]->events - story_found(t->s, NULL) +
+	       (size_t)(f->list[0] - t->attempts) + 1;
+}
+
+/* Write which opens of one fate have that label, if others have it, too. */
+static void failures_numbers(const struct story_text *t, const struct failures *list, size_t n,
+			     enum fate fate, const char *label)
+{
+	size_t numbers[FAILURES_BRIEF], same = 0, left = 0, all = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct buf one = { 0 };
+
+		failures_label(t, &list[i], &one);
+		if (!strcmp(buf_str(&one), label)) {
+			all++;
+			left += list[i].fate == fate ? list[i].times : 0;
+			if (list[i].fate == fate && same < FAILURES_BRIEF)
+				numbers[same++] = failures_open(t, &list[i]);
+		}
+		buf_free(&one);
+	}
+	left -= same;
+	for (size_t i = 0; i < same && all > 1; i++)
+		prose_addf(t->p, "%s%zu", i ? left ? ", " : prose_sep(i, same) : same + left > 1 ?
+			   ", opens " : ", open ", numbers[i]);
+	if (left && all > 1)
+		prose_addf(t->p, " and %zu more", left);
+}
+
 /* Write those of one fate, up to most; return how many there are. */
 static size_t failures_of_fate(const struct story_text *t, const struct failures *list, size_t n,
 			       enum fate fate, const char *sep)
@@ -462,22 +523,25 @@ static size_t failures_of_fate(const struct story_text *t, const struct failures
 	size_t count = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		struct story_text copy = *t;
-		struct prose one = { .out = NULL };
+		struct buf one = { 0 };
 
 		if (list[i].fate != fate)
 			continue;
-		copy.p = &one;
-		failures_names(&copy, &list[i], 2);
-		prose_addf(&one, " (%s)", error_name(list[i].list[0]->error));
+		failures_label(t, &list[i], &one);
+		if (strstr(buf_str(&said), buf_str(&one))) {
+			buf_free(&one);
+			continue;
+		}
 		if (count++ == FAILURES_BRIEF)
 			prose_adds(p, " and others");
-		if (count <= FAILURES_BRIEF && !strstr(buf_str(&said), buf_str(&one.text))) {
-			prose_addf(p, "%s%s", sep, buf_str(&one.text));
-			buf_addf(&said, "%s ", buf_str(&one.text));
+		if (count <= FAILURES_BRIEF) {
+			prose_addf(p, "%s%s", sep, buf_str(&one));
+			failures_numbers(t, list, n, fate, buf_str(&one));
+			prose_adds(p, ")");
+			buf_addf(&said, "%s ", buf_str(&one));
 			sep = ", ";
 		}
-		buf_free(&one.text);
+		buf_free(&one);
 	}
 	buf_free(&said);
 	return count;
@@ -494,7 +558,7 @@ void failures_fates(const struct story_text *t, const struct failures *list, siz
 	}
 	if (failures_of_fate(t, list, n, FATE_REPLACED, sep)) {
 		for (size_t i = 0; i < n; i++) {
-			const struct event *e = attempt_instead(t->s->m, list[i].list[0]);
+			const struct event *e = event_instead(t, list[i].list[0]);
 			struct open_attr a;
 
 			if (list[i].fate != FATE_REPLACED)
@@ -506,6 +570,10 @@ void failures_fates(const struct story_text *t, const struct failures *list, siz
 			if (!attempt_same_event(list[i].list[0], e) &&
 			    open_attr_source(&a) == SOURCE_CLOCK)
 				prose_adds(p, ", which counts time");
+			if (e->pid != list[i].list[0]->pid) {
+				prose_adds(p, " for ");
+				story_target(t->s, e, p);
+			}
 			break;
 		}
 		sep = "; ";
@@ -527,8 +595,7 @@ static void failures_write(const struct story_text *t, const struct failures *f)
 		error_name_text(f->list[0]->error, &p->text);
 	else
 		prose_adds(p, error_name(f->list[0]->error));
-	prose_addf(p, ", open %zu", f->list[0]->events - story_found(t->s, NULL) +
-		   (size_t)(f->list[0] - t->attempts) + 1);
+	prose_addf(p, ", open %zu", failures_open(t, f));
 	if (f->times > f->n)
 		prose_addf(p, " and %zu more", f->times - 1);
 	prose_adds(p, ".");

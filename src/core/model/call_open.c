@@ -257,7 +257,8 @@ static const struct event *attempt_find_instead(const struct model *m, const str
 		const struct event *e = events[i];
 
 		if (e->opener != a->tid || (same_pid && e->pid != a->pid) ||
-		    e->cpu != a->cpu || attempt_is_one_of(e->attr, unlike))
+		    (e->cpu >= 0 && a->cpu >= 0 && e->cpu != a->cpu) ||
+		    attempt_is_one_of(e->attr, unlike))
 			continue;
 		/* a program that asks for two events of one type wants both */
 		if (attempt_get(a, ATTR_TYPE) == event_attr(e, ATTR_TYPE) &&
@@ -285,6 +286,8 @@ void attempt_compare(const struct attempt *a, const struct event *e, struct buf 
 	attempt_diff(a, e, &shared, different);
 	if (e->pid != a->pid)
 		buf_addf(different, "%spid", different->len ? ", " : "");
+	if (e->cpu != a->cpu)
+		buf_addf(different, "%scpu", different->len ? ", " : "");
 }
 
 bool attempt_same_event(const struct attempt *a, const struct event *e)

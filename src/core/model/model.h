@@ -456,5 +456,5 @@ const struct event *attempt_instead(const struct model *m, const struct attempt 
 /* Return whether both have the same type and config. */
 bool attempt_same_event(const struct attempt *a, const struct event *e);
 
-/* Append the names of the members, and pid, in which the two differ. */
+/* Append the names of the members, pid and cpu, in which the two differ. */
 void attempt_compare(const struct attempt *a, const struct event *e, struct buf *different);
