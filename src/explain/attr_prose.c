@@ -170,7 +170,6 @@ struct attr_trigger attr_trigger_of(const struct open_attr *a)
 	if (t.source == SOURCE_CLOCK) {
 		t.ns = freq && period ? 1000000000 / period : period;
 		t.task = a->pid != -1;
-		t.idle = !t.task && !open_attr_get(a, ATTR_EXCLUDE_IDLE);
 	} else {
 		t.adaptive = freq && t.source != SOURCE_MSR;
 	}
@@ -180,7 +179,7 @@ struct attr_trigger attr_trigger_of(const struct open_attr *a)
 bool attr_trigger_same(const struct attr_trigger *a, const struct attr_trigger *b)
 {
 	return a->source == b->source && a->adaptive == b->adaptive && a->sigtrap == b->sigtrap &&
-	       a->task == b->task && a->idle == b->idle && a->ns == b->ns;
+	       a->task == b->task && a->ns == b->ns;
 }
 
 /* What each source of samples does, and the steps of xlat/kernel.in for it. */
@@ -226,8 +225,6 @@ void attr_trigger_write(const struct attr_trigger *t, struct prose *p)
 	if (t->task)
 		prose_adds(p, " The timer runs only while the task is on a CPU, so a sleeping "
 			      "task is not sampled.");
-	else if (t->idle)
-		prose_adds(p, " The timer also runs while the CPU is idle.");
 	if (t->sigtrap)
 		prose_adds(p, " With sigtrap=1 the task also receives a SIGTRAP.");
 	if (t->adaptive)

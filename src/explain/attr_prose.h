@@ -27,7 +27,6 @@ struct attr_trigger {
 	bool adaptive;		/* freq=1, and the kernel adjusts the period */
 	bool sigtrap;
 	bool task;		/* of a clock: it runs with a task */
-	bool idle;		/* of a clock: it runs while the CPU is idle */
 	uint64_t ns;		/* of a clock: its period */
 };
 

@@ -25,7 +25,7 @@ static void data_samples(const struct story_text *t)
 {
 	struct attr_trigger trigger, done;
 	struct prose *p = t->p;
-	size_t said = 0;
+	size_t said = 0, on;
 
 	for (size_t i = 0; i < t->nfamilies && said < (t->full ? STORY_ITEMS : 2); i++) {
 		const struct event *e = t->families[i].events[0];
@@ -44,6 +44,13 @@ static void data_samples(const struct story_text *t)
 			story_event_name(t->s, e, p);
 		}
 		prose_adds(p, ": ");
+		for (on = 0; on < t->families[i].n &&
+		     t->families[i].events[on]->start == START_NEVER; on++)
+			;
+		if (on == t->families[i].n) {
+			prose_adds(p, "none, as the event was never enabled.");
+			continue;
+		}
 		attr_trigger_write(&trigger, p);
 		prose_adds(p, v ? " Each holds" : " Each is a header only");
 		data_bits(&xlat_perf_event_sample_format, v, " ", p);
@@ -90,7 +97,8 @@ static void data_holds(const struct story_text *t, const struct event *e, struct
 /* Write who moves which position, and what limits the memory: perf_mmap() of the kernel. */
 static void data_rings(const struct story_text *t)
 {
-	uint64_t bytes = 0, missed = 0, blind = 0;
+	uint64_t bytes = 0, blind = 0;
+	unsigned int each = 512 + t->s->names->page_size / 1024, cpus = t->s->names->cpus;
 	const struct ring *first = NULL, *busiest = NULL;
 	struct prose *p = t->p;
 	size_t n = 0, aux = 0;
@@ -101,7 +109,6 @@ static void data_rings(const struct story_text *t)
 		if (r->first || !event_known(r->event))
 			continue;
 		bytes += r->end - r->start;
-		missed += r->missed;
 		blind += r->blind;
 		n++;
 		aux += r->aux;
@@ -128,12 +135,13 @@ static void data_rings(const struct story_text *t)
 	prose_count(p, n, "ring pins", "rings pin");
 	/* sysctl_perf_event_mlock of the kernel */
 	prose_addf(p, " %llu KiB of perf_event_mlock_kb (%u per CPU and user by default), then of "
-		   "RLIMIT_MEMLOCK.", (unsigned long long)bytes / 1024,
-		   512 + t->s->names->page_size / 1024);
+		   "RLIMIT_MEMLOCK", (unsigned long long)bytes / 1024, each);
+	if (cpus && bytes / 1024 > each * cpus)
+		prose_addf(p, " (%llu with %u CPU%s)", (unsigned long long)bytes / 1024 - each * cpus,
+			   cpus, cpus == 1 ? "" : "s");
+	prose_adds(p, ", unless with CAP_IPC_LOCK or perf_event_paranoid -1.");
 	if (t->tight < 2 || busiest->event->ring.bursts)
 		data_holds(t, busiest->event, p);
-	if (missed && !t->tight) /* the records above are "at least" so many */
-		prose_addf(p, " pevtrace missed %llu bytes of records.", (unsigned long long)missed);
 	if (blind)
 		prose_addf(p, " pevtrace failed to read rings %llu time%s; records that were there "
 			      "then are unknown.", (unsigned long long)blind, blind == 1 ? "" : "s");

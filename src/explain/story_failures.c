@@ -389,19 +389,19 @@ struct failures {
 	bool more;	/* than the list has */
 	struct suspects why;
 	enum fate fate;
+	struct buf label;	/* "cycles and cs (ENOENT", without the end */
 };
 
 /* Return the event that opened in place of what failed: with another program than perf no probe. */
 static const struct event *event_instead(const struct story_text *t, const struct attempt *a)
 {
-	const struct event *e = attempt_instead(t->s->m, a);
 	struct attempt later = *a;
+	const struct event *e;
 
-	while (e && story_probe(t->s, e) && !story_is_perf(t->s, a->tid)) {
-		while (later.events < t->nevents && t->events[later.events++] != e)
-			;
+	do {
 		e = attempt_instead(t->s->m, &later);
-	}
+		later.events = e ? e->number : 0;
+	} while (e && story_probe(t->s, e) && !story_is_perf(t->s, a->tid));
 	/* an event of another task does not measure this one */
 	return e && a->pid > 0 && e->pid > 0 && e->pid != a->pid ? NULL : e;
 }
@@ -470,80 +470,43 @@ static void failures_names(const struct story_text *t, const struct failures *f,
 	prose_adds(t->p, f->more ? " and others" : "");
 }
 
-/* Append "cycles and cs (ENOENT", without the end. */
-static void failures_label(const struct story_text *t, const struct failures *f, struct buf *out)
-{
-	struct story_text copy = *t;
-	struct prose one = { .out = NULL };
-
-	copy.p = &one;
-	failures_names(&copy, f, 2);
-	prose_addf(&one, " (%s", error_name(f->list[0]->error));
-	*out = one.text;
-}
-
 static size_t failures_open(const struct story_text *t, const struct failures *f)
 {
 	return f->list[0]->events - story_found(t->s, NULL) +
 	       (size_t)(f->list[0] - t->attempts) + 1;
 }
 
-/* Write which opens of one fate have that label, if others have it, too. */
-static void failures_numbers(const struct story_text *t, const struct failures *list, size_t n,
-			     enum fate fate, const char *label)
-{
-	size_t numbers[FAILURES_BRIEF], same = 0, left = 0, all = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		struct buf one = { 0 };
-
-		failures_label(t, &list[i], &one);
-		if (!strcmp(buf_str(&one), label)) {
-			all++;
-			left += list[i].fate == fate ? list[i].times : 0;
-			if (list[i].fate == fate && same < FAILURES_BRIEF)
-				numbers[same++] = failures_open(t, &list[i]);
-		}
-		buf_free(&one);
-	}
-	left -= same;
-	for (size_t i = 0; i < same && all > 1; i++)
-		prose_addf(t->p, "%s%zu", i ? left ? ", " : prose_sep(i, same) : same + left > 1 ?
-			   ", opens " : ", open ", numbers[i]);
-	if (left && all > 1)
-		prose_addf(t->p, " and %zu more", left);
-}
-
-/* Write those of one fate, up to most; return how many there are. */
+/* Write those of one fate, up to most; return how many there are.  Equal labels get numbers. */
 static size_t failures_of_fate(const struct story_text *t, const struct failures *list, size_t n,
 			       enum fate fate, const char *sep)
 {
 	struct prose *p = t->p;
-	struct buf said = { 0 };
 	size_t count = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		struct buf one = { 0 };
+		const char *label = buf_str(&list[i].label);
+		bool twins = false, said = false;
 
-		if (list[i].fate != fate)
-			continue;
-		failures_label(t, &list[i], &one);
-		if (strstr(buf_str(&said), buf_str(&one))) {
-			buf_free(&one);
-			continue;
+		for (size_t k = 0; k < n && list[i].fate == fate; k++) {
+			if (k == i || strcmp(buf_str(&list[k].label), label))
+				continue;
+			twins = true;
+			said |= k < i && list[k].fate == fate;
 		}
+		if (list[i].fate != fate || said)
+			continue;
 		if (count++ == FAILURES_BRIEF)
 			prose_adds(p, " and others");
-		if (count <= FAILURES_BRIEF) {
-			prose_addf(p, "%s%s", sep, buf_str(&one));
-			failures_numbers(t, list, n, fate, buf_str(&one));
-			prose_adds(p, ")");
-			buf_addf(&said, "%s ", buf_str(&one));
-			sep = ", ";
-		}
-		buf_free(&one);
+		if (count > FAILURES_BRIEF)
+			continue;
+		prose_addf(p, "%s%s", sep, label);
+		for (size_t k = i; twins && k < n; k++)
+			if (list[k].fate == fate && !strcmp(buf_str(&list[k].label), label))
+				prose_addf(p, "%s%zu%s", k == i ? ", open " : ", ",
+					   failures_open(t, &list[k]), list[k].times > 1 ? "..." : "");
+		prose_adds(p, ")");
+		sep = ", ";
 	}
-	buf_free(&said);
 	return count;
 }
 
@@ -648,6 +611,9 @@ static void other_failure(const struct story_text *t, const struct seen_failure 
 			   (unsigned long long)(f->length / t->s->names->page_size));
 	else if (d)
 		prose_addf(p, " %s.", d->meaning);
+	if (f->call->id != CALL_READ && !f->request && f->event && f->event->output)
+		prose_addf(p, " It is redirected to the ring of fd %d and needs none of its own.",
+			   f->event->output->fd);
 	if (f->call->id == CALL_READ && f->error == ENOSPC && f->event && f->event->format_known &&
 	    !(f->event->read_format & PERF_FORMAT_GROUP))
 		prose_addf(p, " It has %llu bytes, and %llu are required; the count is not lost.",
@@ -657,6 +623,7 @@ static void other_failure(const struct story_text *t, const struct seen_failure 
 
 size_t failures_find(const struct story_text *t, struct failures **list)
 {
+	struct story_text copy = *t;
 	struct suspects why;
 	size_t n = 0, k;
 
@@ -673,13 +640,23 @@ size_t failures_find(const struct story_text *t, struct failures **list)
 		}
 		failures_add(&(*list)[k], a);
 	}
+	for (k = 0; k < n; k++) {
+		struct prose label = { .out = NULL };
+
+		copy.p = &label;
+		failures_names(&copy, &(*list)[k], 2);
+		prose_addf(&label, " (%s", error_name((*list)[k].list[0]->error));
+		(*list)[k].label = label.text;
+	}
 	return n;
 }
 
 void failures_free(struct failures *list, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		free(list[i].list);
+		buf_free(&list[i].label);
+	}
 	free(list);
 }
 

@@ -117,6 +117,7 @@ struct story {
 	uint32_t release;		/* KVER() of the kernel, 0: unknown */
 	uint64_t start_ns;		/* when the first task was followed */
 	struct map by_kind;		/* kind, and number of the event, to how often */
+	uint64_t modes[8];		/* samples by PERF_RECORD_MISC_CPUMODE_MASK */
 	struct spans records[EVENT_RECORD_TYPES]; /* that were seen; a part ends when events are controlled */
 	unsigned int controls;		/* calls that enabled, disabled, paused or resumed events */
 	struct map by_tid;		/* to the index + 1 of the last task with that tid */

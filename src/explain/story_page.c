@@ -149,26 +149,57 @@ static void page_measured(const struct story_text *t)
 		prose_addf(p, "; %zu more events are in the table", left);
 }
 
+/* Return how many samples per second of its count a clock took. */
+static double page_hz(const struct event *e)
+{
+	return (double)event_records(e, PERF_RECORD_SAMPLE) * 1e9 / (double)e->count.value;
+}
+
+/* Write how long clocks that took samples counted, and how many per second if all were seen. */
+static void page_times(const struct story_text *t, uint64_t samples, bool all)
+{
+	const struct event *slow = NULL, *fast = NULL;
+	uint64_t ns = 0, timed = 0;
+	size_t cpus = 0;
+
+	for (size_t i = 0; i < t->nevents; i++) {
+		const struct event *e = t->events[i];
+		struct open_attr a = story_attr(t->s, e);
+
+		if (!event_attr_known(e) || !open_attr_samples(&a) || story_probe(t->s, e) ||
+		    open_attr_source(&a) != SOURCE_CLOCK || !e->count.known || !e->count.value)
+			continue;
+		ns += e->count.value;
+		cpus += e->pid < 0;
+		timed += open_attr_get(&a, ATTR_FREQ) ? event_records(e, PERF_RECORD_SAMPLE) : 0;
+		slow = slow && page_hz(slow) <= page_hz(e) ? slow : e;
+		fast = fast && page_hz(fast) >= page_hz(e) ? fast : e;
+	}
+	if (!ns || !samples)
+		return;
+	prose_addf(t->p, cpus > 1 ? " in %.3f ms of %zu CPUs" : " in %.3f ms", (double)ns / 1e6, cpus);
+	if (all && !t->lost && slow->pid < 0 && fast->pid < 0 && 2 * page_hz(slow) < page_hz(fast))
+		prose_addf(t->p, " (from %.0f Hz on CPU %d to %.0f Hz on CPU %d)", page_hz(slow),
+			   slow->cpu, page_hz(fast), fast->cpu);
+	else if (all && timed == samples)
+		prose_addf(t->p, " (%.0f Hz)", (double)samples * 1e9 / (double)ns);
+}
+
 /* Write how many records there were, or why it is not known. */
 static void page_records(const struct story_text *t)
 {
-	uint64_t samples = 0, records = 0, missed = 0, sources = 0, sampling = 0, ns = 0, timed = 0;
-	size_t rings = 0, overwritten = 0, cpus = 0;
+	uint64_t samples = 0, records = 0, missed = 0, sources = 0, sampling = 0;
+	uint64_t user = t->s->modes[PERF_RECORD_MISC_USER];
+	uint64_t kernel = t->s->modes[PERF_RECORD_MISC_KERNEL];
+	size_t rings = 0, overwritten = 0, blind = 0;
 	struct prose *p = t->p;
 
 	for (size_t i = 0; i < t->nevents; i++) {
 		const struct event *e = t->events[i];
 		struct open_attr a = story_attr(t->s, e);
 
-		if (event_attr_known(e) && open_attr_samples(&a) && !story_probe(t->s, e)) {
-			sampling += e->start != START_NEVER;
-			if (open_attr_source(&a) == SOURCE_CLOCK && e->count.known) {
-				ns += e->count.value;
-				cpus += e->pid < 0;
-				timed += open_attr_get(&a, ATTR_FREQ) ?
-					 event_records(e, PERF_RECORD_SAMPLE) : 0;
-			}
-		}
+		sampling += event_attr_known(e) && open_attr_samples(&a) &&
+			    !story_probe(t->s, e) && e->start != START_NEVER;
 		sources += e->reads && e->read_format & PERF_FORMAT_LOST;
 		samples += event_records(e, PERF_RECORD_SAMPLE);
 		for (uint32_t type = 0; type < EVENT_RECORD_TYPES; type++)
@@ -177,22 +208,25 @@ static void page_records(const struct story_text *t)
 	for (size_t i = 0; i < t->nrings; i++) {
 		rings += story_ring_kib(t, t->rings[i]) && !t->rings[i]->aux && !t->rings[i]->first;
 		overwritten += t->rings[i]->overwrite && !t->rings[i]->aux;
-		missed += t->rings[i]->missed + t->rings[i]->blind;
+		missed += t->rings[i]->missed;
+		blind += t->rings[i]->blind;
 	}
 	if (!rings) {
 		prose_adds(p, sampling ? ": no ring was mapped, so no samples were written" : "");
 	} else if (story_looked(t->s)) {
-		prose_adds(p, missed ? ": at least" : ":");
+		prose_adds(p, missed || blind ? ": at least" : ":");
 		prose_count(p, samples, "sample", "samples");
-		if (ns && samples)
-			prose_addf(p, cpus > 1 ? " in %.3f ms of %zu CPUs" : " in %.3f ms",
-				   (double)ns / 1e6, cpus);
-		if (ns && timed == samples && samples && !missed)
-			prose_addf(p, " (%.0f Hz)", (double)samples * 1e9 / (double)ns);
+		page_times(t, samples, !missed && !blind);
+		if (samples && user + kernel == samples)
+			prose_addf(p, ", %llu in user and %llu in kernel mode",
+				   (unsigned long long)user, (unsigned long long)kernel);
 		if (records > samples)
-			prose_adds(p, " and");
+			prose_adds(p, samples && user + kernel == samples ? ", and" : " and");
 		if (records > samples)
 			prose_count(p, records - samples, "other record", "other records");
+		if (missed)
+			prose_addf(p, "; pevtrace missed %llu bytes of records",
+				   (unsigned long long)missed);
 	} else {
 		prose_adds(p, ": what the rings held is unknown, as the trace was made without "
 			      "--records");
@@ -320,14 +354,21 @@ static void page_rights(const struct story_text *t)
 	bool levels = false;	/* one begins with a number */
 	size_t n = 0, k;
 
-	for (size_t i = 0; i < t->nfamilies && n < PAGE_CLAUSES; i++) {
-		const struct event *e = t->families[i].events[0];
+	/* those last without which perf goes on */
+	for (size_t i = 0; i < 2 * t->nfamilies && n < PAGE_CLAUSES; i++) {
+		const struct family *f = &t->families[i % t->nfamilies];
+		const struct event *e = f->events[0];
 		const struct story_open o = story_open_of(e);
+		bool optional = page_optional(t, f);
 		struct prose rights = { .out = NULL };
+		char *more;
 
-		if (!event_attr_known(e) || e->found || page_optional(t, &t->families[i]))
+		if (!event_attr_known(e) || e->found || optional != (i >= t->nfamilies))
 			continue;
 		story_rights(t->s, &o, true, &rights);
+		more = optional ? strstr(rights.text.data, " (") : NULL;
+		if (more)
+			*more = '\0';
 		for (k = 0; k < n && strcmp(buf_str(&said[k]), buf_str(&rights.text)); k++)
 			;
 		if (k == n) {
@@ -338,6 +379,7 @@ static void page_rights(const struct story_text *t)
 			prose_adds(t->p, buf_str(&rights.text));
 			prose_adds(t->p, " for ");
 			story_event_name(t->s, e, t->p);
+			prose_adds(t->p, optional ? " (perf goes on without)" : "");
 			said[n++] = rights.text;
 		} else {
 			buf_free(&rights.text);

@@ -389,6 +389,9 @@ static void story_on_record(struct view *v, const struct activity *a)
 	const char *path = (const char *)r->bytes + at;
 	size_t len = r->len > at ? strnlen(path, r->len - at) : 0;
 
+	s->modes[type == PERF_RECORD_SAMPLE ?
+		 layout_get(&layout_perf_event_header, PERF_EVENT_HEADER_MISC, r->bytes, r->len) &
+		 PERF_RECORD_MISC_CPUMODE_MASK : 0]++;
 	if (r->event)
 		note_record(s, SEEN_RECORD + (type < EVENT_RECORD_TYPES ? (unsigned int)type : 0), r);
 	if (!at)
