@@ -451,7 +451,7 @@ def test_clocks(tap, tmp):
 	machine.need("every task of a CPU")
 	path, r = failing(tmp, "clocks", CLOCKS)
 	records = [x["record"] for x in Dump(path).lines if x["kind"] == "record" and x["record"]["type"] == 9]
-	modes = [sum("MISC_" + mode in x["misc"].split("|")[0] for x in records) for mode in ("USER", "KERNEL")]
+	modes = [sum(int(x["misc"], 16) & 7 == mode for x in records) for mode in (2, 1)]
 	story = Story(path, [])
 	tap.ok(story.has("Page", ", %d in user and %d in kernel mode" % tuple(modes)),
 	       "how many samples are of user mode", [modes, story.text[:600]])

@@ -161,6 +161,7 @@ static void page_times(const struct story_text *t, uint64_t samples, bool all)
 	const struct event *slow = NULL, *fast = NULL;
 	uint64_t ns = 0, timed = 0;
 	size_t cpus = 0;
+	int cpu = -1;	/* of the event before */
 
 	for (size_t i = 0; i < t->nevents; i++) {
 		const struct event *e = t->events[i];
@@ -170,7 +171,8 @@ static void page_times(const struct story_text *t, uint64_t samples, bool all)
 		    open_attr_source(&a) != SOURCE_CLOCK || !e->count.known || !e->count.value)
 			continue;
 		ns += e->count.value;
-		cpus += e->pid < 0;
+		cpus += e->pid < 0 && e->cpu != cpu;
+		cpu = e->cpu;
 		timed += open_attr_get(&a, ATTR_FREQ) ? event_records(e, PERF_RECORD_SAMPLE) : 0;
 		slow = slow && page_hz(slow) <= page_hz(e) ? slow : e;
 		fast = fast && page_hz(fast) >= page_hz(e) ? fast : e;
