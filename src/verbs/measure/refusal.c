@@ -132,7 +132,9 @@ static void find_rule(const struct refused *r, struct facts *facts, struct judge
 	if (r->error == ENOSPC)
 		facts->rules.target.breakpoint = FACT_NO;
 	judge_open(&c, out);
-	if (!judge_rights(&c.ask, &rights))
+	/* another fault is mended first */
+	if ((out->rule && !(out->rule->by & (RULE_BY_PARANOID | RULE_BY_CAPS))) ||
+	    !judge_rights(&c.ask, &rights))
 		return;
 	refusal_requires(&rights, lacks);
 	if (rights.paranoid != INT_MIN && !(facts->rules.machine.unread & UNREAD_PARANOID))
