@@ -418,6 +418,7 @@ def child(seconds):
 
 def test_instead(tap, tmp):
 	"""What opened later, and which of the opens that failed alike."""
+	machine.need("events")
 	path, r = failing(tmp, "instead", "a = dict(period=2000000, sample=1); open_(group=99, **a); "
 			  "os.close(open_(period=1000000, sample=1)); open_(pid=-1, **a); open_(fl=64, **a); "
 			  "open_(fl=64, period=1, sample=1 << 40, config=3); "
@@ -461,6 +462,7 @@ def test_clocks(tap, tmp):
 	       "rates that differ are told apart", [m and m[0], rates, story.text[:600]])
 
 def test_not_sampled(tap, tmp):
+	machine.need("events")
 	text = squash(Story(failing(tmp, "never", "open_(period=2000000, flags=1 | 1 << 5)")[0], []).text)
 	tap.ok("Samples: none, as the event was never enabled. Requires" in text,
 	       "what was never enabled took no samples", [text])

@@ -233,10 +233,8 @@ static void page_records(const struct story_text *t)
 		prose_adds(p, ": what the rings held is unknown, as the trace was made without "
 			      "--records");
 	}
-	if (rings > overwritten && !t->lost && story_looked(t->s))
-		prose_adds(p, ", none lost");
-	else if (rings > overwritten && !t->lost && sources)
-		prose_adds(p, "; by its reads, none were lost");
+	if (rings > overwritten && !t->lost && (story_looked(t->s) || sources))
+		prose_adds(p, story_looked(t->s) ? ", none lost" : "; by its reads, none were lost");
 }
 
 /* Write what was seen to be wrong with events; that they were never enabled is said already. */
