@@ -53,6 +53,53 @@ os.wait()
 between(20)
 """ % os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib")
 
+# Threads and children open and close events all the time.
+CLOSES = """
+import os, sys, threading
+sys.path.insert(0, %r)
+import perf_event as pe
+def work():
+	for i in range(150):
+		pe.LIBC.close(pe.call(pe.attr(config=4, exclude_kernel=1)))
+threads = [threading.Thread(target=work) for i in range(4)]
+for t in threads:
+	t.start()
+for i in range(2):
+	if not os.fork():
+		work()
+		os._exit(0)
+for t in threads:
+	t.join()
+os.wait()
+os.wait()
+""" % os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib")
+
+# The descriptor that the open returned is closed; its copies are held, in a child by another number.
+COPIES = """
+import mmap, os, sys
+sys.path.insert(0, %r)
+import perf_event as pe
+first = pe.call(pe.attr(config=9, exclude_kernel=1))
+group = [os.dup(first), pe.call(pe.attr(config=9, exclude_kernel=1), group_fd=first)]
+pe.LIBC.close(first)
+ringed = pe.call(pe.attr(config=2, exclude_kernel=1, sample_type=1, sample_period=10 ** 8))
+ring = pe.LIBC.mmap(None, 2 * mmap.PAGESIZE, 3, 1, ringed, 0)
+pe.LIBC.close(ringed)
+ready = os.pipe()
+if not os.fork():
+	os.dup2(group[0], 40)
+	os.close(group[0])
+	group[0] = 40
+	os.write(ready[1], b"x")
+else:
+	os.read(ready[0], 1)
+for i in range(60):
+	for fd in group:
+		os.read(fd, 64)
+if group[0] != 40:
+	os.wait()
+""" % os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib")
+
 def user(*args):
 	return ["/usr/bin/python3", "-c", USER, *args]
 
@@ -66,6 +113,17 @@ def lines_of(text):
 	lines = [re.sub(r"^(\[pid +\d+\]|\d+) +", "", l) for l in text.splitlines()]
 	return [l for l in lines if " was open: " not in l]
 
+def unknown_events(got):
+	"""Return the numbers of events in a file of a dump that no line before introduces."""
+	numbers, unknown = set(), set()
+	for o in got:
+		if o["kind"] in ("found", "call", "exit") and (o["kind"] == "found" or
+							   o["call"] == "perf_event_open"):
+			numbers.add(o.get("event"))
+		elif o.get("event"):
+			unknown |= {o["event"]} - numbers
+	return unknown
+
 def judge(path, head, own=True):
 	"""Return what is wrong with one file of a dump.  own: of the program above only, as others may
 	have events without a descriptor."""
@@ -74,13 +132,7 @@ def judge(path, head, own=True):
 	got = objects(path)
 	if [got[0]["kind"], got[-1]["kind"]] != ["header", "end"]:
 		wrong.append("%s: from %s to %s" % (name, got[0]["kind"], got[-1]["kind"]))
-	numbers, unknown = set(), set()
-	for o in got:
-		if o["kind"] in ("found", "call", "exit") and (o["kind"] == "found" or
-							   o["call"] == "perf_event_open"):
-			numbers.add(o.get("event"))
-		elif o.get("event"):
-			unknown |= {o["event"]} - numbers
+	unknown = unknown_events(got)
 	if unknown and own:
 		wrong.append("%s: events are not introduced: %s" % (name, unknown))
 	if head and len({o["event"] for o in got if o["kind"] == "described"}) < HELD:
@@ -131,6 +183,44 @@ def test_text(tmp):
 			wrong += ["%s: %s" % (path, line) for u in used if u not in known]
 	sizes = [os.path.getsize(p) for p in files(text)]
 	return wrong + ["%s bytes" % s for s in sizes[:-1] if s < SIZE or s > 3 * SIZE]
+
+def test_closes(tmp):
+	"""A close that is in progress at a cut names an event that the next file introduces."""
+	dump = os.path.join(tmp, "closes")
+	run(PEVTRACE, "-o", "/dev/null", "--json=" + dump, "--max-size=4K", "/usr/bin/python3", "-c", CLOSES)
+	wrong = [] if len(files(dump)) > 20 else ["%d files" % len(files(dump))]
+	for path in files(dump):
+		unknown = unknown_events(objects(path))
+		if unknown:
+			wrong.append("%s: events are not introduced: %s" % (path, unknown))
+	return wrong
+
+def test_copies(tmp):
+	"""Heads name the descriptors that are held, of each process, and no others; nor a ring alone."""
+	text, dump = os.path.join(tmp, "copies"), os.path.join(tmp, "dumped")
+	run(PEVTRACE, "-y", "-o", text, "--json=" + dump, "--max-size=4K", "/usr/bin/python3", "-c", COPIES)
+	wrong = [] if len(files(dump)) > 3 else ["%d files" % len(files(dump))]
+	used, heads = set(), set()
+	for path in files(text)[1:]:
+		known = set()
+		with open(path) as f:
+			for line in f:
+				is_head = re.match(r"(\d+) +--- (\d+)<", line)
+				read = re.match(r"(\d+) +read\((\d+)<dummy", line)
+				if is_head:
+					known.add(is_head.groups())
+				elif read:
+					used.add(read.groups())
+					wrong += [] if read.groups() in known else [path + ": " + line]
+				leader = re.search(r"in the group of (\d*)<", line)
+				if leader and (is_head[1], leader[1]) not in known:
+					wrong.append(path + ": " + line)
+		heads |= known
+	if heads - used:
+		wrong.append("not held: %s" % (heads - used))
+	for path in files(dump)[1:]:
+		wrong += [path + ": a ring alone" for o in objects(path) if o["kind"] == "found_ring"]
+	return wrong
 
 def test_attached(tmp):
 	"""Events opened before attach are those of each file."""
@@ -220,6 +310,8 @@ def main():
 	return run_all([
 		("a dump", lambda: test_dump(tmp), None),
 		("text", lambda: test_text(tmp), None),
+		("closes in progress", lambda: test_closes(tmp), None),
+		("copies of descriptors", lambda: test_copies(tmp), None),
 		("attached", lambda: test_attached(tmp), None),
 		("all tasks", lambda: test_everything(tmp) if sp.has_bpf(PEVTRACE) else
 		 (_ for _ in ()).throw(machine.Lack("no BPF engine")), None),

@@ -240,6 +240,10 @@ void model_enter(struct model *m, const struct call *c)
 	/* the kernel does not execute an injected call */
 	if (!t || c->inject.injected)
 		return;
+	event_unref(t->about);
+	t->about = model_about(m, c, &t->about_fd);
+	if (t->about)
+		event_ref(t->about);
 	note_left(t, c, c->enter_ns);
 	if (c->desc->id == CALL_CLOSE) {
 		/* now: another thread may open an event with the same number before it returns */
@@ -330,6 +334,8 @@ void model_exit(struct model *m, const struct call *c)
 	if (!t || !c->returned)
 		return;
 	m->now_ns = c->exit_ns;
+	event_unref(t->about);
+	t->about = NULL;
 	/* an injected success has no effect in the kernel */
 	if (!c->failed && c->inject.injected)
 		return;

@@ -35,6 +35,7 @@ static void model_task_free(struct task *t)
 	/* the space last: an event ends with its last mapping */
 	fdtab_unref(t->files);
 	space_unref(t->space);
+	event_unref(t->about);
 	free(t);
 }
 
@@ -222,6 +223,15 @@ struct event *model_opened(const struct model *m, const struct call *c)
 	return model_event(m, c->tid, (int)c->ret);
 }
 
+struct event *model_about(const struct model *m, const struct call *c, int *fd)
+{
+	bool maps = c->desc->id == CALL_MMAP || c->desc->id == CALL_MMAP2;
+
+	*fd = call_int(c, maps ? 4 : 0);
+	return maps || c->desc->class == CLASS_IOCTL || c->desc->class == CLASS_READ ||
+	       c->desc->class == CLASS_DESC ? model_event(m, c->tid, *fd) : NULL;
+}
+
 struct event *model_subject(const struct model *m, const struct call *c)
 {
 	struct event *e = model_opened(m, c);
@@ -298,10 +308,14 @@ void model_each_holder(struct model *m,
 }
 
 void model_each_task(const struct model *m,
-		     void (*hook)(void *ctx, pid_t tid, pid_t pid), void *ctx)
+		     void (*hook)(void *ctx, pid_t tid, pid_t pid, struct event *about, int fd),
+		     void *ctx)
 {
-	map_each(slot, &m->tasks)
-		hook(ctx, ((struct task *)slot->value)->tid, ((struct task *)slot->value)->pid);
+	map_each(slot, &m->tasks) {
+		const struct task *t = slot->value;
+
+		hook(ctx, t->tid, t->pid, t->about, t->about_fd);
+	}
 }
 
 void model_each_unidentified(struct model *m,

@@ -338,6 +338,9 @@ struct event *model_event(const struct model *m, pid_t tid, int fd);
  */
 struct event *model_subject(const struct model *m, const struct call *c);
 
+/* Return the event that the call, which begins, names by its descriptor *fd, or NULL. */
+struct event *model_about(const struct model *m, const struct call *c, int *fd);
+
 /* Return the event to which the link at a task's descriptor attaches a program, or NULL. */
 struct event *model_linked(const struct model *m, pid_t tid, int fd);
 
@@ -384,9 +387,13 @@ void model_each_ring(struct model *m, pid_t tid, uint64_t start, uint64_t end,
 void model_each_holder(struct model *m,
 		       void (*hook)(void *ctx, pid_t tid, pid_t pid), void *ctx);
 
-/* Call hook for each task that is followed. */
+/*
+ * Call hook for each task that is followed.  about: the event that its call in progress names by
+ * fd, which may be closed since, or NULL.
+ */
 void model_each_task(const struct model *m,
-		     void (*hook)(void *ctx, pid_t tid, pid_t pid), void *ctx);
+		     void (*hook)(void *ctx, pid_t tid, pid_t pid, struct event *about, int fd),
+		     void *ctx);
 
 /* Call hook for each descriptor of an event that tid's process has. */
 void model_each_fd(struct model *m, pid_t tid,

@@ -18,6 +18,8 @@ struct task {
 	struct fdtab *files;
 	struct space *space;
 	struct task_info *info;	/* NULL unless the model keeps */
+	struct event *about;	/* what its call in progress names by about_fd, or NULL */
+	int about_fd;
 };
 
 /* Files in a sent message; NULL for files that are not perf's. */

@@ -545,7 +545,7 @@ static void head_tell(const struct head *h, struct activity a)
 		h->view->ops->on[a.kind](h->view, &a);
 }
 
-static void head_add(void *ctx, pid_t tid, pid_t pid)
+static void head_add(void *ctx, pid_t tid, pid_t pid, struct event *about, int fd)
 {
 	struct head *h = ctx;
 
@@ -553,6 +553,9 @@ static void head_add(void *ctx, pid_t tid, pid_t pid)
 	h->tasks[h->n++] = (struct activity_task){
 		.tid = tid, .pid = pid, .attached = true, .ns = clock_ns(),
 	};
+	h->found.tid = tid;
+	if (about && model_event(about->owner, tid, fd) != about)
+		adoption_add(&h->found, fd, false, about);
 }
 
 /* The threads of a process are together, the leader, if it is left, first. */
@@ -625,7 +628,7 @@ void session_cut(struct session *s, struct view *v)
 
 		ring.found_ring.tid = t->tid;
 		for (size_t i = 0; !t->parent && (r = model_mapping(s->model, t->tid, i)); i++)
-			if (session_set_ring(&ring.found_ring, r))
+			if (r->event->handles && session_set_ring(&ring.found_ring, r))
 				head_tell(&h, ring);
 	}
 	v->ops->cut(v, false);

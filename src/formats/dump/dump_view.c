@@ -30,28 +30,16 @@ static void dump_call_add_event(struct json_text *o, const struct event *e)
 /* Fill in *about when the call begins: a close takes effect then. */
 static void dump_call_about(const struct call *c, const struct model *m, struct dump_about *about)
 {
-	const struct event *e = NULL;
-	const struct ring *r;
+	const struct ring *r = NULL;
 	uint64_t start, end;
+	int fd;
+	const struct event *e = model_about(m, c, &fd);
 
+	if (c->desc->class == CLASS_MEMORY && model_covers(c, 0, &start, &end))
+		r = model_ring_at(m, c->tid, start, end);
 	json_text_begin(&about->event);
-	about->ring = 0;
-	switch (c->desc->class) {
-	case CLASS_IOCTL:
-	case CLASS_READ:
-	case CLASS_DESC:
-		dump_call_add_event(&about->event, model_event(m, c->tid, call_int(c, 0)));
-		break;
-	case CLASS_MEMORY:
-		if (c->desc->id == CALL_MMAP || c->desc->id == CALL_MMAP2)
-			e = model_event(m, c->tid, call_int(c, 4));
-		r = model_covers(c, 0, &start, &end) ? model_ring_at(m, c->tid, start, end) : NULL;
-		dump_call_add_event(&about->event, e || !r ? e : r->event);
-		about->ring = r ? r->number : 0;
-		break;
-	default:
-		break;
-	}
+	dump_call_add_event(&about->event, e || !r ? e : r->event);
+	about->ring = r ? r->number : 0;
 }
 
 /* Add the object, if it has any members. */

@@ -12,6 +12,7 @@
 #include "core/abi/strings.h"
 #include "core/abi/tables.h"
 #include "core/judge/judge.h"
+#include "core/lib/clock.h"
 #include "core/lib/die.h"
 #include "core/lib/scan_text.h"
 #include "formats/text/text_fit.h"
@@ -459,40 +460,48 @@ static void add_struct(struct text_view *v, const struct walk *w)
 	sink_end(&t.sink);
 }
 
-/* Append "WHAT5<cpu-clock>". */
-static void add_labelled_fd(struct buf *out, const char *what, const struct event *e)
+/* Append "WHAT5<cpu-clock>", or "WHAT<cpu-clock>" if the task has no such descriptor. */
+static void add_labelled_fd(struct buf *out, const char *what, const struct event *e, int fd)
 {
-	buf_addf(out, "%s%d<", what, e->fd);
+	buf_adds(out, what);
+	if (fd >= 0)
+		buf_addf(out, "%d", fd);
+	buf_addc(out, '<');
 	text_escaped(out, e->name);
 	buf_addc(out, '>');
 }
 
-/* Show an event from before, with its attr as an open would. */
-static void text_on_described(struct view *view, const struct activity *a)
+/* Show an event from before, with its attr as an open would; in a file's head, each descriptor. */
+static void text_was_open(struct view *view, const struct activity *a)
 {
-	const struct activity_described *k = &a->described;
-	const struct event *e = k->event;
+	bool found = a->kind == ACTIVITY_FOUND;
+	const struct event *e = found ? a->found.event : a->described.event;
+	pid_t tid = found ? a->found.tid : a->described.tid;
+	uint64_t ns = found ? clock_ns() : a->described.ns;
+	int fd = found ? a->found.fd : model_fd_of(e->owner, tid, e);
 	struct text_view *v = view_self(view);
 	const struct walk w = {
 		.layout = &layout_perf_event_attr, .bytes = e->attr, .len = e->attr_len,
 		.names = v->names,
 	};
 
-	if (v->o->quiet & QUIET_EXIT)
+	if (v->o->quiet & QUIET_EXIT || found != v->pending.held || (found && !e->attr_len))
 		return;
-	text_split_older(v, k->ns, 0);
-	text_start_line(v, k->tid, k->ns);
-	add_labelled_fd(&v->line, "--- ", e);
+	text_split_older(v, ns, 0);
+	text_start_line(v, tid, ns);
+	add_labelled_fd(&v->line, "--- ", e, fd);
 	buf_adds(&v->line, " was open: ");
 	add_struct(v, &w);
 	buf_addf(&v->line, e->flags & PERF_FLAG_PID_CGROUP ? ", a cgroup" : ", pid %d", (int)e->pid);
 	buf_addf(&v->line, ", cpu %d", e->cpu);
 	if (e->leader)
-		add_labelled_fd(&v->line, ", in the group of ", e->leader);
+		add_labelled_fd(&v->line, ", in the group of ", e->leader,
+				model_fd_of(e->owner, tid, e->leader));
 	if (e->output)
-		add_labelled_fd(&v->line, ", output to ", e->output);
+		add_labelled_fd(&v->line, ", output to ", e->output,
+				model_fd_of(e->owner, tid, e->output));
 	buf_addf(&v->line, ", %s ---", e->enabled ? "enabled" : "disabled");
-	text_end_line(v, k->tid, NULL);
+	text_end_line(v, tid, NULL);
 }
 
 /* Lines about rings: records, and looks at the first page. */
@@ -659,7 +668,8 @@ static const struct view_ops ops = {
 	.on[ACTIVITY_RECORD] = text_on_record,
 	.on[ACTIVITY_MEASURED] = text_words_measured,
 	.on[ACTIVITY_LOOK] = text_on_looked,
-	.on[ACTIVITY_DESCRIBED] = text_on_described,
+	.on[ACTIVITY_DESCRIBED] = text_was_open,
+	.on[ACTIVITY_FOUND] = text_was_open,
 	.on[ACTIVITY_SIGNAL] = text_on_signal,
 	.on[ACTIVITY_EXEC] = text_on_exec,
 	.on[ACTIVITY_GONE] = text_on_gone,
