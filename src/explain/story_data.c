@@ -121,7 +121,7 @@ static void data_rings(const struct story_text *t)
 		return;
 	prose_line(p, 0, 2);
 	prose_adds(p, first->overwrite ?
-		   "Rings: the kernel writes records and advances data_head; as the program cannot "
+		   "Rings: the kernel writes records and moves data_head; as the program cannot "
 		   "write data_tail, new records overwrite the oldest." :
 		   "Rings: the kernel writes records and advances data_head; it reuses only what "
 		   "the program has passed by data_tail, and drops what does not fit.");

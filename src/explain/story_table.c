@@ -21,7 +21,7 @@ struct table {
 	struct map rings;	/* number of the event -> its ring */
 	struct buf (*rows)[COLS];
 	size_t n, left;		/* rows, and events that have none */
-	bool inherits;
+	bool tasks, inherits;	/* some events are of a task; and of those that it creates */
 };
 
 /* Append numbers of events, sorted, "0-3,5", or nothing if they are all what counts as none. */
@@ -83,6 +83,7 @@ static void cell_task(struct table *w, const struct event *const *list, size_t n
 		buf_adds(out, "all");
 	else
 		summary_add_task(w->t->s->m, list[0]->pid ? list[0]->pid : list[0]->opener, out);
+	w->tasks |= list[0]->pid != -1;
 	if (list[0]->pid != -1 && event_attr(list[0], ATTR_INHERIT)) {
 		buf_adds(out, "+");
 		w->inherits = true;
@@ -287,10 +288,12 @@ void story_table(const struct story_text *t, size_t most)
 		prose_para(t->p);
 		table_print(&w);
 	}
-	if (w.inherits && table_has(&w, COL_ENABLED)) {
+	if (w.tasks && table_has(&w, COL_ENABLED)) {
 		prose_line(t->p, 0, 2);
-		prose_addf(t->p, "Counts and times of a task and its %s are sums over all of them.",
-			   story_heirs(t->s));
+		prose_adds(t->p, "The time of a task's event passes only while the task is on a CPU.");
+		if (w.inherits)
+			prose_addf(t->p, " Counts and times of a task and its %s are sums over all "
+					 "of them.", story_heirs(t->s));
 		prose_end(t->p);
 	}
 	if (w.left) {

@@ -37,7 +37,7 @@ class Story:
 		at = [i for i, line in enumerate(page) if line.startswith("EVENT ")]
 		columns = [(m.start(), m[0]) for m in re.finditer(r"\S+", page[at[0]])] if at else []
 		for line in page[at[0] + 1:] if at else []:
-			if re.match(r" *\d+\.\d{3} ms |Samples|Counts", line):
+			if re.match(r" *\d+\.\d{3} ms |Samples|Counts|The time of ", line):
 				break
 			rows.append({name: line[start:columns[i + 1][0] if i + 1 < len(columns) else None].strip()
 				     for i, (start, name) in enumerate(columns)})

@@ -138,6 +138,7 @@ static void ps_row_add(struct ps_row *r, const struct events_event *v)
 	r->sum.counted &= v->counted;
 	r->sum.stale |= v->stale;
 	r->sum.old_times |= v->old_times;
+	r->sum.timed &= g->target == f->target; /* times of several tasks make no share */
 	f->count += g->count;
 	f->lost += g->lost;
 	f->running_ns += g->running_ns;
