@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-
 #include <errno.h>
+#include <poll.h>
 
 #include "core/abi/when.h"
 #include "explain/story.h"
@@ -611,16 +611,16 @@ static void mapped(int fd, uint64_t at)
 /* Wait for records of fd 3, up to a time in ms, or that of ppoll; -1: it does not return. */
 static void polled(int ret, uint64_t ms, const uint64_t *ppoll)
 {
-	static const uint8_t fds[8] = { 3, 0, 0, 0, 1 }, got[8] = { 3, 0, 0, 0, 1, 0, 1 };
+	static const struct pollfd fds = { 3, POLLIN, 0 }, got = { 3, POLLIN, POLLIN };
 	struct call c = {
 		.desc = call_by_name(ppoll ? "ppoll" : "poll"), .arch = &arch_x86_64, .tid = 100,
 		.pid = 100, .returned = true, .ret = ret, .args = { 0x3000, 1, ppoll ? 0x4000 : ms },
 	};
 
-	call_add_capture(&c, AT_SYSCALL_ENTER, 0x3000, 8, fds, 8);
+	call_add_capture(&c, AT_SYSCALL_ENTER, 0x3000, 8, &fds, 8);
 	if (ppoll)
 		call_add_capture(&c, AT_SYSCALL_ENTER, 0x4000, 16, ppoll, 16);
-	call_add_capture(&c, AT_SYSCALL_EXIT, 0x3000, 8, got, 8);
+	call_add_capture(&c, AT_SYSCALL_EXIT, 0x3000, 8, &got, 8);
 	if (ret >= 0) {
 		happens(&c);
 		return;
@@ -645,7 +645,8 @@ static void test_ends(void **state)
 		opened(fd, attr, 0);
 	mapped(3, 0x700000);
 	mapped(4, 0x710000);
-	put(bytes, 0, PERF_RECORD_SAMPLE | (uint64_t)sizeof(bytes) << 48);
+	store_uint(bytes, 4, PERF_RECORD_SAMPLE);
+	store_uint(bytes + 6, 2, sizeof(bytes));
 	lasts = 100000000;
 	for (int i = 0; i < 3; i++) {
 		put(bytes, 8, 9000000000 + 90000000 * (uint64_t)i);
