@@ -136,10 +136,13 @@ static size_t emit_length(const struct buf *b)
 }
 
 /* Skip what follows if the call is of another architecture; return the place for end_arch(). */
-static size_t begin_arch(struct buf *b, const struct arch *arch)
+static size_t begin_arch(struct buf *b, const struct nr_table *table)
 {
+	/* of a processor without a file only libseccomp knows the number, which is its token */
+	const uint32_t audit = table->arch->audit ? table->arch->audit : table->token;
+
 	emit_load(b, offsetof(struct seccomp_data, arch));
-	emit(b, BPF_JMP | BPF_JEQ | BPF_K, arch->audit, 1, 0);
+	emit(b, BPF_JMP | BPF_JEQ | BPF_K, audit, 1, 0);
 	emit(b, BPF_JMP | BPF_JA, 0, 0, 0);
 	emit_load(b, offsetof(struct seccomp_data, nr));
 	return emit_length(b) - 2;
@@ -202,7 +205,7 @@ void filter_build(struct filter *f, const struct trace_options *opts,
 	struct buf b = { 0 };
 
 	for (const struct nr_table *table = nrs->of; table->arch; table++) {
-		size_t over = begin_arch(&b, table->arch);
+		size_t over = begin_arch(&b, table);
 
 		for (size_t i = 0; i < NR_CALLS; i++) {
 			uint32_t nr = (uint32_t)(i | table->arch->nr_bit);
@@ -232,7 +235,7 @@ static void test_calls(struct buf *b, const struct nr_table *table,
 		       const struct trace_options *opts, bool held)
 {
 	const struct arch *arch = table->arch;
-	size_t over = begin_arch(b, arch);
+	size_t over = begin_arch(b, table);
 
 	for (size_t nr = 0; nr < NR_CALLS; nr++) {
 		const struct call_desc *desc = table->desc[nr];
