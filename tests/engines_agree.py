@@ -128,7 +128,7 @@ def text_lines(path):
 		for line in f.read().splitlines():
 			tid, said = re.match(r"(\d*) *(.*)", line).groups()
 			if said.endswith(" <unfinished ...>"):
-				begun[tid] = said[:-len(" <unfinished ...>")]
+				begun[tid] = re.sub(",$", ", ", said[:-len(" <unfinished ...>")])
 			else:
 				whole.append(re.sub(r"^<\.\.\. \w+ resumed>",
 						    lambda m, of=tid: begun.pop(of, m[0]), said))
