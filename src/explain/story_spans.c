@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What tasks did in a row. */
+/* Runs of calls of one kind by one task, for the timeline. */
 #include <stdlib.h>
 #include <string.h>
 

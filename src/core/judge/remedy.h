@@ -7,7 +7,7 @@
 
 struct flaw_desc;
 
-/* What is said of an attr that nobody has written, and of a change from any CPU to one. */
+/* Remedies for an uninitialised attr, and for cpu=-1 where the event requires one CPU. */
 #define REMEDY_UNINITIALISED \
 	"the attr looks uninitialised: memset(&attr, 0, sizeof(attr)) before it is filled"
 #define REMEDY_EACH_CPU ", and so on: one event for each CPU"

@@ -529,7 +529,7 @@ void session_adopt_rings(struct session *s, pid_t tid, model_ring_event *of, voi
 	}
 }
 
-/* What another file begins with ------------------------------------------------------ */
+/* The head of a further file of --max-size -------------------------------------------- */
 
 /* Tasks that are followed, and what they have. */
 struct head {
