@@ -206,7 +206,7 @@ CASES = [
 	  "sched:sched_switch"], True),
 	("record --overwrite",
 	 ["perf", "record", "-o", "@/data", "--overwrite", "-m", "1", "-e",
-	  "cpu-clock", "-F", "5000"], False),
+	  "page-faults:u", "-c", "1"], False),
 	("record of a group",
 	 ["perf", "record", "-o", "@/data", "-e",
 	  "{cpu-clock,page-faults,context-switches}:S"], False),
@@ -215,13 +215,22 @@ CASES = [
 		     "{page-faults,context-switches},task-clock"], False),
 ]
 
+# Touches pages without a call in between: a ring is overwritten before it can be read.
+FAULTS = ["/usr/bin/python3", "-c", """
+import mmap
+m = mmap.mmap(-1, 64 << 20)
+m.madvise(15)	# MADV_NOHUGEPAGE
+m[::4096] = bytes(len(m) // 4096)
+"""]
+
 def test_perf(tap, tmp, tracefs):
 	for name, argv, needs in CASES:
 		if needs and not tracefs:
 			tap.skip(name, "no tracefs")
 			continue
 		argv = [rp.PERF] + [a.replace("@", tmp, 1) for a in argv[1:]] + \
-			(["sh", "-c", "sleep 0.05; /bin/true"] if "-a" in argv
+			(FAULTS if "--overwrite" in argv else
+			 ["sh", "-c", "sleep 0.05; /bin/true"] if "-a" in argv
 			 else rp.BUSY)
 		run = rp.Run(["--records", "--summary"], argv)
 		if run.status:
