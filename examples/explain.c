@@ -27,7 +27,10 @@ int main(void)
 
 	fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
 	if (fd < 0) {
-		struct pevtrace_open call = { sizeof(call), &attr, sizeof(attr), 0, -1, -1, 0, NULL, 0 };
+		struct pevtrace_open call = {
+			.size = sizeof(call), .attr = &attr, .attr_len = sizeof(attr),
+			.cpu = -1, .group_fd = -1,
+		};
 		char why[256];
 
 		if (pevtrace_explain(&call, errno, why, sizeof(why)) > 0)

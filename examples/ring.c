@@ -113,8 +113,10 @@ int main(int argc, char **argv)
 	attr.wakeup_watermark = 1;
 	fd = (int)syscall(SYS_perf_event_open, &attr, pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
 	if (fd < 0) {
-		struct pevtrace_open call = { sizeof(call), &attr, sizeof(attr), pid, -1, -1,
-					      PERF_FLAG_FD_CLOEXEC, NULL, 0 };
+		struct pevtrace_open call = {
+			.size = sizeof(call), .attr = &attr, .attr_len = sizeof(attr), .pid = pid,
+			.cpu = -1, .group_fd = -1, .flags = PERF_FLAG_FD_CLOEXEC,
+		};
 
 		pevtrace_explain(&call, errno, text, sizeof(text));
 		errx(1, "perf_event_open: %s", text);

@@ -255,6 +255,10 @@ def test_memory(lib, tmp):
 	lib.build(os.path.join(HERE, "library", "every.c"), program, "gcc", "-std=gnu11")
 	whole = must(program, env=lib.env)
 	TAP.ok(whole.count("\n") > 50, "a program that calls every function ends well", (whole,))
+	said = re.findall(r"^(?:old )?group: .*", whole, re.M)
+	TAP.ok([l.split(" ")[-3::2] for l in said] == [["0", "-"], ["0", "-"], ["22", "group_cpu"], ["0", "-"],
+	       ["22", "group_member"], ["0", "-"]], "the leader's CPU and group decide; an old caller's struct "
+	       "ends before them", (said,))
 	TAP.ok("name: " in whole and not re.search(r"[^\n\t -~]", whole) and r"sched:sched\033[1m_switch" in whole,
 	       "control characters of the caller's names are escaped", (whole,))
 	used = set(re.findall(r"pevtrace_\w+(?=\()", open(os.path.join(HERE, "library", "every.c"), encoding="ascii").read()))

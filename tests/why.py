@@ -237,8 +237,8 @@ def test_instruction(tmp):
 			body = '{type=%d, size=136, disabled=1, uprobe_path="%s", probe_offset=%d}' % (
 				kind, path, offset)
 			r = ck.run("-v", *to, body)
-			bad = differ("-1 ENOTSUPP (" in r.stdout and "not known: uprobe_instruction (" in
-					r.stdout, True, "check: " + r.stdout)
+			bad = differ(all(w in r.stdout for w in ("-1 ENOTSUPP (", "not known: uprobe_conflict (",
+				     ", uprobe_instruction (")), True, "check: " + r.stdout)
 			r = run(*to, body)
 			bad += differ("was another" in r.stdout, False, "an unchanged path: " + r.stdout)
 			return bad + why(body, "probe_offset", "uprobe_instruction", args=to,

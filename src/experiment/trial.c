@@ -165,7 +165,8 @@ int trial_gate(void)
 	return fd >= 0 || fd == -EINVAL ? 0 : -fd;
 }
 
-uint32_t trial_attr_size(void)
+/* Ask for an event whose size is wrong; return the kernel's answer, a positive errno. */
+static int ask_attr_size(uint32_t *size)
 {
 	uint8_t attr[PERF_ATTR_SIZE_VER0] = { 0 };
 	int fd;
@@ -174,8 +175,28 @@ uint32_t trial_attr_size(void)
 	fd = open_event(attr, sizeof(attr), 0, -1, -1, 0);
 	if (fd >= 0)
 		close(fd);
-	return fd == -E2BIG ? (uint32_t)layout_get(&layout_perf_event_attr, ATTR_SIZE, attr,
-						   sizeof(attr)) : 0;
+	*size = fd == -E2BIG ? (uint32_t)layout_get(&layout_perf_event_attr, ATTR_SIZE, attr,
+						    sizeof(attr)) : 0;
+	return fd < 0 ? -fd : 0;
+}
+
+uint32_t trial_attr_size(void)
+{
+	uint32_t size;
+
+	ask_attr_size(&size);
+	return size;
+}
+
+enum fact trial_denies_all(const struct rule_machine *m)
+{
+	bool may = m->caps & (1ULL << ABI_CAP_PERFMON | 1ULL << ABI_CAP_SYS_ADMIN);
+	uint32_t size;
+	int error = may || m->paranoid <= 2 ? 0 : ask_attr_size(&size);
+
+	/* the patch asks before it looks at the size, and after it looked at the flags */
+	return error == E2BIG ? FACT_NO :
+	       error == EACCES && !trial_gate() ? FACT_YES : FACT_UNKNOWN;
 }
 
 /* Open an event with the type and config members of another. */
@@ -241,6 +262,8 @@ void trial_find_facts(const struct rule_ask *ask, const struct trial_state *befo
 
 	if (!f->machine.attr_size)
 		f->machine.attr_size = trial_attr_size();
+	if (!f->machine.denies_all)
+		f->machine.denies_all = trial_denies_all(&f->machine);
 	if (layout_get(l, ATTR_TYPE, ask->attr, ask->len) == PERF_TYPE_BREAKPOINT &&
 	    !(ask->flags & PERF_FLAG_PID_CGROUP)) {
 		/* whether one more breakpoint of the same kind can be opened there */

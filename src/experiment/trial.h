@@ -73,6 +73,13 @@ int trial_gate(void);
 uint32_t trial_attr_size(void);
 
 /*
+ * Return whether the kernel refuses this process everything, as patched ones do where
+ * perf_event_paranoid is above 2 (rule paranoid_all); unknown if the machine's facts say that it
+ * has the right, or that the level is lower.
+ */
+enum fact trial_denies_all(const struct rule_machine *m);
+
+/*
  * Return whether a PMU with checks that the rules do not describe has the event of ask, by opening
  * it with nothing else in its attr.  If not, *error is the errno.
  */
@@ -80,7 +87,7 @@ enum fact trial_pmu_event(const struct rule_ask *ask, int *error);
 
 /*
  * Find the facts about a call that only opening events shows, with those before it open: the size
- * of the kernel's attr, unless it is known, whether a breakpoint is free, and whether the PMU has
+ * of the kernel's attr and whether it denies all, unless they are known, whether a breakpoint is free, and whether the PMU has
  * the event.
  */
 void trial_find_facts(const struct rule_ask *ask, const struct trial_state *before,

@@ -120,6 +120,7 @@ static const struct fact_place {
 	[PEVTRACE_FACT_LOCKDOWN] = { AT(lockdown), FORM_KNOWN, 0, 1, 0 },
 	[PEVTRACE_FACT_SECURITY] = { AT(security), FORM_KNOWN, 0, 1, 0 },
 	[PEVTRACE_FACT_PMUS_COMPLETE] = { AT(pmus_known), FORM_KNOWN, 0, 1, 0 },
+	[PEVTRACE_FACT_DENIES_ALL] = { AT(denies_all), FORM_KNOWN, 0, 1, 0 },
 #undef AT
 };
 

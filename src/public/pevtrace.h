@@ -70,7 +70,8 @@ enum pevtrace_fact {
 	PEVTRACE_FACT_KPROBES = 9,	/* built with kprobes */
 	PEVTRACE_FACT_LOCKDOWN = 10,	/* locked down to confidentiality */
 	PEVTRACE_FACT_SECURITY = 11,	/* a security module checks perf events */
-	PEVTRACE_FACT_PMUS_COMPLETE = 12 /* there are no PMUs but those that were added */
+	PEVTRACE_FACT_PMUS_COMPLETE = 12, /* there are no PMUs but those that were added */
+	PEVTRACE_FACT_DENIES_ALL = 13	/* patched: perf_event_paranoid above 2 refuses everything */
 };
 
 /* Set a fact; return -EINVAL if there is no such fact, -ERANGE for a value out of its range. */
@@ -231,6 +232,10 @@ struct pevtrace_open {
 	uint64_t flags;
 	const void *leader;	/* NULL: not known */
 	size_t leader_len;
+	/* not 0: the arguments with which group_fd's event was opened follow; pid 0: by this task */
+	int leader_known;
+	int32_t leader_pid, leader_cpu, leader_group_fd;
+	uint64_t leader_flags;
 };
 
 /* The answer by the kernel's checks; the texts are constant. */

@@ -6,6 +6,7 @@
 
 #include "core/abi/as_kernel.h"
 #include "core/abi/siginfo.h"
+#include "core/abi/tables.h"
 #include "config.h"
 #include "core/host/rights.h"
 #include "core/judge/judge.h"
@@ -24,6 +25,28 @@ uint32_t pevtrace_newest_release(void)
 }
 
 /* Judging -------------------------------------------------------------------------------- */
+
+/* Find what the leader's own call tells of the group; of other machines' tasks little is known. */
+static void tell_leader(const struct pevtrace_open *o, struct rule_facts *f)
+{
+	bool cgroup = o->flags & PERF_FLAG_PID_CGROUP;
+	bool its = o->leader_flags & PERF_FLAG_PID_CGROUP;
+	int32_t pid = cgroup ? -1 : o->pid, other = its ? -1 : o->leader_pid;
+	struct rule_group *g = &f->target.group;
+
+	g->cpu = o->leader_cpu;
+	g->leads = fact_of(o->leader_group_fd == -1 || o->leader_flags & PERF_FLAG_FD_NO_GROUP);
+	/* 0 may be the task of a number */
+	g->same_task = pid != other && pid >= 0 && other >= 0 && !(pid && other) ? FACT_UNKNOWN :
+		       fact_of(pid == other);
+	/* two descriptors may be of one cgroup */
+	g->same_cgroup = cgroup && its && o->pid != o->leader_pid ? FACT_UNKNOWN :
+			 fact_of(cgroup == its);
+	if (other != -1)
+		g->alive = g->same_task == FACT_YES ? f->target.task.living : FACT_UNKNOWN;
+	else if (rules_pmu(&f->machine, g->attr, g->len))
+		g->alive = FACT_YES;
+}
 
 /*
  * Judge the call; error: the one that was seen, or JUDGE_NOT_SEEN.  Return false if the size in
@@ -50,6 +73,8 @@ static bool verdict_judge(const struct pevtrace_machine *m, const struct pevtrac
 		g->attr = has.leader;
 		g->len = has.leader_len;
 		g->cpu = RULE_CPU_UNKNOWN;
+		if (has.leader_known)
+			tell_leader(&has, facts);
 	}
 	judge_open(&c, out);
 	return true;

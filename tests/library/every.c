@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,13 +105,40 @@ static void print_each(const struct pevtrace_machine *m, const struct perf_event
 	must("visit ioctl", pevtrace_ioctl_visit(m, &call, how, item, NULL));
 }
 
+/* Judge a member of a group by what the library is told of the leader: error, certain, rule. */
+static void group(const struct pevtrace_machine *m, struct pevtrace_open call,
+		  struct perf_event_attr attr, int cpu, int group_fd)
+{
+	struct pevtrace_verdict v = { .size = sizeof(v) };
+
+	attr.type = PERF_TYPE_SOFTWARE;
+	attr.freq = attr.precise_ip = 0;
+	attr.sample_freq = 0;
+	attr.exclude_kernel = attr.exclude_hv = 1;
+	call.leader = call.attr = &attr;
+	call.leader_len = sizeof(attr);
+	call.group_fd = 1;
+	call.leader_known = 1;
+	call.leader_cpu = cpu;
+	call.leader_group_fd = group_fd;
+	must("judge", pevtrace_judge(m, &call, &v));
+	printf("group: %d %d %s\n", v.error, v.certain, v.rule ? v.rule : "-");
+	/* an old caller's struct ends before */
+	call.size = offsetof(struct pevtrace_open, leader_known);
+	must("judge", pevtrace_judge(m, &call, &v));
+	printf("old group: %d %d %s\n", v.error, v.certain, v.rule ? v.rule : "-");
+}
+
 int main(void)
 {
 	const struct pevtrace_names names = { sizeof(names), NULL, event, tracepoint, symbol };
 	struct pevtrace_machine *m = pevtrace_machine_new(), *here = pevtrace_machine_new();
 	struct pevtrace_verdict verdict = { .size = sizeof(verdict) };
 	struct perf_event_attr attr;
-	struct pevtrace_open call = { sizeof(call), &attr, sizeof(attr), 0, -1, -1, 0, NULL, 0 };
+	struct pevtrace_open call = {
+		.size = sizeof(call), .attr = &attr, .attr_len = sizeof(attr),
+		.cpu = -1, .group_fd = -1,
+	};
 	uint64_t release;
 
 	if (!m || !here)
@@ -140,6 +168,9 @@ int main(void)
 	printf("%d %s %s\n", verdict.error, verdict.rule, verdict.meaning);
 	must("cause", pevtrace_find_cause(m, &call, verdict.error, &verdict));
 	must("needs", pevtrace_needs(&attr, sizeof(attr), 8, need, NULL));
+	group(m, call, attr, -1, -1);
+	group(m, call, attr, 1, -1);
+	group(m, call, attr, -1, 7);
 	must("read", pevtrace_machine_read(here));
 	must("judge here", pevtrace_judge(here, &call, &verdict));
 	call.size = 1;

@@ -19,7 +19,10 @@ static int errors[THREADS][ATTRS];
 static void ask(int thread, int k, unsigned int how)
 {
 	struct perf_event_attr attr;
-	struct pevtrace_open call = { sizeof(call), &attr, sizeof(attr), 0, -1, -1, 0, NULL, 0 };
+	struct pevtrace_open call = {
+		.size = sizeof(call), .attr = &attr, .attr_len = sizeof(attr),
+		.cpu = -1, .group_fd = -1,
+	};
 	struct pevtrace_verdict verdict = { .size = sizeof(verdict) };
 
 	memset(&attr, 0, sizeof(attr));

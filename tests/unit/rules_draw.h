@@ -54,6 +54,9 @@ enum {
 
 enum { SEED = 20240607 };
 
+/* Offsets of reference counters, as config of a uprobe has them. */
+enum { COUNTER_SHIFT = 32, OUR_COUNTER = 2 };
+
 /* One that every kernel has and that may be probed. */
 static const char kernel_function[] = "kernel_clone";
 
@@ -87,7 +90,7 @@ struct leader {
 	uint8_t attr[PERF_ATTR_SIZE_VER8];
 	int fd;
 	pid_t pid;
-	int cpu;
+	int cpu, group_fd;
 	bool leads, ring, dead;
 	size_t siblings;
 };
@@ -103,6 +106,7 @@ struct run {
 	struct facts facts;
 	uint8_t bases[BASES][PERF_ATTR_SIZE_VER8];
 	size_t nbases;
+	uint32_t newest;	/* the highest type of a PMU */
 	int keep[BASES];	/* one event of each tracepoint, so that closing is quick */
 	size_t nkeep;
 	struct leader leaders[LEADERS];
@@ -117,7 +121,7 @@ struct run {
 	unsigned int wrong, disagreed; /* disagreed: not even a rule not known explains it */
 	struct pevtrace_machine *library; /* NULL: it is not asked */
 	struct pevtrace_verdict verdict;  /* its last one */
-	unsigned int certain, wrongly_certain;
+	unsigned int certain, wrongly_certain, grouped, grouped_certain;
 	unsigned int agreed[RULE_COUNT];
 	unsigned int wrong_by[RULE_COUNT + 1]; /* the last: where none refuses */
 };
@@ -165,11 +169,18 @@ static inline uint8_t *base(struct run *r, uint64_t type, uint64_t config)
 	return a;
 }
 
+/* Open the event until the end, if that is permitted. */
+static inline void keep(struct run *r, uint8_t *attr)
+{
+	r->keep[r->nkeep] = open_event(attr, PERF_ATTR_SIZE_VER8, 0, -1, -1, 0);
+	if (r->keep[r->nkeep] >= 0)
+		r->nkeep++;
+}
+
 static inline void add_tracepoint(struct run *r, const char *name)
 {
 	char path[PATH_MAX];
 	unsigned int id;
-	uint8_t *a;
 	FILE *f;
 
 	snprintf(path, sizeof(path), "/sys/kernel/tracing/events/%s/id", name);
@@ -180,10 +191,7 @@ static inline void add_tracepoint(struct run *r, const char *name)
 		return;
 	}
 	fclose(f);
-	a = base(r, PERF_TYPE_TRACEPOINT, id);
-	r->keep[r->nkeep] = open_event(a, PERF_ATTR_SIZE_VER8, 0, -1, -1, 0);
-	if (r->keep[r->nkeep] >= 0)
-		r->nkeep++;
+	keep(r, base(r, PERF_TYPE_TRACEPOINT, id));
 }
 
 static inline bool is_shown(const struct run *r, uint32_t type)
@@ -217,8 +225,14 @@ static inline void add_bases(struct run *r)
 		if (p->type <= PERF_TYPE_BREAKPOINT)
 			continue;
 		a = base(r, p->type, p->naliases ? p->aliases[0].config[0] : 0);
-		if (!strcmp(p->name, "uprobe"))
+		r->newest = p->type > r->newest ? p->type : r->newest;
+		if (!strcmp(p->name, "uprobe")) {
 			put(a, ATTR_UPROBE_PATH, (uintptr_t)r->path);
+			/* while another one is there, with a reference counter */
+			put(a, ATTR_CONFIG, (uint64_t)OUR_COUNTER << COUNTER_SHIFT);
+			keep(r, a);
+			put(a, ATTR_CONFIG, 0);
+		}
 		if (!strcmp(p->name, "kprobe")) {
 			put(a, ATTR_KPROBE_FUNC, (uintptr_t)kernel_function);
 			put(a, ATTR_CONFIG, 0);
@@ -227,6 +241,7 @@ static inline void add_bases(struct run *r)
 	base(r, PERF_TYPE_HARDWARE, 0);
 	base(r, PERF_TYPE_HW_CACHE, 0);
 	base(r, PERF_TYPE_RAW, 0x1a8);
+	base(r, r->newest + 1, 0);	/* that no PMU has */
 	/* the clocks' own numbers are other PMUs' before 6.5 */
 	if (!is_shown(r, PERF_TYPE_MAX))
 		base(r, PERF_TYPE_MAX, PERF_COUNT_SW_CPU_CLOCK);
@@ -242,7 +257,8 @@ static inline struct leader *add_leader(struct run *r, pid_t pid, int cpu, int g
 	struct leader *l = &r->leaders[r->nleaders];
 
 	assert_true(r->nleaders < LEADERS);
-	*l = (struct leader){ .pid = pid, .cpu = cpu, .leads = group_fd == -1 };
+	*l = (struct leader){ .pid = pid, .cpu = cpu, .group_fd = group_fd,
+			      .leads = group_fd == -1 };
 	put(l->attr, ATTR_TYPE, PERF_TYPE_SOFTWARE);
 	put(l->attr, ATTR_SIZE, PERF_ATTR_SIZE_VER8);
 	put(l->attr, ATTR_CONFIG, PERF_COUNT_SW_DUMMY);
@@ -321,7 +337,7 @@ static inline uint64_t edge(const struct run *r, const struct field *f)
 
 	switch (any() % 3 ? f - layout_perf_event_attr.fields : -1) {
 	case ATTR_TYPE:
-		return any() % 12;
+		return any() % (r->newest + 4);
 	case ATTR_SIZE:
 		return OF(0, 1, 63, 64, 65, 72, 80, 96, 104, 112, 120, 128, 136, 137, 144,
 			  4096, 4097);
@@ -350,6 +366,37 @@ static inline uint64_t edge(const struct run *r, const struct field *f)
 	}
 }
 
+/* Members that the drivers of PMUs look at, some of them in the order of the driver. */
+static inline void mutate_driver(const struct run *r, uint8_t *attr)
+{
+	uint64_t type = get(attr, ATTR_TYPE);
+
+	switch (any() % 5) {
+	case 0:
+		put(attr, ATTR_SAMPLE_TYPE, get(attr, ATTR_SAMPLE_TYPE) | PERF_SAMPLE_BRANCH_STACK);
+		put(attr, ATTR_BRANCH_SAMPLE_TYPE, PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY);
+		break;
+	case 1:
+		/* bits of format/ of armv8_pmuv3: long, rdpmc, threshold */
+		if (type <= PERF_TYPE_RAW || type > r->newest || chance(4))
+			put(attr, ATTR_CONFIG1, OF(1, 2, 3, 1 << 5, 0xfff << 5));
+		break;
+	case 2:
+		put(attr, ATTR_INHERIT, 1);
+		put(attr, ATTR_SAMPLE_TYPE, get(attr, ATTR_SAMPLE_TYPE) | PERF_SAMPLE_READ |
+					    any() % 2 * PERF_SAMPLE_TID);
+		break;
+	case 3:
+		put(attr, ATTR_EXCLUDE_IDLE, 1);
+		break;
+	default:
+		/* the upper half names a PMU since 5.13 */
+		if (type == PERF_TYPE_HARDWARE || type == PERF_TYPE_HW_CACHE)
+			put(attr, ATTR_CONFIG, any() % (PERF_COUNT_HW_MAX + 1) |
+					       any() % 2 * (any() % (r->newest + 3)) << 32);
+	}
+}
+
 static inline void mutate(const struct run *r, uint8_t *attr)
 {
 	/* those without which the kernel does not look at others */
@@ -358,6 +405,10 @@ static inline void mutate(const struct run *r, uint8_t *attr)
 		ATTR_REMOVE_ON_EXEC, ATTR_INHERIT, ATTR_EXCLUDE_KERNEL,
 	};
 
+	for (unsigned int n = any() % 3; n && chance(2); n--)
+		mutate_driver(r, attr);
+	if (get(attr, ATTR_UPROBE_PATH) == (uintptr_t)r->path && chance(2))
+		put(attr, ATTR_CONFIG, OF(1, OUR_COUNTER, 4) << COUNTER_SHIFT);
 	for (unsigned int n = 1 + any() % 3; n; n--) {
 		unsigned int i = any() % layout_perf_event_attr.n;
 		const struct field *f;
@@ -372,7 +423,8 @@ static inline void mutate(const struct run *r, uint8_t *attr)
 		/* a path must stay one of ours, lest it be of a program that runs */
 		if (f->offset == 56 && get(attr, ATTR_UPROBE_PATH) == (uintptr_t)r->path &&
 		    any() % 4) {
-			put(attr, i, OF(0, 8, (uintptr_t)"", (uintptr_t)"/nonexistent",
+			put(attr, i, OF(0, 8, ~0ULL, ~0ULL - 7, r->facts.rules.machine.user_end - 1,
+					0xffff800000000000, (uintptr_t)"", (uintptr_t)"/nonexistent",
 					(uintptr_t)"/proc/version", (uintptr_t)"/tmp",
 					(uintptr_t)r->long_path));
 			continue;

@@ -320,6 +320,13 @@ static void test_paranoid_all(void **state)
 	w.facts.machine.paranoid = 3;
 	expect(&w, NULL, 0);
 	assert_ptr_equal(rules_explain(&w.v, EACCES), &rule_descs[RULE_PARANOID_ALL]);
+	/* one open tells */
+	w.facts.machine.denies_all = FACT_YES;
+	expect(&w, "paranoid_all", EACCES);
+	w.facts.machine.denies_all = FACT_NO;
+	expect(&w, NULL, 0);
+	assert_null(rules_explain(&w.v, EACCES));
+	w.facts.machine.denies_all = FACT_UNKNOWN;
 	put(&w, ATTR_EXCLUDE_KERNEL, 0);
 	expect(&w, "kernel_privilege", EACCES);
 	w.facts.machine.caps = CAP(ABI_CAP_PERFMON);

@@ -25,15 +25,17 @@ static void test_pmus(void **state)
 	expect(&w, "pmu_event", ENOENT);
 	w.facts.target.pmu_event = FACT_YES;
 	expect(&w, NULL, 0);
-	/* software cannot be had as a kind of hardware */
+	/* software cannot be had as a kind of hardware; before 5.13 the upper half named nothing */
 	put(&w, ATTR_CONFIG, 1ULL << 32);
 	expect(&w, "no_pmu", ENOENT);
+	w.facts.machine.release = KVER(5, 10, 0);
+	expect(&w, NULL, 0);
+	assert_int_equal(w.v.says[RULE_PMU_OWN], RULE_UNKNOWN);
 	assert_string_equal(pmu_desc_by_name("uncore_imc_0")->name, "uncore_*");
 	assert_null(pmu_desc_by_name("cpu_clock2"));
 	assert_null(pmu_desc_by_name("cp"));
 }
 
-/* arch/arm64: armpmu_event_init() refuses branch stacks, and then what cannot be excluded. */
 /* What lockdown=confidentiality forbids root, and what it does not. */
 static void test_lockdown(void **state)
 {
@@ -57,6 +59,57 @@ static void test_lockdown(void **state)
 	expect(&w, "lockdown", EPERM);
 }
 
+/* A type that no PMU has goes to all of them: some refuse it before they look at the type. */
+static void test_offered(void **state)
+{
+	struct world w;
+
+	(void)state;
+	make(&w);
+	put(&w, ATTR_TYPE, 77);
+	put(&w, ATTR_CONFIG1, 2);
+	w.facts.machine.paranoid = -1;
+	w.ask.pid = -1;
+	w.ask.cpu = 0;
+	expect(&w, "no_pmu", ENOENT);
+	add_pmu(&w, 10, "armv8_pmuv3");
+	expect(&w, "offered_access", EINVAL);
+	w.facts.machine.release = KVER(5, 16, 0);
+	expect(&w, "no_pmu", ENOENT);
+	put(&w, ATTR_SAMPLE_TYPE, PERF_SAMPLE_BRANCH_STACK);
+	put(&w, ATTR_BRANCH_SAMPLE_TYPE, PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY);
+	expect(&w, "offered_branches", EOPNOTSUPP);
+	/* it may have these since 6.17 */
+	w.facts.machine.release = KVER(6, 17, 0);
+	put(&w, ATTR_CONFIG1, 0);
+	expect(&w, "no_pmu", ENOENT);
+	assert_int_equal(w.v.says[RULE_OFFERED_BRANCHES], RULE_UNKNOWN);
+	/* one that is not known may have the type */
+	w.facts.machine.release = KVER(6, 12, 0);
+	w.facts.machine.pmus_known = FACT_UNKNOWN;
+	expect(&w, NULL, 0);
+	assert_int_equal(w.v.says[RULE_OFFERED_BRANCHES], RULE_UNKNOWN);
+	w.facts.machine.pmus_known = FACT_YES;
+	/* it is not asked where the type is another's, or config names another */
+	put(&w, ATTR_TYPE, PERF_TYPE_SOFTWARE);
+	expect(&w, "software_branch", EOPNOTSUPP);
+	put(&w, ATTR_TYPE, PERF_TYPE_HARDWARE);
+	put(&w, ATTR_CONFIG, 1ULL << 32);
+	expect(&w, "no_pmu", ENOENT);
+	/* x86's looks at the type first, RISC-V's does not since 6.9 */
+	w.pmus[w.facts.machine.npmus - 1].type = PERF_TYPE_RAW;
+	w.pmus[w.facts.machine.npmus - 1].name = "cpu";
+	w.pmus[w.facts.machine.npmus - 1].desc = pmu_desc_by_name("cpu");
+	put(&w, ATTR_TYPE, 77);
+	expect(&w, "no_pmu", ENOENT);
+	w.facts.machine.arch = &arch_riscv64;
+	expect(&w, "offered_branches", EOPNOTSUPP);
+	w.facts.machine.release = KVER(6, 1, 0);
+	expect(&w, "no_pmu", ENOENT);
+	assert_int_equal(w.v.says[RULE_OFFERED_BRANCHES], RULE_UNKNOWN);
+}
+
+/* armpmu_event_init() refuses branch stacks, and then what cannot be excluded. */
 static void test_arm_pmu(void **state)
 {
 	struct world w;
@@ -73,10 +126,10 @@ static void test_arm_pmu(void **state)
 	put(&w, ATTR_SAMPLE_TYPE, PERF_SAMPLE_BRANCH_STACK);
 	put(&w, ATTR_BRANCH_SAMPLE_TYPE, PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY);
 	w.facts.machine.release = KVER(6, 12, 0);
-	expect(&w, "arm_branches", EOPNOTSUPP);
+	expect(&w, "cpu_branches", EOPNOTSUPP);
 	w.facts.machine.release = KVER(6, 18, 0);
 	expect(&w, "arm_idle", EOPNOTSUPP);
-	assert_int_equal(w.v.says[RULE_ARM_BRANCHES], RULE_UNKNOWN);
+	assert_int_equal(w.v.says[RULE_CPU_BRANCHES], RULE_UNKNOWN);
 	/* x86's accepts both, or has checks of its own */
 	make(&w);
 	put(&w, ATTR_TYPE, PERF_TYPE_HARDWARE);
@@ -115,6 +168,12 @@ static void test_arm_events(void **state)
 	expect(&w, "arm_event", ENOENT);
 	put(&w, ATTR_CONFIG, PERF_COUNT_HW_MAX);
 	expect(&w, "arm_config", EINVAL);
+	/* before 5.13, the upper half counts */
+	put(&w, ATTR_CONFIG, 10ULL << 32 | PERF_COUNT_HW_INSTRUCTIONS);
+	expect(&w, NULL, 0);
+	w.facts.machine.release = KVER(5, 10, 0);
+	expect(&w, "arm_config", EINVAL);
+	w.facts.machine.release = KVER(6, 18, 0);
 	put(&w, ATTR_TYPE, PERF_TYPE_HW_CACHE);
 	put(&w, ATTR_CONFIG, PERF_COUNT_HW_CACHE_L1D);
 	expect(&w, "arm_event", ENOENT);
@@ -128,6 +187,9 @@ static void test_arm_events(void **state)
 	expect(&w, NULL, 0);
 	put(&w, ATTR_CONFIG1, 7 << 5);
 	expect(&w, "arm_threshold", EINVAL);
+	put(&w, ATTR_EXCLUDE_IDLE, 1);
+	expect(&w, "arm_idle", EOPNOTSUPP);
+	put(&w, ATTR_EXCLUDE_IDLE, 0);
 	w.pmus[w.facts.machine.npmus - 1].threshold_max = 7;
 	expect(&w, NULL, 0);
 	put(&w, ATTR_CONFIG1, 2);
@@ -149,6 +211,7 @@ static void test_arm_events(void **state)
 	put(&w, ATTR_TYPE, PERF_TYPE_HW_CACHE);
 	put(&w, ATTR_CONFIG, PERF_COUNT_HW_CACHE_L1D);
 	expect(&w, NULL, 0);
+	assert_int_equal(w.v.says[RULE_ARM_EVENT], RULE_UNKNOWN);
 }
 
 /* A probe is where an instruction can begin. */
@@ -167,6 +230,8 @@ static void test_uprobe_align(void **state)
 		.mapped = FACT_NO,
 	};
 	expect(&w, NULL, 0);
+	/* others may hold a probe there */
+	assert_ptr_equal(rules_explain(&w.v, EINVAL), &rule_descs[RULE_UPROBE_CONFLICT]);
 	w.facts.machine.arch = &arch_riscv64;
 	expect(&w, NULL, 0);
 	w.facts.machine.arch = &arch_aarch64;
@@ -221,6 +286,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pmus),
 		cmocka_unit_test(test_lockdown),
+		cmocka_unit_test(test_offered),
 		cmocka_unit_test(test_arm_pmu),
 		cmocka_unit_test(test_arm_events),
 		cmocka_unit_test(test_uprobe_align),

@@ -61,6 +61,7 @@ struct rule_machine {
 	enum fact wide_breakpoints; /* the CPU watches more than 8 bytes */
 	enum fact lockdown;	/* locked down to confidentiality */
 	enum fact security;	/* a security module checks perf events */
+	enum fact denies_all;	/* patched: a perf_event_paranoid above 2 refuses everything */
 	enum fact pmus_known;	/* pmus is complete */
 	const struct rule_pmu *pmus;
 	size_t npmus;

@@ -7,8 +7,8 @@
 
 PREDICATE(flags_unknown, rule_unknown_bits(in, in->ask->flags, &xlat_perf_event_open_flags))
 
-/* The patch cannot be detected; kernels without it treat 3 like 2. */
-PREDICATE(paranoid_all, rule_paranoid(in, 2) == FACT_NO ? RULE_PASSES : RULE_UNKNOWN)
+/* Kernels without the patch treat 3 like 2; only a call tells. */
+PREDICATE(paranoid_all, refuses_where(true, fact_and(rule_paranoid(in, 2), in->machine->denies_all)))
 
 PREDICATE(attr_head_fault,
 	  refuses_if(in->ask->len < layout_perf_event_attr.fields[ATTR_SIZE].offset + 4u))
@@ -259,7 +259,7 @@ int rule_clockid_nmi(const struct rule_input *in)
 	if (!rule_get(in, ATTR_USE_CLOCKID) || !in->pmu ||
 	    clock_safety(rule_get(in, ATTR_CLOCKID)) != 1)
 		return RULE_PASSES;
-	return refuses_unless(rule_trait(in, PMU_TRAIT_NO_NMI));
+	return refuses_unless(rule_trait(in, in->pmu, PMU_TRAIT_NO_NMI));
 }
 
 int rule_task_privilege_late(const struct rule_input *in)

@@ -44,15 +44,15 @@ int rule_unknown_bits(const struct rule_input *in, uint64_t v, const struct xlat
 
 /* PMUs ------------------------------------------------------------------------- */
 
-enum fact rule_trait(const struct rule_input *in, uint64_t trait)
+enum fact rule_trait(const struct rule_input *in, const struct rule_pmu *pmu, uint64_t trait)
 {
 	/* traits in which PMUs of one kind differ */
 	const uint64_t varies = PMU_TRAIT_NO_INTERRUPT | PMU_TRAIT_NO_EXCLUDE;
 	uint64_t traits;
 
-	if (!in->pmu || !in->pmu->desc)
+	if (!pmu || !pmu->desc)
 		return FACT_UNKNOWN;
-	traits = in->pmu->desc->traits;
+	traits = pmu->desc->traits;
 	if (traits & PMU_TRAIT_CORE)
 		traits |= in->machine->arch->core_traits;
 	if (traits & trait)
@@ -68,21 +68,36 @@ static const struct rule_pmu *rule_pmu_by_type(const struct rule_machine *m, uin
 	return NULL;
 }
 
+const struct rule_pmu *rule_core_pmu(const struct rule_machine *m)
+{
+	for (size_t i = 0; i < m->npmus; i++)
+		if (m->pmus[i].desc && m->pmus[i].desc->traits & PMU_TRAIT_CORE)
+			return &m->pmus[i];
+	return NULL;
+}
+
+uint64_t rule_generic(const struct rule_machine *m, uint64_t config, uint32_t *type)
+{
+	bool named = rule_in_release(KVER(5, 13, 0), m->release);
+
+	*type = named ? (uint32_t)(config >> PERF_PMU_TYPE_SHIFT) : 0;
+	return named ? (uint32_t)config : config;
+}
+
 /*
  * Return the PMU of a generic hardware event: the core PMU that config names, or the
  * first core PMU if config names none or one that does not exist.
  */
 static const struct rule_pmu *rule_pmu_of_hardware(const struct rule_machine *m, uint64_t config)
 {
-	uint32_t type = (uint32_t)(config >> PERF_PMU_TYPE_SHIFT);
-	const struct rule_pmu *p = type ? rule_pmu_by_type(m, type) : NULL;
+	const struct rule_pmu *p;
+	uint32_t type;
 
+	rule_generic(m, config, &type);
+	p = type ? rule_pmu_by_type(m, type) : NULL;
 	if (p)
 		return !p->desc || p->desc->traits & PMU_TRAIT_CORE ? p : NULL;
-	for (size_t i = 0; i < m->npmus; i++)
-		if (m->pmus[i].desc && m->pmus[i].desc->traits & PMU_TRAIT_CORE)
-			return &m->pmus[i];
-	return NULL;
+	return rule_core_pmu(m);
 }
 
 const struct rule_pmu *rules_pmu(const struct rule_machine *m, const uint8_t *attr,

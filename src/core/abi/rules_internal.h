@@ -122,7 +122,16 @@ static inline bool rule_is_pmu(const struct rule_input *in, const char *name)
 }
 
 /* Return whether the PMU has the trait, as far as it is described. */
-enum fact rule_trait(const struct rule_input *in, uint64_t trait);
+enum fact rule_trait(const struct rule_input *in, const struct rule_pmu *pmu, uint64_t trait);
+
+/* Return the first PMU of generic hardware events; NULL: none is known. */
+const struct rule_pmu *rule_core_pmu(const struct rule_machine *m);
+
+/*
+ * Divide the config of a generic event: return the event, and in *type the type of the PMU that
+ * its upper half names; 0: none, as before Linux 5.13.
+ */
+uint64_t rule_generic(const struct rule_machine *m, uint64_t config, uint32_t *type);
 
 /* Refuse what the tables do not name: on a newer kernel, if nothing has changed. */
 int refuses_unnamed(const struct rule_input *in);

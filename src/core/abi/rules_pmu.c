@@ -2,18 +2,72 @@
 /* The selection of a PMU, its own checks, and the kernel's checks on its behalf. */
 #include "core/abi/rules_internal.h"
 
+enum {
+	EVENT_MASK = 0xffff,	/* of config: format/event */
+	EVENT_CHAIN = 0x1e,	/* counts the overflows of its neighbour */
+	USER_ACCESS = 1 << 1,	/* of config1: format/rdpmc */
+	THRESHOLD_SHIFT = 5,	/* of config1: format/threshold */
+	THRESHOLD_MASK = 0xfff,
+};
+
+static bool is_arm(const struct rule_pmu *pmu)
+{
+	return pmu && pmu->desc && !strncmp(pmu->desc->name, "armv8_", 6);
+}
+
 static bool branches(const struct rule_input *in)
 {
 	return rule_samples(in, PERF_SAMPLE_BRANCH_STACK);
 }
+
+/*
+ * Return the CPU's PMU if all PMUs are asked, as none has the type: perf_init_event() of
+ * kernel/events/core.c takes the first answer that is not ENOENT.
+ */
+static const struct rule_pmu *offered(const struct rule_input *in)
+{
+	return in->pmu || rule_is_type(in, PERF_TYPE_HARDWARE) || rule_is_type(in, PERF_TYPE_HW_CACHE) ?
+	       NULL : rule_core_pmu(in->machine);
+}
+
+/* Judge what the CPU's PMU refuses of all types, if the event is offered to it. */
+static int offered_refuses(const struct rule_input *in, int says)
+{
+	bool known = in->machine->pmus_known == FACT_YES &&
+		     (in->ask->cpu == -1 || in->target->cpu_online == FACT_YES);
+
+	return says == RULE_REFUSES && !known ? RULE_UNKNOWN : says;
+}
+
+/* Judge a branch stack; drivers/perf/riscv_pmu.c refuses it since 6.9, and updates of older ones. */
+static int refuses_branches(const struct rule_input *in, const struct rule_pmu *pmu)
+{
+	bool riscv = in->machine->arch->core_traits & PMU_TRAIT_NO_BRANCHES;
+	uint32_t release = in->machine->release;
+
+	if (!branches(in) || !pmu || rule_trait(in, pmu, PMU_TRAIT_NO_BRANCHES) != FACT_YES)
+		return RULE_PASSES;
+	return rule_in_release(riscv ? KVER(6, 9, 0) : KVER(6, 17, 0), release) == riscv ?
+	       RULE_REFUSES : RULE_UNKNOWN;
+}
+
+/* Judge bit 1 of config1; drivers/perf/arm_pmuv3.c. */
+static int refuses_access(const struct rule_input *in, const struct rule_pmu *pmu)
+{
+	return refuses_if(is_arm(pmu) && !in->task && rule_get(in, ATTR_CONFIG1) & USER_ACCESS);
+}
+
+PREDICATE(offered_branches, offered_refuses(in, refuses_branches(in, offered(in))))
+PREDICATE(offered_access, offered_refuses(in, refuses_access(in, offered(in))))
 
 /* A PMU without description may accept events that no other one does. */
 int rule_no_pmu(const struct rule_input *in)
 {
 	/* the config of a generic event may name a known PMU that is no core PMU */
 	bool other = !rule_is_type(in, PERF_TYPE_HARDWARE) && !rule_is_type(in, PERF_TYPE_HW_CACHE);
-	uint64_t named = rule_get(in, ATTR_CONFIG) >> PERF_PMU_TYPE_SHIFT;
+	uint32_t named;
 
+	rule_generic(in->machine, rule_get(in, ATTR_CONFIG), &named);
 	if (in->pmu)
 		return RULE_PASSES;
 	if (in->machine->pmus_known != FACT_YES)
@@ -125,17 +179,9 @@ int rule_msr_config(const struct rule_input *in)
 	return in->pmu->nconfigs ? RULE_REFUSES : RULE_UNKNOWN;
 }
 
-int rule_arm_branches(const struct rule_input *in)
-{
-	uint32_t release = in->machine->release;
-
-	if (!branches(in) || !in->pmu || rule_trait(in, PMU_TRAIT_NO_BRANCHES) != FACT_YES)
-		return RULE_PASSES;
-	return !release || release >= KVER(6, 17, 0) ? RULE_UNKNOWN : RULE_REFUSES;
-}
-
+PREDICATE(cpu_branches, refuses_branches(in, in->pmu))
 PREDICATE(arm_idle,
-	  refuses_if(rule_get(in, ATTR_EXCLUDE_IDLE) && in->pmu && rule_trait(in,
+	  refuses_if(rule_get(in, ATTR_EXCLUDE_IDLE) && in->pmu && rule_trait(in, in->pmu,
 	  PMU_TRAIT_NO_IDLE) == FACT_YES))
 PREDICATE(pmu_event,
 	  in->pmu && in->target->pmu_event == FACT_NO ? in->target->pmu_error : RULE_PASSES)
@@ -161,7 +207,7 @@ static int unless_pmu_can(const struct rule_input *in, bool asked)
 /* Refuse the event if the PMU has the trait. */
 static int unless_not(const struct rule_input *in, uint64_t trait)
 {
-	return in->pmu ? refuses_where(true, rule_trait(in, trait)) : RULE_PASSES;
+	return in->pmu ? refuses_where(true, rule_trait(in, in->pmu, trait)) : RULE_PASSES;
 }
 
 int rule_no_exclude(const struct rule_input *in)
@@ -213,7 +259,7 @@ PREDICATE(cpu_pmu_task, in->task || in->cgroup ? unless_not(in, PMU_TRAIT_CPU_ON
 /* Refuse a feature of AUX data unless the PMU has checks of its own and may have AUX data. */
 static int unless_pmu_aux(const struct rule_input *in, bool asked)
 {
-	if (asked && in->pmu && rule_trait(in, PMU_TRAIT_NO_AUX) == FACT_YES)
+	if (asked && in->pmu && rule_trait(in, in->pmu, PMU_TRAIT_NO_AUX) == FACT_YES)
 		return RULE_REFUSES;
 	return unless_pmu_can(in, asked);
 }
@@ -225,28 +271,15 @@ PREDICATE(aux_start_paused, unless_pmu_aux(in, rule_get(in, ATTR_AUX_START_PAUSE
 PREDICATE(no_interrupt,
 	  rule_get(in, ATTR_SAMPLE_PERIOD) ? unless_not(in, PMU_TRAIT_NO_INTERRUPT) : RULE_PASSES)
 
-enum {
-	EVENT_MASK = 0xffff,	/* of config: format/event */
-	EVENT_CHAIN = 0x1e,	/* counts the overflows of its neighbour */
-	USER_ACCESS = 1 << 1,	/* of config1: format/rdpmc */
-	THRESHOLD_SHIFT = 5,	/* of config1: format/threshold */
-	THRESHOLD_MASK = 0xfff,
-};
-
-static bool rule_is_arm_pmu(const struct rule_input *in)
-{
-	return in->pmu && in->pmu->desc && !strncmp(in->pmu->desc->name, "armv8_", 6);
-}
-
-PREDICATE(arm_user_access,
-	  refuses_if(rule_is_arm_pmu(in) && !in->task && rule_get(in, ATTR_CONFIG1) & USER_ACCESS))
+PREDICATE(arm_user_access, refuses_access(in, in->pmu))
 
 int rule_arm_config(const struct rule_input *in)
 {
 	uint64_t type = rule_get(in, ATTR_TYPE);
-	uint64_t config = rule_get(in, ATTR_CONFIG) & 0xffffffff;
+	uint32_t named;
+	uint64_t config = rule_generic(in->machine, rule_get(in, ATTR_CONFIG), &named);
 
-	if (!rule_is_arm_pmu(in))
+	if (!is_arm(in->pmu))
 		return RULE_PASSES;
 	if (type == PERF_TYPE_HARDWARE)
 		return refuses_if(config >= PERF_COUNT_HW_MAX);
@@ -291,12 +324,14 @@ static uint64_t arm_event(bool cache, uint64_t config)
 int rule_arm_event(const struct rule_input *in)
 {
 	bool cache = rule_is_type(in, PERF_TYPE_HW_CACHE), varies;
-	uint64_t config = rule_get(in, ATTR_CONFIG) & 0xffffffff, event = arm_event(cache, config);
+	uint32_t named;
+	uint64_t config = rule_generic(in->machine, rule_get(in, ATTR_CONFIG), &named);
+	uint64_t event = arm_event(cache, config);
 
-	if (!rule_is_arm_pmu(in) || strncmp(in->pmu->name, "armv8_pmuv3", 11) ||
-	    (!cache && !rule_is_type(in, PERF_TYPE_HARDWARE)))
+	if (!is_arm(in->pmu) || (!cache && !rule_is_type(in, PERF_TYPE_HARDWARE)))
 		return RULE_PASSES;
-	if (!in->pmu->nconfigs)
+	/* a CPU that the kernel knows by name may have events that are not listed */
+	if (!in->pmu->nconfigs || strncmp(in->pmu->name, "armv8_pmuv3", 11))
 		return RULE_UNKNOWN;
 	varies = cache ? event && config >> 8 & 0xff :
 			 config == PERF_COUNT_HW_BRANCH_INSTRUCTIONS && rule_pmu_lists(in, 0x21);
@@ -310,7 +345,7 @@ int rule_arm_threshold(const struct rule_input *in)
 {
 	int64_t v = (int64_t)(rule_get(in, ATTR_CONFIG1) >> THRESHOLD_SHIFT & THRESHOLD_MASK);
 
-	if (!rule_is_arm_pmu(in) || v <= in->pmu->threshold_max)
+	if (!is_arm(in->pmu) || v <= in->pmu->threshold_max)
 		return RULE_PASSES;
 	return in->pmu->threshold_unread ? RULE_UNKNOWN : RULE_REFUSES;
 }

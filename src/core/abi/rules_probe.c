@@ -170,6 +170,9 @@ PREDICATE(uprobe_align,
 	  refuses_if(is_uprobe(in) && in->machine->arch->probe_align &&
 		     rule_get(in, ATTR_CONFIG2) % in->machine->arch->probe_align))
 
+/* alloc_uprobe() of kernel/events/uprobes.c; who holds which probe is not known. */
+PREDICATE(uprobe_conflict, is_uprobe(in) ? RULE_UNKNOWN : RULE_PASSES)
+
 /*
  * The instruction is looked at where a task to be measured has mapped the file: install_breakpoint()
  * of kernel/events/uprobes.c returns ENOTSUPP or ENOEXEC for what it cannot probe.  With

@@ -167,6 +167,7 @@ void features_prepare(struct features *fs)
 	fs->held = -1;
 	fs->attr_size = trial_attr_size();
 	fs->facts.rules.machine.attr_size = fs->attr_size;
+	fs->facts.rules.machine.denies_all = trial_denies_all(&fs->facts.rules.machine);
 	add_base(fs, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, 100000)->work = WORK_SPIN;
 	add_base(fs, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 1)->exact = true;
 	b = add_base(fs, PERF_TYPE_BREAKPOINT, 0, 1);

@@ -119,7 +119,8 @@ const struct arch arch_riscv64 = {
 	.probe_align = 2,
 	.clone_tls_first = true,
 	.regs = &xlat_perf_regs_riscv,
-	.core_traits = PMU_TRAIT_NO_AUX, /* drivers/perf/riscv_pmu.c sets no capability */
+	/* drivers/perf/riscv_pmu.c sets no capability */
+	.core_traits = PMU_TRAIT_NO_AUX | PMU_TRAIT_NO_BRANCHES,
 	.functions = (const struct arch_functions[]){ { "__riscv_sys_", "" }, { NULL, NULL } },
 };
 
