@@ -11,7 +11,7 @@
   chrome   the rules of the Trace Event Format, counts against the dump
   damaged  dumps that are cut off, or none
   browser  tests/report.mjs in Chromium, if there are that, node, and
-           playwright-core (PLAYWRIGHT_CORE, or playwright/ in the build directory)
+           playwright-core (PLAYWRIGHT_CORE, or node/ in the build directory)
 """
 
 import base64
@@ -490,7 +490,7 @@ def test_damaged(tap, tmp):
 # ---- in a browser --------------------------------------------------------------------------
 
 def playwright():
-	for place in (os.environ.get("PLAYWRIGHT_CORE", ""), "playwright/node_modules/playwright-core"):
+	for place in (os.environ.get("PLAYWRIGHT_CORE", ""), "node/node_modules/playwright-core"):
 		path = os.path.join(place, "index.mjs")
 		if place and os.path.exists(path):
 			return os.path.abspath(path)
@@ -502,7 +502,7 @@ def why_no_browser(chromium):
 	if not chromium:
 		return "chromium is not installed"
 	if not playwright():
-		return "playwright-core is not there: npm install --no-save --prefix playwright " \
+		return "playwright-core is not there: npm install --no-save --prefix node " \
 			"playwright-core, in the build directory"
 	return rp.missing("demo")
 

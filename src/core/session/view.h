@@ -24,6 +24,23 @@ struct view_frame {
 
 enum { VIEW_FRAMES = 256 };	/* limit of a stack */
 
+/* How a call ended, as -e status= selects. */
+enum call_status {
+	STATUS_SUCCESSFUL = 1 << 0,
+	STATUS_FAILED = 1 << 1,
+	STATUS_UNFINISHED = 1 << 2,	/* the call did not return, as exit never does */
+	STATUS_UNAVAILABLE = 1 << 3,	/* it returned, but its result is unknown */
+	STATUS_DETACHED = 1 << 4,	/* we left the task inside */
+	STATUS_ALL = (1 << 5) - 1,
+};
+
+/* Return whether a set of enum call_status selects a call that returned. */
+static inline bool view_shows_status(unsigned int status, const struct call *c)
+{
+	return status & (!c->returned ? STATUS_UNAVAILABLE :
+			 c->failed ? STATUS_FAILED : STATUS_SUCCESSFUL);
+}
+
 /* Any hook may be NULL. */
 struct view_ops {
 	/*

@@ -429,7 +429,7 @@ static void live_on_exit(void *ctx, struct call *c, const struct mem *mem)
 	 * Detach from all tasks once as many calls were shown as the user wants (--syscall-limit),
 	 * and without a command once nobody reads what further calls would show.
 	 */
-	limited = l->options.limit && c->shown && text_shows_status(l->options.text, c) &&
+	limited = l->options.limit && c->shown && view_shows_status(l->options.text->status, c) &&
 		  ++l->shown == l->options.limit;
 	if (limited || (!l->options.argv && l->tracer && l->user->nobody_reads(l)))
 		trace_leave(l->tracer);

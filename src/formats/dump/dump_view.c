@@ -129,8 +129,13 @@ static void dump_on_exit(struct view *v, const struct call *c)
 	struct begun *b;
 	bool split;
 
-	if (!inflight_get(&d->begun, c->tid))
+	in = inflight_get(&d->begun, c->tid);
+	if (!in)
 		return;
+	if (!in->split && !view_shows_status(d->status, c) && !model_needs(c->desc->id)) {
+		begun_free((struct begun *)inflight_take(&d->begun, c->tid));
+		return;
+	}
 	/* before anything of the return is written: names that are looked up come before it */
 	json_text_begin(&decoded.args);
 	call_args(c, AT_SYSCALL_EXIT, d->names, &decoded.args.sink);
@@ -329,7 +334,7 @@ static const struct view_ops ops = {
 };
 
 struct view *dump_view_new(const struct session_facts *f, const struct model *m,
-			   const struct names *names, struct output *out)
+			   const struct names *names, struct output *out, unsigned int status)
 {
 	struct dump_view *d = xcalloc(1, sizeof(*d));
 
@@ -337,6 +342,7 @@ struct view *dump_view_new(const struct session_facts *f, const struct model *m,
 	d->model = m;
 	d->names = names;
 	d->out = out;
+	d->status = status;
 	d->last_ns = f->start_ns;
 	inflights_init(&d->begun);
 	write_header(d, f);

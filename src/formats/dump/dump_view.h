@@ -7,7 +7,9 @@
 
 /*
  * Return a view that writes lines to out.  facts are for the first line, and used
- * here only; m, names and out must outlive the view.
+ * here only; m, names and out must outlive the view.  Calls that ended in another way than
+ * status (a set of enum call_status) are left out, unless others cannot be understood without
+ * them: opens, mappings, closes, ioctls.
  */
 struct view *dump_view_new(const struct session_facts *facts, const struct model *m,
-			   const struct names *names, struct output *out);
+			   const struct names *names, struct output *out, unsigned int status);

@@ -13,6 +13,7 @@ struct dump_view {
 	const struct names *names;
 	struct output *out;
 	struct inflights begun;
+	unsigned int status;		/* a set of enum call_status */
 	struct buf header;		/* its line, for each file */
 	uint64_t calls, records, missed, unseen, tasks, last_ns;
 };

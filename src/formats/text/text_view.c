@@ -279,13 +279,6 @@ static void text_cut(struct view *view, bool begins)
 		inflights_join(&v->pending);
 }
 
-bool text_shows_status(const struct text_options *o, const struct call *c)
-{
-	if (!c->returned)
-		return o->status & STATUS_UNAVAILABLE;
-	return o->status & (c->failed ? STATUS_FAILED : STATUS_SUCCESSFUL);
-}
-
 /*
  * Start the line that ends a call, with the call's arguments or with "<... resumed>"; continue
  * the current line if it is the call's.
@@ -361,7 +354,7 @@ static void text_on_exit(struct view *view, const struct call *c)
 
 	if (!p)
 		return;
-	if (text_shows_status(v->o, c) && !text_repeats(v, p, c)) {
+	if (view_shows_status(v->o->status, c) && !text_repeats(v, p, c)) {
 		begin_last_line(v, p, c->exit_ns);
 		text_init_sink(v, &t, &v->line);
 		call_text_rest(c, p->any && !p->in.split, v->names, &t);

@@ -19,16 +19,6 @@ void call_text_rest(const struct call *c, bool any, const struct names *n,
 /* Append "= 5", "= -1 ENOENT (...)", "= 1 ([{fd=3, revents=POLLIN}])", and notes. */
 void call_text_result(const struct call *c, const struct names *n, struct text_sink *t);
 
-/* How a call ended, as -e status= selects. */
-enum call_status {
-	STATUS_SUCCESSFUL = 1 << 0,
-	STATUS_FAILED = 1 << 1,
-	STATUS_UNFINISHED = 1 << 2,	/* the call did not return, as exit never does */
-	STATUS_UNAVAILABLE = 1 << 3,	/* it returned, but its result is unknown */
-	STATUS_DETACHED = 1 << 4,	/* we left the task inside */
-	STATUS_ALL = (1 << 5) - 1,
-};
-
 enum clock_style { CLOCK_OFF, CLOCK_TIME, CLOCK_UNIX };
 
 /* Messages that are left out (-e quiet=). */
@@ -84,5 +74,3 @@ struct view *text_view_new(const struct text_options *o,
 /* Store in words how a task ended; see view_ops.gone. */
 void text_task_end(enum view_end how, int status, char *text, size_t size);
 
-/* Return whether the status selects a call that returned. */
-bool text_shows_status(const struct text_options *o, const struct call *c);

@@ -141,7 +141,8 @@ bool views_start(struct views *v, struct session *s, struct options *o,
 	if (v->text)
 		views_add_text(v, s, facts);
 	if (v->json) {
-		v->dump = dump_view_new(facts, s->model, &s->names, v->json);
+		v->dump = dump_view_new(facts, s->model, &s->names, v->json,
+					o->text.status);
 		session_add_view(s, v->dump);
 	}
 	if (v->perf_data)
