@@ -18,11 +18,11 @@ TYPES = {	# of a column: in DuckDB, in ClickHouse
 	"tree": ("JSON", "String"),
 }
 
-DUCKDB = """CREATE VIEW lines AS
+DUCKDB = """CREATE TABLE lines AS
 	SELECT *, parse_path(filename)[-2] AS host, row_number() OVER () AS line
 	FROM read_json(%s, format='newline_delimited', filename=true, maximum_object_size=67108864,
 		       columns={%s});
-CREATE VIEW machines AS
+CREATE TABLE machines AS
 	SELECT parse_path(filename)[-2] AS host, paranoid
 	FROM read_json(%s, format='newline_delimited', filename=true,
 		       columns={kind: 'VARCHAR', paranoid: 'BIGINT'})
