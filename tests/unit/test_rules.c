@@ -82,8 +82,18 @@ static void test_releases(void **state)
 	put(&w, ATTR_INHERIT, 1);
 	put(&w, ATTR_SAMPLE_TYPE, PERF_SAMPLE_READ | PERF_SAMPLE_TID);
 	expect(&w, NULL, 0);
-	w.facts.machine.release = KVER(6, 12, 0);
+	w.facts.machine.release = KVER(6, 11, 0);
 	expect(&w, "inherit_read", EINVAL);
+	/* of 6.12, an update accepts it */
+	w.facts.machine.release = KVER(6, 12, 0);
+	expect(&w, NULL, 0);
+	assert_int_equal(w.v.says[RULE_INHERIT_READ], RULE_UNKNOWN);
+	w.facts.machine.release = KVER(6, 12, 117);
+	expect(&w, NULL, 0);
+	assert_int_equal(w.v.says[RULE_INHERIT_READ], RULE_PASSES);
+	put(&w, ATTR_SAMPLE_TYPE, PERF_SAMPLE_READ);
+	expect(&w, "inherit_read", EINVAL);
+	put(&w, ATTR_SAMPLE_TYPE, PERF_SAMPLE_READ | PERF_SAMPLE_TID);
 	w.facts.machine.release = KVER(4, 12, 0);
 	expect(&w, NULL, 0);
 	/* padding that became a member passed without effect before 5.4 */

@@ -221,8 +221,17 @@ PREDICATE(inherit_group,
 	  refuses_if(rule_get(in, ATTR_INHERIT) && rule_get(in, ATTR_READ_FORMAT) &
 	  PERF_FORMAT_GROUP))
 
-PREDICATE(inherit_read,
-	  refuses_if(rule_get(in, ATTR_INHERIT) && rule_samples(in, PERF_SAMPLE_READ)))
+/* Updates of 6.12 took the change of 6.13, which 6.12.117 has (tried); the first is not known. */
+int rule_inherit_read(const struct rule_input *in)
+{
+	uint32_t release = in->machine->release;
+
+	if (!rule_get(in, ATTR_INHERIT) || !rule_samples(in, PERF_SAMPLE_READ))
+		return RULE_PASSES;
+	return release < KVER(6, 12, 0) || !rule_samples(in, PERF_SAMPLE_TID) ? RULE_REFUSES :
+	       release < KVER(6, 12, 117) ? RULE_UNKNOWN : RULE_PASSES;
+}
+
 PREDICATE(inherit_read_tid,
 	  refuses_if(rule_get(in, ATTR_INHERIT) && rule_samples(in, PERF_SAMPLE_READ) &&
 		     !rule_samples(in, PERF_SAMPLE_TID)))
