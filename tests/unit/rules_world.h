@@ -25,7 +25,7 @@
 /* A call on a machine; every test changes what it is about. */
 struct world {
 	struct rule_facts facts;
-	struct rule_pmu pmus[8];
+	struct rule_pmu pmus[20];
 	uint8_t attr[4096];
 	struct rule_ask ask;
 	struct rule_verdict v;
