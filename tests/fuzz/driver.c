@@ -8,6 +8,7 @@
  *
  * FUZZ_INPUTS	number of inputs: 20000, or the fuzzer's own default
  * FUZZ_SEED	seed of the random numbers: 1
+ * FUZZ_TEXT	if set, print what is made of each input of the corpus, and change none
  *
  * An input that causes a crash, or uses SECONDS of CPU time, is left in fuzz_NAME.input
  * in the current directory.  With -DLIBFUZZER this file compiles to nothing.
@@ -36,6 +37,7 @@ enum {
 struct seed {
 	uint8_t *bytes;
 	size_t len;
+	char *name;
 };
 
 static struct seed seeds[SEEDS_MAX];
@@ -121,7 +123,9 @@ static void read_seed(const char *path)
 	}
 	close(fd);
 	if (nseeds < SEEDS_MAX)
-		seeds[nseeds++] = (struct seed){ realloc(bytes, n ? (size_t)n : 1), (size_t)n };
+		seeds[nseeds++] = (struct seed){
+			realloc(bytes, n ? (size_t)n : 1), (size_t)n, strdup(path),
+		};
 }
 
 static int no_dots(const struct dirent *e)
@@ -299,10 +303,14 @@ int main(int argc, char **argv)
 		_exit(2);
 	}
 	be_quiet();
-	for (size_t i = 0; i < nseeds; i++)
+	for (size_t i = 0; i < nseeds; i++) {
+		if (fuzz_shows())
+			printf("== %s\n", strrchr(seeds[i].name, '/') + 1);
+		fflush(stdout);
 		run(seeds[i].bytes, seeds[i].len);
+	}
 	printf("ok 1 - %zu inputs of the corpus\n", nseeds);
-	if (stat(argv[1], &st) || !S_ISDIR(st.st_mode))
+	if (fuzz_shows() || stat(argv[1], &st) || !S_ISDIR(st.st_mode))
 		inputs = 0;
 	state = number_of("FUZZ_SEED", 1) * 0x9e3779b97f4a7c15ULL;
 	for (unsigned long i = 0; i < inputs; i++)

@@ -44,6 +44,18 @@ _Noreturn static inline void fuzz_wrong(const char *what, const char *text)
 	abort();
 }
 
+/* Show what is made of an input of the corpus, where FUZZ_TEXT is set: for corpus_text.py. */
+static inline bool fuzz_shows(void)
+{
+	return getenv("FUZZ_TEXT");
+}
+
+static inline void fuzz_show(const struct buf *out)
+{
+	if (fuzz_shows())
+		printf("%s\n", buf_str(out));
+}
+
 /* Nothing that a terminal would obey: text is printed as it is. */
 static inline void fuzz_check_text(const struct buf *out)
 {
@@ -71,6 +83,7 @@ static inline void fuzz_sinks(void (*emit)(void *ctx, struct sink *s), void *ctx
 		if (t.depth)
 			fuzz_wrong("not ended", buf_str(&out));
 		fuzz_check_text(&out);
+		fuzz_show(&out);
 	}
 	json_text_begin(&j);
 	emit(ctx, &j.sink);
@@ -82,6 +95,7 @@ static inline void fuzz_sinks(void (*emit)(void *ctx, struct sink *s), void *ctx
 		scan = json_scan_new(JSON_TEXT_DEPTH);
 	if (!json_scan_text(scan, out.data, out.len))
 		fuzz_wrong("no JSON", json_scan_error(scan));
+	fuzz_show(&out);
 }
 
 #endif

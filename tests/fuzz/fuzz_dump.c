@@ -37,7 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	char *argv[] = {
 		"decode", "--keep-going", "-v", "-k", "--records", "--summary", "-o",
-		"/dev/null", "--json=/dev/zero", NULL, NULL,
+		fuzz_shows() ? "/dev/stdout" : "/dev/null", "--json=/dev/zero", NULL, NULL,
 	};
 	int fd = memfd_create("dump", 0);
 	char path[32];

@@ -16,6 +16,8 @@ static struct when *read_condition(const char *text, size_t len)
 
 	if (!w && !c.why[0])
 		fuzz_wrong("no reason", "a condition");
+	if (!w && fuzz_shows())
+		printf("%s\n", c.why);
 	return w;
 }
 
@@ -38,6 +40,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	if (not && when_holds(w, &c, attr, sizeof(attr)) ==
 		   when_holds(not, &c, attr, sizeof(attr)))
 		fuzz_wrong("true as its contrary is", buf_str(&turned));
+	if (fuzz_shows())
+		printf("%d\n", when_holds(w, &c, attr, sizeof(attr)));
 	when_free(not);
 	when_free(w);
 	buf_free(&turned);

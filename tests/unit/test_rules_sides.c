@@ -7,6 +7,8 @@
 
 #include "rules_rows.h"
 
+#define SAMPLES(what) A(SAMPLE_TYPE, PERF_SAMPLE_##what)
+
 /* The call itself -------------------------------------------------------------------- */
 
 static void test_call(void **state)
@@ -19,6 +21,12 @@ static void test_call(void **state)
 		{ "paranoid_all?", { M(paranoid, 3) } },
 		{ "", { M(paranoid, 3), CAPS(PERFMON) } },
 		{ "paranoid_all?", { M(unread, UNREAD_PARANOID) } },
+		{ "paranoid_all?", { M(unread, UNREAD_PARANOID), C(cpu, 0) } },
+		{ "paranoid_all?", { M(unread, UNREAD_PARANOID), A(FREQ, 1), A(SAMPLE_FREQ, 1) } },
+		{ "paranoid_all?", { M(unread, UNREAD_PARANOID), A(SAMPLE_MAX_STACK, 1),
+			SAMPLES(CALLCHAIN), A(EXCLUDE_CALLCHAIN_KERNEL, 1) } },
+		{ "cpu_range", { M(unread, UNREAD_PARANOID), C(pid, -1), C(cpu, 2),
+			CAPS(SYS_ADMIN), T(cpu_online, FACT_NO) } },
 		{ "", { M(paranoid, 3), REL(4, 5, 0) } },
 		/* attr: what can be read of it, and its size */
 		{ "attr_head_fault", { C(len, 7) } },
@@ -65,6 +73,9 @@ static void test_call(void **state)
 		{ "", { A(BP_TYPE, 1), REL(2, 6, 33), A(CONFIG, 0) } },
 		{ "reserved_bits", { A(BP_ADDR, 1), REL(2, 6, 32), A(CONFIG, 0) } },
 		{ "", { A(CLOCKID, 1), REL(3, 8, 0), A(CONFIG, 0) } },
+		/* the bytes of a member that came later were an older one's */
+		{ "", { A(WAKEUP_EVENTS, 1), REL(2, 6, 31), A(CONFIG, 0) } },
+		{ "reserved_bits", { A(BP_TYPE, 1), REL(2, 6, 31), A(CONFIG, 0) } },
 		{ "", { A(DEFER_CALLCHAIN, 1), REL(6, 19, 0) } },
 		{ "reserved_bits", { A(DEFER_CALLCHAIN, 1), REL(6, 18, 255) } },
 		{ "reserved_bits", { A(EXCLUDE_HOST, 1), REL(3, 1, 0), A(CONFIG, 0) } },
@@ -84,9 +95,7 @@ static void test_call(void **state)
 /* What a sample is to hold -------------------------------------------------------------- */
 
 #define BRANCHES(bits) A(SAMPLE_TYPE, PERF_SAMPLE_BRANCH_STACK), A(BRANCH_SAMPLE_TYPE, bits)
-#define SAMPLES(what) A(SAMPLE_TYPE, PERF_SAMPLE_##what)
 #define BRANCH(what) PERF_SAMPLE_BRANCH_##what
-#define BOTH(member, a, b) A(member, a), A(member, b)
 
 static void test_samples(void **state)
 {
@@ -440,6 +449,8 @@ static void test_groups(void **state)
 		{ "", { A(READ_FORMAT, 8), T(group.siblings, 2046) } },
 		{ "group_size", { GROUP, T(group.formats, 1U << 31), T(group.siblings, 681) } },
 		{ "", { GROUP, T(group.formats, 1U << 31), T(group.siblings, 679) } },
+		{ "", { GROUP, T(group.formats, 1U << 8), T(group.siblings, 2045) } },
+		{ "group_size", { GROUP, T(group.formats, 1U << 8), T(group.siblings, 2046) } },
 		{ "", { GROUP, T(group.formats, 1U), T(group.siblings, 9999) } },
 	};
 
@@ -454,6 +465,7 @@ static void test_aux(void **state)
 	const struct row rows[] = {
 		{ "aux_output aux_leader", { A(AUX_OUTPUT, 1) } },
 		{ "aux_leader", { A(AUX_SAMPLE_SIZE, 8) } },
+		{ "aux_leader", { A(AUX_SAMPLE_SIZE, 8), UNKNOWN_ATTR } },
 		{ "aux_leader", { A(AUX_PAUSE, 1) } },
 		{ "aux_leader", { A(AUX_RESUME, 1) } },
 		{ "aux_pause_resume aux_leader", { A(AUX_PAUSE, 1), A(AUX_RESUME, 1) } },
@@ -476,6 +488,102 @@ static void test_aux(void **state)
 	try_rows(rows, COUNT(rows));
 }
 
+/* What is said of rules ------------------------------------------------------------------- */
+
+static void test_errors(void **state)
+{
+	struct sides s;
+	struct buf text = { 0 };
+	bool sure;
+
+	(void)state;
+	begin(&s);
+	expect(&s.w, NULL, 0);
+	assert_int_equal(rules_error(&s.w.v, RULE_WEIGHTS), EINVAL);
+	assert_int_equal(rules_error(&s.w.v, RULE_UPROBE_OPEN), 0);
+	/* an errno of 1 */
+	s.w.facts.target.pmu_event = FACT_NO;
+	s.w.facts.target.pmu_error = EPERM;
+	expect(&s.w, "pmu_event", EPERM);
+	assert_int_equal(rules_error(&s.w.v, RULE_PMU_EVENT), EPERM);
+	assert_ptr_equal(rules_cause(&s.w.v, EPERM, &sure), &rule_descs[RULE_PMU_EVENT]);
+	assert_true(sure);
+	assert_null(rules_cause(&s.w.v, EINVAL, &sure));
+	assert_false(sure);
+	s.w.facts.machine.security = FACT_YES;
+	rules_judge(&s.w.ask, &s.w.v);
+	assert_ptr_equal(rules_cause(&s.w.v, EACCES, &sure), &rule_descs[RULE_SECURITY_OPEN]);
+	assert_false(sure);
+	assert_null(rules_explain(&s.w.v, 0));
+	/* a rule behind the decisive one explains nothing, but by chance if nothing refuses */
+	assert_null(rules_explain(&s.w.v, ENOMEM));
+	s.w.facts.target.pmu_event = FACT_YES;
+	rules_judge(&s.w.ask, &s.w.v);
+	assert_ptr_equal(rules_explain(&s.w.v, ENOMEM), &rule_descs[RULE_NO_MEMORY]);
+	rules_assumption_text(&text);
+	assert_string_equal(buf_str(&text), ", if nothing changed since Linux 7.3");
+	buf_free(&text);
+}
+
+static void test_places(void **state)
+{
+	const struct rule_desc *r = &rule_descs[RULE_INHERIT_THREAD];
+
+	(void)state;
+	assert_string_equal(r->fields, "inherit_thread,inherit");
+	assert_int_equal(rules_place(r, "inherit_thread"), 0);
+	assert_int_equal(rules_place(r, "inherit"), 1);
+	assert_int_equal(rules_place(r, "inheri"), -1);
+	assert_int_equal(rules_place(r, "inherit,"), -1);
+	assert_int_equal(rules_place(r, "inherix"), -1);
+	assert_int_equal(rules_place(NULL, "inherit"), -1);
+	assert_int_equal(rules_place(&rule_descs[RULE_RESERVED_BITS], "__reserved_3"), 2);
+}
+
+static void test_unknown_bits(void **state)
+{
+	static const struct {
+		const struct arch *arch;
+		unsigned int index;
+		uint64_t v, unknown;
+	} rows[] = {
+		{ &arch_x86_64, ATTR_SAMPLE_TYPE, 1ULL << 40 | 7, 1ULL << 40 },
+		{ &arch_x86_64, ATTR_SAMPLE_TYPE, (1ULL << 25) - 1, 0 },
+		{ &arch_x86_64, ATTR_SAMPLE_TYPE, 1ULL << 63, 1ULL << 63 },
+		{ &arch_x86_64, ATTR_READ_FORMAT, UINT64_MAX, UINT64_MAX << 5 },
+		{ &arch_x86_64, ATTR_CONFIG, UINT64_MAX, 0 },
+		{ &arch_x86_64, ATTR_SAMPLE_REGS_USER, 1, 0 },
+		{ &arch_x86_64, ATTR_SAMPLE_REGS_USER, 1 | 1 << PERF_REG_X86_DS,
+		  1 << PERF_REG_X86_DS },
+		{ &arch_x86_64, ATTR_SAMPLE_REGS_USER, 1ULL << 30, 1ULL << 30 },
+		{ &arch_unknown, ATTR_SAMPLE_REGS_USER, 1ULL << 30, 0 },
+		{ NULL, ATTR_SAMPLE_REGS_USER, 1ULL << 30, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++)
+		assert_int_equal(rules_unknown_bits(rows[i].arch,
+						    &layout_perf_event_attr.fields[rows[i].index],
+						    rows[i].v), rows[i].unknown);
+}
+
+static void test_read_size(void **state)
+{
+	static const uint8_t sizes[][2] = { /* alone, in a group of three */
+		{ 8, 32 }, { 16, 40 }, { 16, 40 }, { 24, 48 }, { 16, 56 }, { 24, 64 }, { 24, 64 },
+		{ 32, 72 },
+	};
+
+	(void)state;
+	for (uint64_t i = 0; i < COUNT(sizes); i++) {
+		assert_int_equal(rules_read_size(i, 3), sizes[i][0]);
+		assert_int_equal(rules_read_size(i | PERF_FORMAT_GROUP, 3), sizes[i][1]);
+		assert_int_equal(rules_read_size(i | PERF_FORMAT_LOST, 3), sizes[i][0] + 8);
+		assert_int_equal(rules_read_size(i | PERF_FORMAT_LOST | PERF_FORMAT_GROUP, 3),
+				 sizes[i][1] + 24);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -484,6 +592,10 @@ int main(void)
 		cmocka_unit_test(test_members),
 		cmocka_unit_test(test_groups),
 		cmocka_unit_test(test_aux),
+		cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_places),
+		cmocka_unit_test(test_unknown_bits),
+		cmocka_unit_test(test_read_size),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -10,8 +10,18 @@
 
 static void test_choice(void **state)
 {
+	static const struct rule_pmu odd = { .type = PMU_ODD, .name = "odd" };
 	const struct row rows[] = {
 		{ "no_pmu", { A(TYPE, 99) } },
+		/* no PMU of a CPU; one that is not described may take the event */
+		{ "no_pmu", { A(TYPE, PERF_TYPE_HARDWARE), M(npmus, 6) } },
+		{ "no_pmu", { A(TYPE, PERF_TYPE_RAW), M(npmus, 6) } },
+		{ "no_pmu?", { A(TYPE, PERF_TYPE_HARDWARE), P(facts.machine.pmus, &odd),
+			M(npmus, 1) } },
+		{ "no_pmu?", { A(TYPE, PERF_TYPE_RAW), P(facts.machine.pmus, &odd), M(npmus, 1) } },
+		{ "no_pmu", { A(TYPE, 99), P(facts.machine.pmus, &odd), M(npmus, 1) } },
+		{ "pmu_own?", { A(TYPE, PERF_TYPE_RAW) } },
+		{ "", { A(CONFIG, 0), M(npmus, 1), T(group.siblings, 0) } },
 		{ "no_pmu? pmu_own?", { A(TYPE, 99), M(pmus_known, FACT_UNKNOWN) } },
 		{ "pmu_own?", { A(TYPE, PERF_TYPE_HARDWARE) } },
 		{ "pmu_own?", { A(TYPE, PERF_TYPE_HARDWARE), A(CONFIG, 4ULL << 32) } },
@@ -43,6 +53,52 @@ static void test_choice(void **state)
 
 	(void)state;
 	try_rows(rows, COUNT(rows));
+}
+
+/* Which of them it is, by its name. */
+static void test_names(void **state)
+{
+	static const struct {
+		uint64_t type, config;
+		size_t npmus;
+		const char *name;
+	} rows[] = {
+		{ PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, 20, "cpu_clock" },
+		{ PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, 20, "task_clock" },
+		{ PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 20, "software" },
+		/* not in PMUs of their own before Linux 6.5 */
+		{ PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, 2, "software" },
+		{ PERF_TYPE_HARDWARE, 0, 20, "cpu" }, { PERF_TYPE_HW_CACHE, 0, 20, "cpu" },
+		{ PERF_TYPE_RAW, 0, 20, "cpu" },
+		{ PERF_TYPE_RAW, (uint64_t)PMU_MSR << 32, 20, "cpu" },
+		{ PERF_TYPE_HARDWARE, (uint64_t)PMU_V3 << 32, 20, "armv8_pmuv3_0" },
+		{ PERF_TYPE_HARDWARE, (uint64_t)PMU_ODD << 32, 20, "odd" },
+		{ PERF_TYPE_HARDWARE, 99ULL << 32, 20, "cpu" },
+		{ PERF_TYPE_HARDWARE, (uint64_t)PMU_MSR << 32, 20, NULL },
+		{ PERF_TYPE_HARDWARE, 0, 6, NULL }, { 99, 0, 20, NULL }, { 10, 0, 20, "kprobe" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct rule_machine *m;
+		const struct rule_pmu *p;
+		struct sides s;
+
+		begin(&s);
+		m = &s.w.facts.machine;
+		m->npmus = m->npmus < rows[i].npmus ? m->npmus : rows[i].npmus;
+		put(&s.w, ATTR_TYPE, rows[i].type);
+		put(&s.w, ATTR_CONFIG, rows[i].config);
+		p = rules_pmu(m, s.w.attr, 136);
+		assert_string_equal(p ? p->name : "none", rows[i].name ? rows[i].name : "none");
+	}
+	{
+		const struct rule_pmu raw = { .type = PERF_TYPE_RAW, .name = "cpu" };
+		const struct rule_machine old = { .pmus = &raw, .npmus = 1 };
+		const uint8_t attr[64] = { PERF_TYPE_RAW };
+
+		assert_ptr_equal(rules_pmu(&old, attr, sizeof(attr)), &raw);
+	}
 }
 
 /* Traits of PMUs -------------------------------------------------------------------------- */
@@ -95,6 +151,11 @@ static void test_traits(void **state)
 		{ "", { A(SAMPLE_REGS_INTR, 1ULL << 47), ARCH(aarch64) } },
 		{ "extended_regs", { A(SAMPLE_REGS_INTR, 1ULL << 46), ARCH(aarch64), REL(6, 1, 0) } },
 		{ "", { A(SAMPLE_REGS_INTR, 1ULL << 46), ARCH(aarch64), REL(6, 0, 255) } },
+		{ "", { A(SAMPLE_REGS_INTR, 1ULL << 46 | 1), ARCH(aarch64), REL(6, 0, 255) } },
+		/* hidden by no_exclude in some releases */
+		{ "no_exclude", { A(TYPE, PMU_MSR), A(CONFIG, 0), REL(6, 13, 0) } },
+		{ "no_exclude", { A(TYPE, PMU_MSR), A(CONFIG, 0), A(SAMPLE_REGS_INTR, 1ULL << 40),
+			REL(6, 11, 5) } },
 		{ "", { A(SAMPLE_REGS_INTR, 1ULL << 46), ARCH(riscv64) } },
 	};
 
@@ -117,7 +178,7 @@ static void test_arm(void **state)
 		.type = PMU_V3, .name = "armv8_pmuv3_0", .configs = v3_configs,
 		.nconfigs = COUNT(v3_configs),
 	};
-	struct rule_pmu v3_only = v3, none_listed = v3, a57 = v3, a53 = v3;
+	struct rule_pmu v3_only = v3, none_listed = v3, one_listed = v3, a57 = v3, a53 = v3;
 	const struct row rows[] = {
 		{ "pmu_own?", { A(TYPE, PMU_V3) } },
 		{ "pmu_own? arm_idle", { A(TYPE, PMU_V3), A(EXCLUDE_IDLE, 1) } },
@@ -171,6 +232,14 @@ static void test_arm(void **state)
 		{ "arm_config arm_event pmu_own?", { V3(PERF_TYPE_HARDWARE, PERF_COUNT_HW_MAX) } },
 		{ "arm_event? pmu_own?", { V3(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES),
 			P(facts.machine.pmus, &none_listed) } },
+		{ "arm_event pmu_own?", { V3(PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_INSTRUCTIONS),
+			P(facts.machine.pmus, &one_listed) } },
+		{ "arm_event pmu_own?", { V3(PERF_TYPE_HARDWARE, PERF_COUNT_HW_REF_CPU_CYCLES),
+			P(facts.machine.pmus, &one_listed) } },
+		{ "arm_event pmu_own?", { CACHE(PERF_COUNT_HW_CACHE_NODE, 0, 0),
+			P(facts.machine.pmus, &one_listed) } },
+		{ "pmu_own?", { CACHE(PERF_COUNT_HW_CACHE_L1I, 0, 1),
+			P(facts.machine.pmus, &one_listed) } },
 		{ "pmu_own?", { V3(PERF_TYPE_HARDWARE, PERF_COUNT_HW_REF_CPU_CYCLES),
 			P(facts.machine.pmus, &a57) } },
 		{ "pmu_own?", { V3(PERF_TYPE_HARDWARE, PERF_COUNT_HW_REF_CPU_CYCLES),
@@ -194,15 +263,17 @@ static void test_arm(void **state)
 		{ "arm_event pmu_own?", { CACHE(PERF_COUNT_HW_CACHE_NODE, 1, 0) } },
 		{ "arm_config arm_event pmu_own?", { CACHE(PERF_COUNT_HW_CACHE_MAX, 0, 0) } },
 		{ "arm_config arm_event? pmu_own?", { CACHE(PERF_COUNT_HW_CACHE_L1D, 3, 0) } },
-		{ "arm_config arm_event? pmu_own?", { CACHE(PERF_COUNT_HW_CACHE_L1D, 0x81, 0) } },
+		{ "arm_config arm_event? pmu_own?", { CACHE(PERF_COUNT_HW_CACHE_L1D, 0x80, 0) } },
 		{ "arm_config pmu_own?", { CACHE(PERF_COUNT_HW_CACHE_L1D, 0, 2) } },
 		{ "arm_config pmu_own?", { CACHE(PERF_COUNT_HW_CACHE_L1D, 0, 0x80) } },
 		{ "pmu_own?", { CACHE(PERF_COUNT_HW_CACHE_L1D, 0, 0x100) } },
 	};
 
 	(void)state;
-	v3_only.desc = none_listed.desc = a57.desc = a53.desc = pmu_desc_by_name(v3.name);
+	v3_only.desc = none_listed.desc = one_listed.desc = a57.desc = a53.desc = pmu_desc_by_name(v3.name);
 	none_listed.nconfigs = 0;
+	one_listed.configs = &(uint64_t){ 0x01 };
+	one_listed.nconfigs = 1;
 	a57.name = "armv8_cortex_a57";
 	a53.name = "armv8_pmuv2";
 	try_rows(rows, COUNT(rows));
@@ -311,6 +382,9 @@ static void test_breakpoints(void **state)
 		{ "breakpoint_exec_len", { BREAK(X, 4096, 16) } },
 		/* the ends of memory */
 		{ "", { BREAK(W, USER_END - 8, 8) } },
+		{ "breakpoint_wrap breakpoint_len breakpoint_align breakpoint_kernel "
+		  "breakpoint_kernel_privilege", { BREAK(W, USER_END, 0) } },
+		{ "", { BREAK(X, 0, 8) } },
 		{ "breakpoint_kernel breakpoint_kernel_privilege", { BREAK(W, USER_END, 8) } },
 		{ "breakpoint_align breakpoint_kernel breakpoint_kernel_privilege",
 			{ BREAK(W, USER_END - 7, 8), M(release, 0) } },
@@ -329,6 +403,7 @@ static void test_breakpoints(void **state)
 		{ "breakpoint_kernel", { BREAK(W, UINT64_MAX, 1), ROOT } },
 		{ "breakpoint_entry breakpoint_kernel", { BREAK(W, ENTRY, 8), ROOT } },
 		{ "breakpoint_kernel", { BREAK(W, ENTRY - 8, 8), ROOT } },
+		{ "breakpoint_entry breakpoint_kernel", { BREAK(W, ENTRY, 1), ROOT } },
 		{ "breakpoint_entry breakpoint_kernel", { BREAK(W, ENTRY_END - 8, 8), ROOT } },
 		{ "breakpoint_kernel", { BREAK(W, ENTRY_END, 8), ROOT } },
 		{ "breakpoint_kernel", { BREAK(W, ENTRY, 8), ROOT, REL(5, 2, 0) } },
@@ -426,6 +501,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_choice),
+		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_traits),
 		cmocka_unit_test(test_arm),
 		cmocka_unit_test(test_tracepoints),

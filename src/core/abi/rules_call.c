@@ -352,7 +352,7 @@ PREDICATE(group_pinned,
 
 static bool is_software(const struct rule_pmu *p)
 {
-	return p && p->desc && p->desc->traits & PMU_TRAIT_SOFTWARE;
+	return p->desc && p->desc->traits & PMU_TRAIT_SOFTWARE;
 }
 
 int rule_group_pmu(const struct rule_input *in)

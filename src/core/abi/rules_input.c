@@ -50,7 +50,7 @@ enum fact rule_trait(const struct rule_input *in, const struct rule_pmu *pmu, ui
 	const uint64_t varies = PMU_TRAIT_NO_INTERRUPT | PMU_TRAIT_NO_EXCLUDE;
 	uint64_t traits;
 
-	if (!pmu || !pmu->desc)
+	if (!pmu->desc)
 		return FACT_UNKNOWN;
 	traits = pmu->desc->traits;
 	if (traits & PMU_TRAIT_CORE)

@@ -121,7 +121,7 @@ static inline bool rule_is_pmu(const struct rule_input *in, const char *name)
 	return in->pmu && !strcmp(in->pmu->name, name);
 }
 
-/* Return whether the PMU has the trait, as far as it is described. */
+/* Return whether the PMU has the trait, as far as it is described; pmu is not NULL. */
 enum fact rule_trait(const struct rule_input *in, const struct rule_pmu *pmu, uint64_t trait);
 
 /* Return the first PMU of generic hardware events; NULL: none is known. */

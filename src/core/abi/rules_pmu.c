@@ -73,7 +73,7 @@ int rule_no_pmu(const struct rule_input *in)
 	if (in->machine->pmus_known != FACT_YES)
 		return RULE_UNKNOWN;
 	for (size_t i = 0; i < in->machine->npmus; i++)
-		other |= in->machine->pmus[i].type == named && in->machine->pmus[i].desc;
+		other |= in->machine->pmus[i].type == named;
 	if (other && !rule_is_type(in, PERF_TYPE_RAW))
 		return RULE_REFUSES;
 	for (size_t i = 0; i < in->machine->npmus; i++)

@@ -65,11 +65,12 @@ static enum fact in_kernel(const struct rule_input *in, uint64_t len)
 
 int rule_breakpoint_kernel_code(const struct rule_input *in)
 {
-	if (!is_exec(in) || !breakpoints(in)->exec_kprobes || in_kernel(in, 1) == FACT_NO)
+	enum fact kernel = in_kernel(in, 1);
+
+	if (!is_exec(in) || !breakpoints(in)->exec_kprobes || kernel == FACT_NO)
 		return RULE_PASSES;
 	/* the kernel's blacklist of kprobes is not known */
-	return in_kernel(in, 1) == FACT_YES && in->machine->kprobes == FACT_NO ? RULE_REFUSES :
-										 RULE_UNKNOWN;
+	return kernel == FACT_YES && in->machine->kprobes == FACT_NO ? RULE_REFUSES : RULE_UNKNOWN;
 }
 
 PREDICATE(breakpoint_exec_len,
