@@ -304,40 +304,6 @@ static void subject_of_bytes(struct subject *x, const struct pevtrace_machine *m
 
 /* Forms ---------------------------------------------------------------------------------- */
 
-static int subject_c(const struct subject *x, struct buf *out)
-{
-	struct c_needs needs = { 0 };
-	struct c_attr a;
-	bool made = c_attr_make(&a, &x->call, (uintptr_t)x->attr, &x->lookup.names, false, &needs);
-	int failed = a.failed ? -ENOMEM : made ? 0 : -EINVAL;
-
-	for (size_t i = 0; !failed && i < needs.ndefines; i++)
-		buf_addf(out, "#ifndef %s\n#define %s 0x%llx\n#endif\n", needs.defines[i]->name,
-			 needs.defines[i]->name, (unsigned long long)needs.defines[i]->value);
-	if (!failed) {
-		buf_adds(out, "struct perf_event_attr attr = {\n");
-		for (size_t i = 0; i < a.nmembers; i++)
-			c_member_write(out, &a.members[i], true);
-		buf_adds(out, "};\n");
-		for (size_t i = 0; i < a.nsets; i++)
-			buf_addf(out, "attr.%s = %s;\n", a.sets[i].member,
-				 buf_str(&a.sets[i].value));
-		if (a.unnamed.len)
-			buf_addf(out, "/* %s */\n", buf_str(&a.unnamed));
-		/* members that are newer than the headers are bits in words of 8 bytes */
-		for (size_t at = 0; at + 8 <= a.size; at += 8) {
-			uint64_t word = load_uint(a.rest + at, 8);
-
-			if (word)
-				buf_addf(out, "((uint64_t *)&attr)[%zu] |= 0x%llxULL;\n", at / 8,
-					 (unsigned long long)word);
-		}
-	}
-	c_attr_free(&a);
-	c_needs_free(&needs);
-	return failed;
-}
-
 static ssize_t subject_print(struct subject *x, unsigned int how, char *buf, size_t n)
 {
 	struct buf out = { 0 };
@@ -359,7 +325,7 @@ static ssize_t subject_print(struct subject *x, unsigned int how, char *buf, siz
 		x->emit(x, &j.sink);
 		out = json_text_end(&j);
 	} else if ((how & HOW_FORM) == PEVTRACE_C && x->emit == subject_attr) {
-		result = subject_c(x, &out);
+		result = c_attr_write(&out, &x->call, (uintptr_t)x->attr, &x->lookup.names);
 	} else {
 		result = -EINVAL;
 	}

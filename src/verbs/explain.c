@@ -75,12 +75,57 @@ static void explain_call(struct explaining *x, struct why_call *c, bool made, bo
 	buf_free(&why);
 }
 
+/* Say for which other machine it is explained. */
+static void explain_machine(struct explaining *x)
+{
+	struct buf words = { 0 };
+
+	machine_add_words(&x->check.machine, &words);
+	if (words.len) {
+		prose_para(&x->prose);
+		prose_adds(&x->prose, buf_str(&words));
+		prose_end(&x->prose);
+	}
+	buf_free(&words);
+}
+
+/* From now on, know nothing of the machine: a call of a text with its result is evidence of its own. */
+static void explain_leave_here(struct explaining *x)
+{
+	if (!machine_leave_here(&x->check.machine, x->options.machine))
+		return;
+	if (x->judges)
+		facts_close(&x->check.facts);
+	x->judges = false;
+	x->check.elsewhere = true;
+	explain_machine(x);
+}
+
+/* Say what the numbers in an attr of another machine mean here. */
+static void explain_guess(struct explaining *x, const struct attr_text *a)
+{
+	struct buf words = { 0 };
+
+	if (x->check.elsewhere && !x->options.machine)
+		machine_add_guess(a->bytes, a->len, &words);
+	if (words.len) {
+		prose_para(&x->prose);
+		prose_addf(&x->prose, "A guess: %s.", buf_str(&words));
+		prose_end(&x->prose);
+	}
+	buf_free(&words);
+}
+
 static bool explain_attr(void *ctx, struct attr_text *a)
 {
 	struct explaining *x = ctx;
 	struct why_call *c = xmalloc(sizeof(*c));
 
+	if (a->call.returned)
+		explain_leave_here(x);
 	why_call_init(c);
+	if (x->check.elsewhere)
+		c->call.arch = x->check.machine.names.arch;
 	memcpy(c->label, a->label, sizeof(c->label));
 	c->call.args[0] = WHY_ATTR_AT;
 	attr_text_capture(a, &c->call, WHY_ATTR_AT);
@@ -91,6 +136,7 @@ static bool explain_attr(void *ctx, struct attr_text *a)
 		c->error = a->call.error;
 	}
 	explain_call(x, c, a->call.given, a->elided);
+	explain_guess(x, a);
 	why_call_free(c);
 	free(c);
 	return true;
@@ -173,7 +219,7 @@ static int explain_word(struct explaining *x, const char *word)
 	lexicon_each(explain_entry, &s);
 	if (s.found)
 		return EXIT_YES;
-	switch (input_kind(word, &l)) {
+	switch (input_kind(word, x->check.machine.host, &l)) {
 	case INPUT_ATTR:
 		return explain_attrs(x, word, "the attr");
 	case INPUT_LOG:
@@ -208,7 +254,10 @@ static int explain_others(struct explaining *x)
 	prose_init(&x->prose, &x->text, x->options.text.width ? x->options.text.width :
 					terminal_columns(fileno(x->out.out)));
 	x->prose.color = x->prose.links = x->out.text.color;
-	machine_open(&x->check.machine);
+	x->check.options.machine = x->options.machine;
+	machine_open_file(&x->check.machine, x->options.machine);
+	x->check.elsewhere = x->check.machine.path;
+	explain_machine(x);
 	x->check.instruments.host = x->check.machine.host;
 	if (x->attr)
 		status = explain_attrs(x, x->attr, "--attr");
@@ -288,6 +337,7 @@ static int explain_run(void *state, const struct verb_args *args)
 
 static const struct verb_group groups[] = {
 	{ "What to explain", options, 0, 0 },
+	{ NULL, options_machine, AT(options), 0 },
 	{ "How to show it", options_plain, AT(options), 0 },
 	{ 0 },
 };

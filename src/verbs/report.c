@@ -9,6 +9,7 @@
 #include "formats/perfdata/perfout.h"
 #include "formats/report/report.h"
 #include "verbs/cli/input.h"
+#include "verbs/cli/machine.h"
 #include "verbs/cli/options.h"
 #include "verbs/cmd.h"
 
@@ -63,6 +64,8 @@ static void report_summary(void *ctx, struct buf *out)
 static bool report_dump(const struct reporting *g, struct reader *r, const char *path,
 			struct output *text, struct perfout *perf_data)
 {
+	struct machine machine;
+	struct buf words = { 0 };
 	struct report_about about = {
 		.reader = r, .dump = path,
 		.max_calls = g->max_calls ? g->max_calls : MAX_CALLS, .summary = report_summary,
@@ -76,7 +79,11 @@ static bool report_dump(const struct reporting *g, struct reader *r, const char 
 	bool whole;
 
 	reader_progress(r);
+	machine_open_file(&machine, g->options.machine);
+	machine_add_words(&machine, &words);
+	about.machine = buf_str(&words);
 	session_start(&s, &setup, reader_facts(r));
+	s.names.machine = machine.names.machine;
 	if (perf_data) {
 		model_keep_few(s.model);
 		v = perfout_view_new(perf_data, reader_facts(r), s.model, &s.names, false);
@@ -95,6 +102,8 @@ static bool report_dump(const struct reporting *g, struct reader *r, const char 
 	if (perf_data && reader_stopped(r))
 		perfout_cut_short(perf_data);
 	session_end(&s);
+	machine_close(&machine);
+	buf_free(&words);
 	return whole;
 }
 
@@ -166,6 +175,7 @@ static int report_run(void *state, const struct verb_args *args)
 static const struct verb_group groups[] = {
 	{ "Output", options, 0, 0 },
 	{ "Input", options_keep_going, AT(options), 0 },
+	{ NULL, options_machine, AT(options), 0 },
 	{ 0 },
 };
 

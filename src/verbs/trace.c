@@ -397,7 +397,7 @@ static void trace_is_other(const struct verb_args *args, const char *word)
 	if (args->certain || !args->all)
 		return;
 	verb_check_spelling(args->all, word);
-	kind = *word ? input_kind(word, &list) : INPUT_NONE;
+	kind = *word ? input_kind(word, NULL, &list) : INPUT_NONE;
 	if (kind != INPUT_NONE)
 		input_check(args, word, kind, NULL);
 }

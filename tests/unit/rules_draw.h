@@ -32,7 +32,9 @@
 #include "core/host/facts.h"
 #include "core/host/pmu.h"
 #include "core/lib/libc.h"
+#include "core/judge/judge.h"
 #include "experiment/trial.h"
+#include "formats/dump/machine_file.h"
 #include "public/pevtrace.h"
 #include "tree.h"
 #include "xlat/constants.h"
@@ -119,6 +121,8 @@ struct run {
 	char path[PATH_MAX], long_path[PATH_MAX + 10];
 	unsigned int rounds, opened, kinds;
 	unsigned int wrong, disagreed; /* disagreed: not even a rule not known explains it */
+	struct facts filed;	/* the same machine, from its machine file */
+	unsigned int filed_certain, filed_otherwise; /* both verdicts are certain; they differ */
 	struct pevtrace_machine *library; /* NULL: it is not asked */
 	struct pevtrace_verdict verdict;  /* its last one */
 	unsigned int certain, wrongly_certain, grouped, grouped_certain;

@@ -129,6 +129,7 @@ struct names {
 	const uint8_t *pmus;
 	size_t pmus_len;
 	const struct arch *arch; /* of its kernel; NULL: not known */
+	struct host *machine;	/* for which calls are judged, as --machine says; NULL: as far as known */
 };
 
 /* Clear the call for reuse; keep its memory. */

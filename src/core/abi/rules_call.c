@@ -106,6 +106,8 @@ static int wrong_regs(const struct rule_input *in, uint64_t flag, unsigned int i
 
 	if (!rule_samples(in, flag))
 		return RULE_PASSES;
+	if (!arch->regs && mask) /* those of other architectures are not described */
+		return RULE_UNKNOWN;
 	if (!mask || mask & arch->regs_refused)
 		return RULE_REFUSES;
 	/* clear the named bits, as entries of bits tables have no masks */

@@ -63,17 +63,52 @@ static enum fact file_has(const char *path, const char *word)
 	return fact_of(found);
 }
 
+void facts_derive(struct facts *f)
+{
+	/* Debian's has no sublevel: 6.1.0-56 is "... Debian 6.1.192-2 (...)" */
+	const char *plain = f->release, *debian = strstr(f->version, "Debian ");
+	const char *cpus = f->possible;
+	struct rule_machine *m = &f->rules.machine;
+	uint64_t first, last = 0;
+
+	if (debian)
+		debian += strlen("Debian ");
+	m->release = debian ? release_read(&debian) : 0;
+	if (!m->release)
+		m->release = release_read(&plain);
+	m->caps = f->first_user_ns == FACT_YES ? f->own_caps : 0;
+	m->caps_unread = f->first_user_ns == FACT_UNKNOWN ? f->own_caps : 0;
+	/* the number of possible ones: the last of a list like "0-3,8", plus one */
+	while (scan_range(&cpus, &first, &last))
+		;
+	if (cpus == f->possible)
+		m->unread |= UNREAD_CPUS;
+	m->cpus = (uint32_t)last + 1;
+}
+
+struct facts facts_unknown(void)
+{
+	return (struct facts){
+		.rules.machine = {
+			.unread = UNREAD_PARANOID | UNREAD_SAMPLE_RATE | UNREAD_STACK, .paranoid = 2,
+			.max_sample_rate = 100000, .max_stack = 127,
+		},
+		.own_caps = UINT64_MAX, .mlock_kb = -1, .confined.bounding = UINT64_MAX,
+	};
+}
+
 /* The process --------------------------------------------------------------------- */
 
 void facts_refresh(struct facts *f)
 {
 	struct rule_machine *m = &f->rules.machine;
-	enum fact first = rights_user_ns_is_first();
 	unsigned int no_mlock = 0;
 
+	if (host_elsewhere(f->host))
+		return;
 	f->own_caps = rights_effective();
-	m->caps = first == FACT_YES ? f->own_caps : 0;
-	m->caps_unread = first == FACT_UNKNOWN ? f->own_caps : 0;
+	f->first_user_ns = rights_user_ns_is_first();
+	facts_derive(f);
 	m->unread &= UNREAD_CPUS;
 	m->paranoid = (int32_t)facts_sysctl("paranoid", 2, UNREAD_PARANOID, &m->unread);
 	m->max_sample_rate = facts_sysctl("max_sample_rate", 100000, UNREAD_SAMPLE_RATE, &m->unread);
@@ -108,6 +143,12 @@ static uint64_t user_end(const struct rule_machine *m)
 	return end ? *end : 0;
 }
 
+static void read_online(char *text, size_t size)
+{
+	if (!sysfile_read_kernel("/sys/devices/system/cpu/online", text, size))
+		*text = '\0';
+}
+
 enum fact facts_lockdown(void)
 {
 	char text[128];
@@ -133,21 +174,6 @@ static enum fact facts_security(void)
 	       fact_of(!access("/sys/fs/selinux", F_OK)) : FACT_UNKNOWN;
 }
 
-/* Find the number of possible CPUs: the last one of a list like "0-3,8", plus one. */
-static void find_cpus(struct rule_machine *m)
-{
-	uint64_t first, last = 0;
-	char text[256];
-	const char *at = text;
-	bool read = sysfile_read_kernel("/sys/devices/system/cpu/possible", text, sizeof(text));
-
-	while (read && scan_range(&at, &first, &last))
-		;
-	if (!read || at == text)
-		m->unread |= UNREAD_CPUS;
-	m->cpus = (uint32_t)last + 1;
-}
-
 struct rule_pmu *facts_add_pmu(struct facts *f, uint32_t type, const char *name)
 {
 	struct rule_machine *m = &f->rules.machine;
@@ -166,33 +192,43 @@ struct rule_pmu *facts_add_pmu(struct facts *f, uint32_t type, const char *name)
 	return &more[at];
 }
 
-static void find_pmus(struct facts *f)
+/* Take the PMU of sysfs; return false if memory is exhausted, in libpevtrace. */
+static bool take_pmu(struct facts *f, const struct pmu *p)
+{
+	struct rule_pmu *added = facts_add_pmu(f, p->type, p->name);
+	/* the events/ of these lists all that the CPU has */
+	bool complete = (!strcmp(p->name, "msr") || !strncmp(p->name, "armv8_pmuv3", 11)) &&
+			p->naliases && !(p->unread >> PMU_EVENTS & 1);
+
+	if (!added)
+		return false;
+	added->threshold_unread = p->unread >> PMU_CAPS & 1;
+	for_each(cap, p->caps, p->ncaps) {
+		uint64_t most;
+
+		if (strcmp(cap->name, "threshold_max"))
+			continue;
+		added->threshold_unread = !scan_whole(cap->text, SCAN_C, 0, INT64_MAX, &most);
+		added->threshold_max = added->threshold_unread ? 0 : (int64_t)most;
+	}
+	if (!complete || f->configs)
+		return true;
+	f->configs = xcalloc(p->naliases, sizeof(*f->configs));
+	for (size_t i = 0; f->configs && i < p->naliases; i++)
+		f->configs[i] = p->aliases[i].config[0];
+	added->configs = f->configs;
+	added->nconfigs = f->configs ? p->naliases : 0;
+	return f->configs;
+}
+
+void facts_add_pmus(struct facts *f)
 {
 	struct rule_machine *m = &f->rules.machine;
 	const struct pmu *p = host_pmus(f->host);
 	bool good = host_has_pmus(f->host), shown = false, kprobes = false, software = false;
-	char path[512];
 
 	for (; p; p = p->next) {
-		struct rule_pmu *added = facts_add_pmu(f, p->type, p->name);
-		/* the events/ of these lists all that the CPU has */
-		bool complete = (!strcmp(p->name, "msr") || !strncmp(p->name, "armv8_pmuv3", 11)) &&
-				p->naliases && !p->partial;
-
-		if (added && complete && !f->configs) {
-			f->configs = xcalloc(p->naliases, sizeof(*f->configs));
-			for (size_t i = 0; f->configs && i < p->naliases; i++)
-				f->configs[i] = p->aliases[i].config[0];
-			added->configs = f->configs;
-			added->nconfigs = f->configs ? p->naliases : 0;
-			good &= f->configs != NULL;
-		}
-		good &= added != NULL;
-		snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/caps/threshold_max",
-			 p->name);
-		errno = 0;
-		if (added && !sysfile_number(AT_FDCWD, path, &added->threshold_max))
-			added->threshold_unread = errno != ENOENT;
+		good &= take_pmu(f, p);
 		shown |= p->type == CPU_CLOCK_TYPE || p->type == TASK_CLOCK_TYPE;
 		kprobes |= !strcmp(p->name, "kprobe");
 		software |= p->type == PERF_TYPE_SOFTWARE;
@@ -212,33 +248,32 @@ static void find_pmus(struct facts *f)
 void facts_open(struct facts *f, struct host *h)
 {
 	struct rule_machine *m = &f->rules.machine;
-	const char *plain, *debian;
 	struct utsname u;
 
-	*f = (struct facts){ .host = h };
+	*f = host_elsewhere(h) ? *host_elsewhere(h) : (struct facts){ .mlock_kb = -1 };
+	f->host = h;
+	f->pmus = NULL; /* those of another machine are owned by its own facts */
+	f->configs = NULL;
+	if (host_elsewhere(h))
+		return;
 	uname(&u);
 	snprintf(f->release, sizeof(f->release), "%s", u.release);
-	/* Debian's has no sublevel: 6.1.0-56 is "... Debian 6.1.192-2 (...)" */
-	plain = u.release;
-	debian = strstr(u.version, "Debian ");
-	if (debian)
-		debian += strlen("Debian ");
-	m->release = debian ? release_read(&debian) : 0;
-	if (!m->release)
-		m->release = release_read(&plain);
+	snprintf(f->version, sizeof(f->version), "%s", u.version);
+	if (!sysfile_read_kernel("/sys/devices/system/cpu/possible", f->possible, sizeof(f->possible)))
+		*f->possible = '\0';
+	read_online(f->online, sizeof(f->online));
 	m->page_size = (uint32_t)sysconf(_SC_PAGESIZE);
 	m->arch = arch_by_name(u.machine);
 	if (!m->arch)
 		m->arch = arch_native();
 	m->user_end = user_end(m);
-	find_cpus(m);
 	m->cgroups = file_has("/proc/cgroups", "perf_event");
 	m->wide_breakpoints = file_has("/proc/cpuinfo", "bpext");
-	f->virtual_machine = confine_virtual();
+	confinement_read(&f->confined);
 	m->lockdown = facts_lockdown();
 	m->security = facts_security();
 	facts_refresh(f);
-	find_pmus(f);
+	facts_add_pmus(f);
 }
 
 void facts_close(struct facts *f)
@@ -254,6 +289,9 @@ static uint64_t target_member(const struct rule_ask *ask, unsigned int index)
 {
 	return layout_get(&layout_perf_event_attr, index, ask->attr, ask->len);
 }
+
+/* The caller. */
+static const struct rule_task own_task = { FACT_YES, FACT_YES, FACT_YES, FACT_YES, FACT_YES };
 
 /* Tasks ---------------------------------------------------------------------------- */
 
@@ -299,7 +337,7 @@ static void find_task(const struct facts *f, pid_t pid, struct rule_task *t)
 
 	snprintf(path, sizeof(path), "/proc/self/task/%d", pid);
 	if (!pid || pid == getpid() || (proc_is_ours() && !access(path, F_OK))) {
-		*t = (struct rule_task){ FACT_YES, FACT_YES, FACT_YES, FACT_YES, FACT_YES };
+		*t = own_task;
 		return;
 	}
 	t->exists = facts_task_exists(pid);
@@ -326,15 +364,14 @@ static void find_task(const struct facts *f, pid_t pid, struct rule_task *t)
 
 /* CPUs and descriptors --------------------------------------------------------------- */
 
-static enum fact cpu_online(int32_t cpu)
+/* Return whether the CPU is in a list like "0-3,8"; "": not known. */
+static enum fact cpu_online(int32_t cpu, const char *at)
 {
-	char text[256];
-	const char *at = text; /* a list like "0-3,8" */
 	uint64_t first, last;
 
 	if (cpu < 0)
 		return FACT_NO;
-	if (!sysfile_read_kernel("/sys/devices/system/cpu/online", text, sizeof(text)))
+	if (!*at)
 		return FACT_UNKNOWN;
 	while (scan_range(&at, &first, &last))
 		if ((uint64_t)cpu >= first && (uint64_t)cpu <= last)
@@ -434,13 +471,45 @@ static void find_path(uint64_t addr, int32_t pid, struct rule_path *p)
 		p->mapped = fact_of(mapped);
 }
 
+static void find_tracepoint(struct facts *f, const struct rule_ask *ask)
+{
+	struct rule_target *t = &f->rules.target;
+	uint64_t id = target_member(ask, ATTR_CONFIG);
+
+	if (target_member(ask, ATTR_TYPE) != PERF_TYPE_TRACEPOINT)
+		return;
+	t->tracepoint_name = host_tracepoint(f->host, id);
+	t->tracepoint = t->tracepoint_name ? FACT_YES :
+			host_has_tracepoints(f->host) || id > TRACE_EVENT_TYPE_MAX ? FACT_NO :
+			FACT_UNKNOWN;
+}
+
+/* Find what is known of the target on another machine, of a process that may open one more file. */
+static void find_elsewhere(struct facts *f, const struct rule_ask *ask)
+{
+	struct rule_target *t = &f->rules.target;
+
+	*t = (struct rule_target){
+		.descriptor = FACT_YES, .cpu_online = cpu_online(ask->cpu, f->online),
+		.group.event = ask->group_fd < -1 ? FACT_NO : FACT_UNKNOWN,
+	};
+	if (!(ask->flags & PERF_FLAG_PID_CGROUP) && !ask->pid)
+		t->task = own_task;
+	find_tracepoint(f, ask);
+}
+
 void facts_target(struct facts *f, const struct rule_ask *ask)
 {
 	const struct rule_pmu *pmu = rules_pmu(&f->rules.machine, ask->attr, ask->len);
 	struct rule_target *t = &f->rules.target;
-	int fd = open("/", O_PATH | O_CLOEXEC), group = ask->group_fd;
+	int fd, group = ask->group_fd;
 	char link[64];
 
+	if (host_elsewhere(f->host)) {
+		find_elsewhere(f, ask);
+		return;
+	}
+	fd = open("/", O_PATH | O_CLOEXEC);
 	*t = (struct rule_target){ .descriptor = fact_of(fd >= 0 || errno != EMFILE) };
 	if (fd >= 0)
 		close(fd);
@@ -448,19 +517,13 @@ void facts_target(struct facts *f, const struct rule_ask *ask)
 		find_cgroup(ask->pid, t);
 	else if (ask->pid != -1)
 		find_task(f, ask->pid, &t->task);
-	t->cpu_online = cpu_online(ask->cpu);
+	read_online(f->online, sizeof(f->online));
+	t->cpu_online = cpu_online(ask->cpu, f->online);
 	if (group < -1 || (group >= 0 && fcntl(group, F_GETFD) < 0))
 		t->group.event = FACT_NO;
 	else if (group >= 0 && proc_is_ours() && proc_fd_link(getpid(), group, link, sizeof(link)))
 		t->group.event = fact_of(!strcmp(link, PROC_EVENT_LINK));
-	if (target_member(ask, ATTR_TYPE) == PERF_TYPE_TRACEPOINT) {
-		uint64_t id = target_member(ask, ATTR_CONFIG);
-
-		t->tracepoint_name = host_tracepoint(f->host, id);
-		t->tracepoint = t->tracepoint_name ? FACT_YES :
-				host_has_tracepoints(f->host) || id > TRACE_EVENT_TYPE_MAX ? FACT_NO :
-				FACT_UNKNOWN;
-	}
+	find_tracepoint(f, ask);
 	if (pmu && !strcmp(pmu->name, "uprobe"))
 		find_path(target_member(ask, ATTR_UPROBE_PATH),
 			  ask->flags & PERF_FLAG_PID_CGROUP ? -1 : ask->pid, &t->path);

@@ -21,9 +21,9 @@
 enum { MAX_FORMAT = 1 << 20 };
 
 /* Add the tracepoint, if name is one; return false if its id cannot be read or kept. */
-static bool read_event(int system_dir, const char *system, const char *name, struct map *ids)
+static bool read_event(int system_dir, const char *system, const char *name, struct host *h)
 {
-	char path[300], full[600], *copy;
+	char path[300], full[600];
 	int64_t id;
 
 	snprintf(path, sizeof(path), "%s/id", name);
@@ -34,14 +34,8 @@ static bool read_event(int system_dir, const char *system, const char *name, str
 		return errno == ENOTDIR ||
 		       (errno == ENOENT && !faccessat(system_dir, path, F_OK, 0));
 	}
-	if (map_get(ids, (uint64_t)id))
-		return true;
 	snprintf(full, sizeof(full), "%s:%s", system, name);
-	copy = xstrdup(full);
-	if (copy && !map_set(ids, (uint64_t)id, copy))
-		return true;
-	free(copy);
-	return false;
+	return host_add_tracepoint(h, (uint64_t)id, full);
 }
 
 /* Where tracefs is sought without /proc. */
@@ -49,6 +43,7 @@ static bool read_event(int system_dir, const char *system, const char *name, str
 
 struct host {
 	const char *sysfs, *tracefs;
+	const struct facts *elsewhere; /* of another machine, or NULL */
 	char *mounted;		/* tracefs, if found in /proc/self/mounts; owned */
 	bool pmus_known;	/* pmus and all_pmus are read */
 	bool all_pmus;
@@ -58,6 +53,7 @@ struct host {
 	bool partial;		/* some tracepoints could not be read */
 	struct map formats;	/* id to text; "" for one that cannot be read */
 	struct buf terms;
+	struct buf dynamic;	/* names of tracepoints that users defined, in lines; "": not read */
 };
 
 struct host *host_new(const char *sysfs, const char *tracefs)
@@ -79,8 +75,40 @@ void host_free(struct host *h)
 	map_free_values(&h->formats);
 	pmus_free(h->pmus);
 	buf_free(&h->terms);
+	buf_free(&h->dynamic);
 	free(h->mounted);
 	free(h);
+}
+
+struct host *host_new_elsewhere(const struct facts *f, struct pmu *pmus, bool all_pmus)
+{
+	struct host *h = host_new("", NULL);
+
+	if (!h)
+		return NULL;
+	h->elsewhere = f;
+	h->pmus = pmus;
+	h->all_pmus = all_pmus;
+	h->pmus_known = true;
+	return h;
+}
+
+const struct facts *host_elsewhere(const struct host *h)
+{
+	return h->elsewhere;
+}
+
+bool host_add_tracepoint(struct host *h, uint64_t id, const char *name)
+{
+	char *copy;
+
+	if (map_get(&h->tracepoints, id))
+		return true;
+	copy = xstrdup(name);
+	if (copy && !map_set(&h->tracepoints, id, copy))
+		return true;
+	free(copy);
+	return false;
 }
 
 const char *host_sysfs(const struct host *h)
@@ -126,7 +154,7 @@ static const char *mounted_tracefs(struct host *h)
 	char line[4096];
 	FILE *f;
 
-	if (h->tracefs)
+	if (h->tracefs || h->elsewhere)
 		return h->tracefs;
 	f = setmntent("/proc/self/mounts", "re");
 	while (f && getmntent_r(f, &m, line, sizeof(line))) {
@@ -140,6 +168,46 @@ static const char *mounted_tracefs(struct host *h)
 	if (!h->tracefs && !sysfile_hidden(USUAL_TRACEFS, TRACEFS_MAGIC))
 		h->tracefs = USUAL_TRACEFS;
 	return h->tracefs;
+}
+
+/* Read the names of the tracepoints that users defined, in lines "p:GROUP/NAME ...". */
+static void read_dynamic(struct host *h)
+{
+	static const char *const files[] = { "dynamic_events", "kprobe_events", "uprobe_events" };
+	const char *tracefs = mounted_tracefs(h);
+	char path[4096];
+
+	buf_addc(&h->dynamic, '\n');
+	for (size_t i = 0; tracefs && i < sizeof(files) / sizeof(*files); i++) {
+		snprintf(path, sizeof(path), "%s/%s", tracefs, files[i]);
+		for (struct lines l = lines_of(path); lines_next(&l);) {
+			char *name = strchr(l.text, ':'), *slash = name ? strchr(name, '/') : NULL;
+
+			if (!slash)
+				continue;
+			*slash = ':';
+			buf_add(&h->dynamic, name + 1, strcspn(name + 1, " "));
+			buf_addc(&h->dynamic, '\n');
+		}
+	}
+}
+
+bool host_tracepoint_is_dynamic(struct host *h, const char *name)
+{
+	struct buf line = { 0 };
+	bool found;
+
+	if (!h->dynamic.len)
+		read_dynamic(h);
+	buf_addf(&line, "\n%s\n", name);
+	found = strstr(buf_str(&h->dynamic), buf_str(&line));
+	buf_free(&line);
+	return found;
+}
+
+void host_set_tracepoints_complete(struct host *h, bool all)
+{
+	h->partial = !all;
 }
 
 static void scan_tracepoints(struct host *h)
@@ -158,7 +226,7 @@ static void scan_tracepoints(struct host *h)
 		bool good = events || errno == ENOTDIR, empty = events;
 
 		while (events && (name = sysfile_next(events))) {
-			good &= read_event(dirfd(events), system, name, &h->tracepoints);
+			good &= read_event(dirfd(events), system, name, h);
 			empty = false;
 		}
 		if (events)
@@ -214,6 +282,12 @@ int host_tracepoint_id(struct host *h, const char *name, uint64_t *id)
 	const char *tracefs = mounted_tracefs(h), *colon = strchr(name, ':');
 	char path[4096], text[32];
 
+	for (size_t at = 0; h->elsewhere;) {
+		const char *known = host_next_tracepoint(h, &at, id);
+
+		if (!known || !strcmp(known, name))
+			return known ? 0 : host_has_tracepoints(h) ? -ENOENT : -ENODEV;
+	}
 	if (!tracefs)
 		return -ENODEV;
 	/* reject names with more than one directory, and ".." */
@@ -250,7 +324,7 @@ const char *host_format(struct host *h, uint64_t id)
 	ssize_t n;
 	int fd;
 
-	if (!text && colon) {
+	if (!text && colon && mounted_tracefs(h)) {
 		snprintf(path, sizeof(path), "%s/events/%.*s/%s/format", mounted_tracefs(h),
 			 (int)(colon - name), name, colon + 1);
 		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);

@@ -12,6 +12,7 @@
 
 #include "core/lib/map.h"
 
+struct facts;
 struct host;
 struct pmu;
 
@@ -23,8 +24,26 @@ struct pmu;
 struct host *host_new(const char *sysfs, const char *tracefs);
 void host_free(struct host *h);
 
+/*
+ * Create the host of another machine, which reads nothing of this one; NULL as of host_new().  The
+ * facts must outlive it; it owns the PMUs, which are all if all_pmus is set.
+ */
+struct host *host_new_elsewhere(const struct facts *f, struct pmu *pmus, bool all_pmus);
+
+/* Return the facts of that machine, or NULL: the host is this machine. */
+const struct facts *host_elsewhere(const struct host *h);
+
+/* Set whether the tracepoints that are added are all. */
+void host_set_tracepoints_complete(struct host *h, bool all);
+
+/* Add a tracepoint to another machine; false as of host_new(). */
+bool host_add_tracepoint(struct host *h, uint64_t id, const char *name);
+
 /* Return whether tracefs lists the tracepoints, and all were read. */
 bool host_has_tracepoints(struct host *h);
+
+/* Return whether a user has defined that tracepoint, as a kprobe, for one. */
+bool host_tracepoint_is_dynamic(struct host *h, const char *name);
 
 /* Return the name of the PMU with that attr.type, or NULL.  Owned by the host. */
 const char *host_pmu(struct host *h, uint32_t type);

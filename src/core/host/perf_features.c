@@ -38,18 +38,19 @@ static bool features_value(const char *line, const char *key, const char **value
 	return true;
 }
 
-/* Read the model and the identifier of the first CPU; files of other machines may have neither. */
-static void features_read_cpu(struct perf_features *f)
+void perf_features_cpu(char desc[PERF_CPU_TEXT], char id[PERF_CPU_TEXT])
 {
-	char desc[256] = "unknown", id[128] = "", vendor[64] = "";
+	char vendor[64] = "";
 	struct lines l = lines_of("/proc/cpuinfo");
 	int sys = open("/sys/devices/system/cpu/cpu0", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	unsigned int family = 0, model = 0, stepping = 0;
 	const char *value;
 
+	/* files of other machines may have neither */
+	strcpy(desc, "unknown");
 	while (lines_next(&l) && *l.text) {
 		if (features_value(l.text, "model name", &value))
-			snprintf(desc, sizeof(desc), "%s", value);
+			snprintf(desc, PERF_CPU_TEXT, "%s", value);
 		else if (features_value(l.text, "vendor_id", &value))
 			snprintf(vendor, sizeof(vendor), "%s", value);
 		else if (features_value(l.text, "cpu family", &value))
@@ -61,11 +62,18 @@ static void features_read_cpu(struct perf_features *f)
 	}
 	lines_end(&l);
 	if (*vendor)
-		snprintf(id, sizeof(id), "%s,%u,%u,%u", vendor, family, model, stepping);
-	else if (sys < 0 || !sysfile_read(sys, "regs/identification/midr_el1", id, sizeof(id)))
-		snprintf(id, sizeof(id), "unknown");
+		snprintf(id, PERF_CPU_TEXT, "%s,%u,%u,%u", vendor, family, model, stepping);
+	else if (sys < 0 || !sysfile_read(sys, "regs/identification/midr_el1", id, PERF_CPU_TEXT))
+		strcpy(id, "unknown");
 	if (sys >= 0)
 		close(sys);
+}
+
+static void features_read_cpu(struct perf_features *f)
+{
+	char desc[PERF_CPU_TEXT], id[PERF_CPU_TEXT];
+
+	perf_features_cpu(desc, id);
 	/* perf data convert --to-json requires both */
 	perf_features_string(&f->sections[HEADER_CPUDESC], desc);
 	perf_features_string(&f->sections[HEADER_CPUID], id);

@@ -18,6 +18,11 @@ struct perf_features {
 /* Append a length and a string of that length, as perf pads it. */
 void perf_features_string(struct buf *b, const char *text);
 
+enum { PERF_CPU_TEXT = 256 };
+
+/* Read the model and the identifier of the first CPU, as perf has them. */
+void perf_features_cpu(char desc[PERF_CPU_TEXT], char id[PERF_CPU_TEXT]);
+
 /* Read what /proc and /sys say of this machine, and the command line of this process. */
 void perf_features_read(struct perf_features *f);
 void perf_features_free(struct perf_features *f);

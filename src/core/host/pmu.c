@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "core/host/pmu.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,33 +106,37 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Read the terms.  Return false if memory is exhausted (in libpevtrace), as all below. */
-static bool read_terms(struct pmu *p, int pmu_dir)
+/* Add the bits of a term.  Return false if memory is exhausted (in libpevtrace), as all below. */
+static bool add_term(struct pmu *p, const char *name, const char *text)
 {
-	DIR *d = sysfile_dir(pmu_dir, "format");
-	const char *name;
-	bool good = true;
-	char text[256];
+	struct pmu_term t = { 0 }, *more;
 
-	while (d && good && (name = sysfile_next(d))) {
-		struct pmu_term t = { 0 }, *more;
+	if (!parse_format(text, &t))
+		return true;
+	more = xrealloc(p->terms, (p->nterms + 1) * sizeof(*more));
+	p->terms = more ? more : p->terms;
+	t.name = more ? xstrdup(name) : NULL;
+	if (!t.name)
+		return false;
+	more[p->nterms++] = t;
+	return true;
+}
 
-		if (!sysfile_read(dirfd(d), name, text, sizeof(text)) || !parse_format(text, &t))
-			continue;
-		more = xrealloc(p->terms, (p->nterms + 1) * sizeof(*more));
-		t.name = xstrdup(name);
-		good = more && t.name;
-		p->terms = more ? more : p->terms;
-		if (good)
-			more[p->nterms++] = t;
-		else
-			free(t.name);
+/* Append the bits of a term as its file has them: "config:0-7,32-35". */
+static void term_text(const struct pmu_term *t, struct buf *out)
+{
+	const char *sep = ":";
+
+	buf_adds(out, "config");
+	if (t->config)
+		buf_addf(out, "%u", t->config);
+	for (unsigned int first = 0, last; first < 64; first = last + 1) {
+		for (last = first; t->mask >> first & 1 && last < 63 && t->mask >> (last + 1) & 1;)
+			last++;
+		if (t->mask >> first & 1)
+			buf_addf(out, first == last ? "%s%u" : "%s%u-%u", sep, first, last);
+		sep = t->mask >> first & 1 ? "," : sep;
 	}
-	if (d)
-		closedir(d);
-	if (good && p->nterms)
-		qsort(p->terms, p->nterms, sizeof(*p->terms), by_name);
-	return good;
 }
 
 /* Parse "event=0x3c,umask=0x1" or "config=0x7"; a bare "edge" is edge=1. */
@@ -165,38 +170,124 @@ static bool parse_alias(const struct pmu *p, char *text, struct pmu_alias *a)
 	return true;
 }
 
-static bool read_aliases(struct pmu *p, int pmu_dir)
+static bool add_alias(struct pmu *p, const char *name, char *text)
 {
-	DIR *d = sysfile_dir(pmu_dir, "events");
+	struct pmu_alias a = { 0 }, *more;
+
+	if (!*text || !parse_alias(p, text, &a)) {
+		p->unread |= 1U << PMU_EVENTS;
+		return true;
+	}
+	more = xrealloc(p->aliases, (p->naliases + 1) * sizeof(*more));
+	p->aliases = more ? more : p->aliases;
+	a.name = more ? xstrdup(name) : NULL;
+	if (!a.name)
+		return false;
+	more[p->naliases++] = a;
+	return true;
+}
+
+static bool add_cap(struct pmu *p, const char *name, const char *text)
+{
+	struct pmu_cap *more = xrealloc(p->caps, (p->ncaps + 1) * sizeof(*more));
+
+	if (!more)
+		return false;
+	p->caps = more;
+	more[p->ncaps] = (struct pmu_cap){ xstrdup(name), xstrdup(text) };
+	p->ncaps++;
+	return more[p->ncaps - 1].name && more[p->ncaps - 1].text;
+}
+
+const char *const pmu_folders[PMU_FOLDERS] = { "format", "events", "caps" };
+
+bool pmu_add_file(struct pmu *p, enum pmu_folder folder, const char *name, char *text)
+{
+	return folder == PMU_FORMAT ? add_term(p, name, text) :
+	       folder == PMU_EVENTS ? add_alias(p, name, text) : add_cap(p, name, text);
+}
+
+const char *pmu_file(const struct pmu *p, enum pmu_folder folder, size_t i, struct buf *text)
+{
+	const size_t n[] = { p->nterms, p->naliases, p->ncaps };
+
+	buf_reset(text);
+	if (i >= n[folder])
+		return NULL;
+	if (folder == PMU_FORMAT)
+		term_text(&p->terms[i], text);
+	else if (folder == PMU_CAPS)
+		buf_adds(text, p->caps[i].text);
+	for (unsigned int c = 0; c < ATTR_CONFIGS && folder == PMU_EVENTS; c++)
+		if (!c || p->aliases[i].config[c])
+			buf_addf(text, "%sconfig%s=0x%llx", c ? "," : "", c ? (char[]){ (char)('0' + c), 0 } : "",
+				 (unsigned long long)p->aliases[i].config[c]);
+	return folder == PMU_FORMAT ? p->terms[i].name : folder == PMU_EVENTS ? p->aliases[i].name :
+	       p->caps[i].name;
+}
+
+void pmu_sort(struct pmu *p)
+{
+	if (p->nterms)
+		qsort(p->terms, p->nterms, sizeof(*p->terms), by_name);
+	if (p->naliases)
+		qsort(p->aliases, p->naliases, sizeof(*p->aliases), by_name);
+}
+
+/* Read the files of a folder. */
+static bool read_folder(struct pmu *p, int pmu_dir, enum pmu_folder folder)
+{
+	DIR *d = sysfile_dir(pmu_dir, pmu_folders[folder]);
 	const char *name;
 	bool good = true;
 	char text[512];
 
+	p->unread |= (unsigned int)(!d && errno != ENOENT) << folder;
 	while (d && good && (name = sysfile_next(d))) {
-		struct pmu_alias a = { 0 }, *more;
-
 		/* tsc.unit, tsc.scale and the like describe the event tsc */
-		if (strchr(name, '.'))
+		if (folder == PMU_EVENTS && strchr(name, '.'))
 			continue;
-		if (!sysfile_read(dirfd(d), name, text, sizeof(text)) || !*text ||
-		    !parse_alias(p, text, &a)) {
-			p->partial = true;
-			continue;
-		}
-		more = xrealloc(p->aliases, (p->naliases + 1) * sizeof(*more));
-		a.name = xstrdup(name);
-		good = more && a.name;
-		p->aliases = more ? more : p->aliases;
-		if (good)
-			more[p->naliases++] = a;
+		if (sysfile_read(dirfd(d), name, text, sizeof(text)))
+			good = pmu_add_file(p, folder, name, text);
 		else
-			free(a.name);
+			p->unread |= 1U << folder;
 	}
 	if (d)
 		closedir(d);
-	if (good && p->naliases)
-		qsort(p->aliases, p->naliases, sizeof(*p->aliases), by_name);
 	return good;
+}
+
+/* Read the PMU whose directory is open; return NULL if memory is exhausted. */
+static struct pmu *pmu_read(const char *name, uint32_t type, int dir)
+{
+	struct pmu *p = pmu_new(name, type);
+	char text[4096];
+	bool good = p;
+
+	for (enum pmu_folder i = 0; good && i < PMU_FOLDERS; i++)
+		good = read_folder(p, dir, i);
+	if (good && (sysfile_read(dir, "cpumask", text, sizeof(text)) ||
+		     sysfile_read(dir, "cpus", text, sizeof(text))))
+		good = (p->cpumask = xstrdup(text));
+	if (good)
+		pmu_sort(p);
+	else
+		pmus_free(p);
+	return good ? p : NULL;
+}
+
+struct pmu *pmu_new(const char *name, uint32_t type)
+{
+	struct pmu *p = xcalloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	p->type = type;
+	p->name = xstrdup(name);
+	if (p->name)
+		return p;
+	free(p);
+	return NULL;
 }
 
 struct pmu *pmus_read(const char *sysfs, bool *all)
@@ -216,13 +307,11 @@ struct pmu *pmus_read(const char *sysfs, bool *all)
 		int64_t type;
 
 		if (fd >= 0 && sysfile_number(fd, "type", &type)) {
-			p = xcalloc(1, sizeof(*p));
+			p = pmu_read(name, (uint32_t)type, fd);
 			good = p;
 			if (p) {
-				*p = (struct pmu){ .next = list, .name = xstrdup(name),
-						   .type = (uint32_t)type };
+				p->next = list;
 				list = p;
-				good = p->name && read_terms(p, fd) && read_aliases(p, fd);
 			}
 		} else {
 			*all = false;
@@ -248,8 +337,14 @@ void pmus_free(struct pmu *list)
 			free(list->terms[i].name);
 		for (size_t i = 0; i < list->naliases; i++)
 			free(list->aliases[i].name);
+		for (size_t i = 0; i < list->ncaps; i++) {
+			free(list->caps[i].name);
+			free(list->caps[i].text);
+		}
 		free(list->terms);
 		free(list->aliases);
+		free(list->caps);
+		free(list->cpumask);
 		free(list->name);
 		free(list);
 		list = next;

@@ -22,6 +22,15 @@ struct pmu_alias {
 	uint64_t config[ATTR_CONFIGS];
 };
 
+/* Its folders, and their names. */
+enum pmu_folder { PMU_FORMAT, PMU_EVENTS, PMU_CAPS, PMU_FOLDERS };
+extern const char *const pmu_folders[PMU_FOLDERS];
+
+/* One file of caps/. */
+struct pmu_cap {
+	char *name, *text;
+};
+
 struct pmu {
 	struct pmu *next;
 	char *name;
@@ -30,8 +39,22 @@ struct pmu {
 	size_t nterms;
 	struct pmu_alias *aliases;	/* by name */
 	size_t naliases;
-	bool partial;			/* some of its events could not be read */
+	unsigned int unread;		/* 1 << folder: not all of its files could be read */
+	struct pmu_cap *caps;		/* in no order */
+	size_t ncaps;
+	char *cpumask;			/* CPUs for which its events are opened; NULL: no such file */
 };
+
+/*
+ * Create a PMU, and add what a file of that name and text, which may be modified, says; then sort.  In
+ * libpevtrace, return NULL or false if memory is exhausted.
+ */
+struct pmu *pmu_new(const char *name, uint32_t type);
+bool pmu_add_file(struct pmu *p, enum pmu_folder folder, const char *name, char *text);
+void pmu_sort(struct pmu *p);
+
+/* Return the name of the i-th file of a folder, and its text in *text; NULL: there are no more. */
+const char *pmu_file(const struct pmu *p, enum pmu_folder folder, size_t i, struct buf *text);
 
 /*
  * Read all PMUs below sysfs; return a list, or NULL if there are none or, in libpevtrace, if memory

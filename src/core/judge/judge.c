@@ -45,12 +45,17 @@ static void suspect_of_either(const struct rule_verdict *all, const struct rule_
 	size_t last = all->rule ? all->rule->id : RULE_COUNT - 1;
 	bool both = all->rule && rules_error(all, all->rule->id) == error;
 
-	for (unsigned int limits = 0; limits < 2; limits++)
+	for (unsigned int limits = 0; limits < 2; limits++) {
+		/* a log does not name its architecture */
+		for (size_t i = 0; i <= last && limits; i++)
+			if (rule_descs[i].by & RULE_BY_ARCH && may_refuse(all, i, error))
+				judge_suspect(out, i);
 		for (size_t i = 0; i <= last; i++)
 			if (limits == !!(rule_descs[i].by & RULE_BY_LIMITS) &&
 			    ((both && i == last) || (judge_refuses(none, i) &&
 			     rules_error(none, (enum rule_id)i) == error)))
 				judge_suspect(out, i);
+	}
 	out->sure = both && out->nsuspects == 1;
 	if (!out->nsuspects)
 		suspect_unknown(all, none, out);
@@ -175,6 +180,7 @@ void judge_elsewhere(struct judge_machine *m, uint32_t release, const struct arc
 		{ .type = PERF_TYPE_TRACEPOINT, .name = "tracepoint" },
 		{ .type = PERF_TYPE_BREAKPOINT, .name = "breakpoint" },
 	};
+	const struct facts *known = names->machine ? host_elsewhere(names->machine) : NULL;
 	const struct layout *l = &layout_perf_event_attr;
 	uint32_t type = (uint32_t)layout_get(l, ATTR_TYPE, attr, len);
 	size_t n = sizeof(fixed) / sizeof(*fixed);
@@ -191,6 +197,8 @@ void judge_elsewhere(struct judge_machine *m, uint32_t release, const struct arc
 	for (size_t i = 0; i < n; i++)
 		m->pmus[i].desc = pmu_desc_by_name(m->pmus[i].name);
 	m->facts.machine.npmus = n;
+	if (known)
+		m->facts.machine = known->rules.machine;
 	if (names->tracepoint)
 		m->facts.target.tracepoint_name =
 			names->tracepoint(names, layout_get(l, ATTR_CONFIG, attr, len));
@@ -242,6 +250,10 @@ void judge_attempt(const struct attempt *a, uint32_t release, const struct arch 
 		.by_anybody = true, .seen = a->injected ? JUDGE_NOT_SEEN : a->error,
 	};
 
+	if (names->machine) {
+		judge_here(a, names->machine, out);
+		return;
+	}
 	judge_elsewhere(&m, release, arch, names, a->attr, a->attr_len);
 	m.facts.target.group = a->group;
 	/* what opened is within the limits */

@@ -92,7 +92,7 @@ void judge_unlimited(struct judge_machine *m, uint32_t release, const struct arc
 		     const struct names *names, const uint8_t *attr, size_t len);
 
 /*
- * Judge an attempt on this machine, for a caller with the rights of this process.  Its descriptors,
+ * Judge an attempt on the machine of the host, for a caller with the rights of this process, or of its machine file.  Its descriptors,
  * and strings in its memory, are not known here.
  */
 void judge_here(const struct attempt *a, struct host *host, struct judgement *out);

@@ -39,5 +39,11 @@ bool c_attr_make(struct c_attr *a, const struct call *c, uint64_t addr,
 		 const struct names *names, bool portable, struct c_needs *needs);
 void c_attr_free(struct c_attr *a);
 
+/*
+ * Append the attr that c passed at addr as a variable, with the definitions that it needs; return -EINVAL
+ * if it was unreadable, or -ENOMEM in libpevtrace.
+ */
+int c_attr_write(struct buf *out, const struct call *c, uint64_t addr, const struct names *names);
+
 /* Return whether main() sets the same: equal bytes may point to different strings. */
 bool c_attr_same_sets(const struct c_attr *a, const struct c_attr *b);

@@ -16,6 +16,7 @@
 
 /* Values of "kind" of the lines that no table describes. */
 #define KIND_HEADER "header"
+#define KIND_MACHINE "machine"	/* of a machine file, which has no other line of these */
 #define KIND_NAME "name"
 #define KIND_CALL "call"	/* a whole call */
 #define KIND_ENTER "enter"	/* the start of a call, if other lines precede its return */

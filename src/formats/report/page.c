@@ -56,6 +56,8 @@ static void part_meta(const struct report *r, struct buf *out)
 	if (gmtime_r(&started, &tm))
 		strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S UTC", &tm);
 	buf_addf(out, "<li><time>%s</time></li><li>", text);
+	if (*r->about.machine)
+		html_addf(out, "%s</li><li>", r->about.machine);
 	html_addf(out, "%s %s, %s", f->sysname ? f->sysname : "Linux",
 		  f->release ? f->release : "", f->arch->name);
 	html_put(out, "</li><li>pevtrace ", f->pevtrace ? f->pevtrace : "", "</li>");

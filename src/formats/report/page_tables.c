@@ -209,9 +209,10 @@ void part_failures(const struct report *r, struct buf *out)
 		buf_addf(out, "<p class=\"rest\">The first %d of %zu. <code>pevtrace decode "
 			 "-e trace=%%open -e status=failed</code> shows all.</p>\n",
 			 (int)PAGE_EVENTS, r->nfailures);
-	buf_adds(out, "<p class=\"hint\">The causes are derived from the dump and the checks of "
-		 "its kernel's release. On the machine itself, <code>pevtrace why "
-		 "DUMP:LINE</code> finds the nearest event that opens.</p>\n");
+	buf_addf(out, "<p class=\"hint\">The causes are derived from the dump and the checks of "
+		 "%s. On the machine itself, <code>pevtrace why "
+		 "DUMP:LINE</code> finds the nearest event that opens.</p>\n",
+		 *r->about.machine ? "the machine named above" : "its kernel's release");
 }
 
 /* Rings and tasks -------------------------------------------------------------------- */

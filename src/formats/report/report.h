@@ -101,6 +101,7 @@ struct report_failure {
 struct report_about {
 	const struct reader *reader;
 	const char *dump;	/* its name */
+	const char *machine;	/* for which calls are judged, in words; "": as far as the dump has it */
 	size_t max_calls;	/* limit of rows */
 	/* append what happened, in two sentences, at the end of the session; NULL: not said */
 	void (*summary)(void *ctx, struct buf *out);

@@ -75,7 +75,7 @@ enum input_kind input_file_kind(const char *path)
 	return kind;
 }
 
-enum input_kind input_kind(const char *word, struct event_list *list)
+enum input_kind input_kind(const char *word, struct host *of, struct event_list *list)
 {
 	enum input_kind kind = input_file_kind(word);
 	/* {type=1} is an attr, {cycles,type=1} a group; sample_freq=99 alone is both */
@@ -84,12 +84,13 @@ enum input_kind input_kind(const char *word, struct event_list *list)
 
 	if (kind != INPUT_NONE)
 		return kind;
-	h = host_new("/sys", NULL);
+	h = of ? of : host_new("/sys", NULL);
 	if (!braces && event_list_add(list, h, word))
 		kind = INPUT_EVENT;
 	else if (*word != '@' && input_has_attr(word))
 		kind = INPUT_ATTR;
-	host_free(h);
+	if (!of)
+		host_free(h);
 	return kind;
 }
 
@@ -138,11 +139,12 @@ void input_check(const struct verb_args *args, const char *word, enum input_kind
 	    buf_str(&can), can.len ? " can" : "");
 }
 
-enum input_kind input_operand(const struct verb_args *args, size_t i, struct event_list *list)
+enum input_kind input_operand(const struct verb_args *args, size_t i, struct host *of,
+			      struct event_list *list)
 {
 	bool command = i == args->n;
 	const char *word = command ? args->command[0] : args->words[i];
-	enum input_kind kind = command ? INPUT_COMMAND : input_kind(word, list);
+	enum input_kind kind = command ? INPUT_COMMAND : input_kind(word, of, list);
 
 	input_check(args, word, kind, list->why);
 	return kind;
@@ -273,7 +275,7 @@ FILE *input_session(const struct verb_args *args, size_t i, bool records, bool t
 {
 	const char *word = i < args->n ? args->words[i] : args->command[0];
 	struct event_list list = { 0 };
-	enum input_kind kind = input_operand(args, i, &list);
+	enum input_kind kind = input_operand(args, i, NULL, &list);
 	char killed[64];
 	int ended;
 	FILE *f;

@@ -25,8 +25,11 @@ enum input_kind {
 /* Return the kind of a file by its content; INPUT_NONE: there is none; "-" is a dump. */
 enum input_kind input_file_kind(const char *path);
 
-/* Return the kind of a word, and of an event its attrs in *list. */
-enum input_kind input_kind(const char *word, struct event_list *list);
+/*
+ * Return the kind of a word, and of an event, as the host (NULL: this machine) names it, its attrs in
+ * *list.
+ */
+enum input_kind input_kind(const char *word, struct host *of, struct event_list *list);
 
 /*
  * Die unless the verb uses operands of that kind: name the verbs that do.  INPUT_OTHER passes.
@@ -39,7 +42,8 @@ void input_check(const struct verb_args *args, const char *word, enum input_kind
  * Return the kind of the i-th operand of a verb, the command being the last, and of an event its
  * attrs in *list.  Die unless the verb uses such operands.
  */
-enum input_kind input_operand(const struct verb_args *args, size_t i, struct event_list *list);
+enum input_kind input_operand(const struct verb_args *args, size_t i, struct host *of,
+			      struct event_list *list);
 
 /*
  * Open a session that the i-th operand of a verb names, as a dump: a file, the trace of the command

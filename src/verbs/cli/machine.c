@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "verbs/cli/machine.h"
 
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
-#include "core/host/host.h"
+#include "core/abi/layout.h"
+#include "core/abi/tables.h"
 #include "core/host/proc.h"
 #include "core/host/symbols.h"
+#include "core/lib/die.h"
 #include "engine/rings/bpf.h"
+#include "formats/dump/machine_file.h"
 #include "xlat/constants.h"
 
 static struct machine *machine_self(const struct names *n)
@@ -73,6 +80,80 @@ void machine_open(struct machine *m)
 	};
 }
 
+void machine_open_file(struct machine *m, const char *path)
+{
+	FILE *f;
+	bool read;
+
+	machine_open(m);
+	if (!path || !strcmp(path, MACHINE_HERE))
+		return;
+	f = fopen(path, "re");
+	if (!f)
+		die("cannot read '%s' for --machine: %s", path, strerror(errno));
+	read = machine_file_read(f, path, &m->facts);
+	fclose(f);
+	if (!read)
+		exit(EXIT_TROUBLE);
+	host_free(m->host);
+	m->names.machine = m->host = m->facts.host;
+	m->path = path;
+	m->names.page_size = m->facts.rules.machine.page_size;
+	m->names.arch = m->facts.rules.machine.arch;
+}
+
+bool machine_leave_here(struct machine *m, const char *given)
+{
+	if (given || m->facts.host)
+		return false;
+	machine_close(m);
+	*m = (struct machine){ .facts = facts_unknown() };
+	m->facts.rules.machine.arch = m->names.arch = &arch_unknown;
+	m->facts.rules.machine.page_size = m->names.page_size = (uint32_t)sysconf(_SC_PAGESIZE);
+	m->facts.host = m->host = host_new_elsewhere(&m->facts, NULL, false);
+	facts_derive(&m->facts);
+	facts_add_pmus(&m->facts);
+	return true;
+}
+
+void machine_add_guess(const uint8_t *attr, size_t len, struct buf *out)
+{
+	uint32_t type = (uint32_t)layout_get(&layout_perf_event_attr, ATTR_TYPE, attr, len);
+	uint64_t id = layout_get(&layout_perf_event_attr, ATTR_CONFIG, attr, len);
+	struct host *h = host_new("/sys", NULL);
+	bool tracepoint = type == PERF_TYPE_TRACEPOINT;
+	const char *name = tracepoint ? host_tracepoint(h, id) :
+			   type >= PERF_TYPE_MAX ? host_pmu(h, type) : NULL;
+
+	if (name && tracepoint)
+		buf_addf(out, "on this machine, tracepoint %llu is %s", (unsigned long long)id, name);
+	else if (name)
+		buf_addf(out, "on this machine, type %u is %s", type, name);
+	host_free(h);
+}
+
+void machine_add_words(const struct machine *m, struct buf *out)
+{
+	const struct facts *f = &m->facts;
+
+	if (f->host && !m->path)
+		buf_adds(out, "For an unknown machine, as a log does not say which (--machine=FILE does, "
+			      "--machine=" MACHINE_HERE " if it is this one):");
+	if (m->path)
+		buf_addf(out, "For the machine of %s, Linux %s, %s:", m->path,
+			 *f->release ? f->release : "of an unknown release",
+			 f->rules.machine.arch->name);
+}
+
+void machine_show(const struct machine *m, struct showing *s)
+{
+	if (s->json || !m->facts.host)
+		return;
+	showing_begin(s, true);
+	machine_add_words(m, &s->line);
+	showing_end(s);
+}
+
 void machine_live(struct machine *m, bool symbols)
 {
 	machine_open(m);
@@ -86,6 +167,9 @@ void machine_live(struct machine *m, bool symbols)
 
 void machine_close(struct machine *m)
 {
-	host_free(m->host);
+	if (m->facts.host)
+		machine_file_free(&m->facts);
+	else
+		host_free(m->host);
 	symbols_free(m->symbols);
 }

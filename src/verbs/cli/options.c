@@ -434,6 +434,13 @@ const struct verb_option options_files[] = {
 	{ 0 },
 };
 
+const struct verb_option options_machine[] = {
+	{ .name = "machine", .arg = "FILE", .set = verb_set_text, .at = AT(machine),
+	  .help = "judge for the machine of that file, which pevtrace list --tried --json writes, or of "
+		  "a dump; here: of this one, if a log is its own; what it does not say is unknown" },
+	{ 0 },
+};
+
 const struct verb_option options_keep_going[] = {
 	{ .name = "keep-going", .set = verb_set_true, .at = AT(keep_going),
 	  .help = "skip lines that cannot be read" },

@@ -19,6 +19,7 @@ struct options {
 	const char *json_path;	/* --json=FILE */
 	const char *perf_data;	/* --perf-data */
 	bool keep_going;	/* --keep-going */
+	const char *machine;	/* --machine: a file, or NULL: this machine */
 	unsigned int follow;	/* -f given how often */
 	bool separate;		/* --output-separately, or -ff */
 	bool append;		/* -A */
@@ -90,7 +91,8 @@ extern const struct verb_option
 	options_times[],	/* -t, -r, -T */
 	options_session[],	/* for trace and decode: parts of a session */
 	options_files[],	/* for trace and decode: -f, -ff, -q */
-	options_keep_going[];
+	options_keep_going[],
+	options_machine[];	/* --machine */
 
 /* Setters for struct options. */
 verb_set_fn options_set_pids;	/* -p: a list */

@@ -117,6 +117,22 @@ bool views_cannot_write(const struct views *v)
 	       (!v->json || output_has_failed(v->json)) && !v->perf_data;
 }
 
+/* Judge the calls for the machine of --machine, and say so. */
+static void views_take_machine(struct views *v, struct session *s)
+{
+	struct buf words = { 0 };
+
+	machine_open_file(&v->machine, v->options->machine);
+	s->names.machine = v->machine.names.machine;
+	v->options->text.host = v->machine.host;
+	machine_add_words(&v->machine, &words);
+	if (words.len && v->text) {
+		buf_addc(&words, '\n');
+		output_write(v->text, 0, buf_str(&words), words.len);
+	}
+	buf_free(&words);
+}
+
 bool views_start(struct views *v, struct session *s, struct options *o,
 		 const struct names *source, const struct session_facts *facts)
 {
@@ -136,6 +152,8 @@ bool views_start(struct views *v, struct session *s, struct options *o,
 		return false;
 	}
 	session_start(s, &setup, facts);
+	if (o->machine)
+		views_take_machine(v, s);
 	if (!o->keep && o->perf_data)
 		model_keep_few(s->model);
 	if (v->text)
@@ -267,6 +285,8 @@ bool views_end(struct views *v, struct session *s)
 		mapped_files_report(v->files);
 	session_end(s);
 	views_free_features(v->features);
+	if (v->machine.host)
+		machine_close(&v->machine);
 	if (v->text)
 		ok = output_close(v->text);
 	if (v->json)

@@ -19,6 +19,7 @@ struct views {
 	struct perfout *perf_data; /* or NULL */
 	struct view *files;	/* for outputs that contain records, or NULL */
 	struct perf_features *features; /* of this machine, for the same */
+	struct machine machine;	/* of --machine, or unused */
 };
 
 /*

@@ -16,9 +16,9 @@
 #include "core/abi/tables.h"
 #include "core/lib/die.h"
 #include "core/model/event_name.h"
+#include "formats/codegen/c_attr.h"
 #include "formats/dump/reader.h"
 #include "formats/perfdata/perfdata.h"
-#include "public/pevtrace.h"
 #include "verbs/cli/input.h"
 #include "verbs/cli/showing.h"
 #include "verbs/cli/views.h"
@@ -37,7 +37,7 @@ struct decode_one {
 	struct event_list events;
 	const char *operand;	/* ARG of --ioctl */
 	const struct arch *arch; /* that the bytes are of */
-	bool c_source;
+	bool arch_given, c_source;
 	const char *of_dumps;	/* name of an option that applies to dumps only, or NULL */
 	struct machine machine;
 	struct showing out;
@@ -57,7 +57,8 @@ static bool decode_swaps(const struct decode_one *d)
 /* Return the names of this machine, if the bytes may be of one of its programs. */
 static const struct names *decode_names(const struct decode_one *d)
 {
-	return arch_same_kernel(d->arch, arch_native()) ? &d->machine.names : NULL;
+	return d->machine.facts.host || arch_same_kernel(d->arch, arch_native()) ? &d->machine.names :
+									   NULL;
 }
 
 /* attrs ---------------------------------------------------------------------- */
@@ -75,46 +76,23 @@ static void decode_convert(const struct decode_one *d, struct attr_text *a)
 		     (unsigned long long)other, use_arch);
 }
 
-/* Write the attr as C; its pointers to strings become those of a. */
-static void decode_show_c(struct decode_one *d, const struct attr_text *a)
-{
-	const struct layout *l = &layout_perf_event_attr;
-	uint8_t bytes[ATTR_TEXT_MAX];
-	struct pevtrace_machine *here = pevtrace_machine_new();
-	struct buf *out = &d->out.line;
-	ssize_t len;
-
-	memcpy(bytes, a->bytes, sizeof(bytes));
-	for (size_t i = 0; i < l->n; i++)
-		for (size_t k = 0; k < a->nstrings && l->fields[i].kind == FIELD_STRING; k++)
-			if (field_get(&l->fields[i], a->bytes, a->len) == a->strings[k].addr)
-				field_set(&l->fields[i], (uintptr_t)&a->pool[a->strings[k].at],
-					  bytes);
-	pevtrace_machine_read(here);
-	showing_begin(&d->out, true);
-	len = pevtrace_attr_print(here, bytes, a->len, PEVTRACE_C | PEVTRACE_FOLLOW, NULL, 0);
-	if (len < 0)
-		die("cannot write the attr as C: %s", strerror((int)-len));
-	buf_reserve(out, (size_t)len);
-	pevtrace_attr_print(here, bytes, a->len, PEVTRACE_C | PEVTRACE_FOLLOW, out->data,
-			    (size_t)len + 1);
-	pevtrace_machine_free(here);
-	out->len = (size_t)len - 1; /* showing_end() adds the last newline */
-	showing_end(&d->out);
-}
-
 static void decode_show(struct decode_one *d, struct attr_text *a)
 {
-	struct call c = { .arch = d->arch };
+	struct call c;
+	struct buf guess = { 0 };
 	struct sink *s;
 
+	c = (struct call){ .arch = d->arch };
 	decode_convert(d, a);
-	if (d->c_source) {
-		decode_show_c(d, a);
-		return;
-	}
 	attr_text_capture(a, &c, AT);
 	showing_begin(&d->out, true);
+	if (d->c_source) {
+		c_attr_write(&d->out.line, &c, AT, decode_names(d));
+		d->out.line.len--; /* showing_end() adds the last newline */
+		showing_end(&d->out);
+		call_free(&c);
+		return;
+	}
 	s = d->out.sink;
 	if (*a->label && d->out.json) {
 		sink_symbol(s, "label", a->label);
@@ -123,6 +101,11 @@ static void decode_show(struct decode_one *d, struct attr_text *a)
 		buf_adds(&d->out.line, ": ");
 	}
 	attr_emit(&c, AT_SYSCALL_ENTER, "attr", AT, decode_names(d), s);
+	if (d->machine.facts.host && !d->machine.path)
+		machine_add_guess(a->bytes, a->len, &guess);
+	if (guess.len)
+		sink_note(s, "guess", buf_str(&guess));
+	buf_free(&guess);
 	if (a->elided)
 		sink_note(s, "elided", "members missing from the text are taken as zero");
 	if (a->given > a->len)
@@ -136,7 +119,13 @@ static void decode_show(struct decode_one *d, struct attr_text *a)
 
 static bool decode_each(void *ctx, struct attr_text *a)
 {
-	decode_show(ctx, a);
+	struct decode_one *d = ctx;
+
+	/* numbers in a log are those of its own machine */
+	if ((d->log || a->call.given) && machine_leave_here(&d->machine, d->options.machine) &&
+	    !d->arch_given)
+		d->arch = d->machine.names.arch;
+	decode_show(d, a);
 	return true;
 }
 
@@ -447,10 +436,14 @@ static int decode_one(struct decode_one *d, const struct verb_args *args)
 	d->operand = args->words[0];
 	buf_addf(&file, "@%s", d->log ? d->log : "");
 	d->attr = d->log ? buf_str(&file) : d->attr;
+	d->arch_given = d->arch;
 	if (!d->arch)
 		d->arch = arch_native();
 	showing_open(&d->out, &d->options);
-	machine_open(&d->machine);
+	machine_open_file(&d->machine, d->options.machine);
+	if (d->machine.path && !d->arch_given)
+		d->arch = d->machine.names.arch;
+	machine_show(&d->machine, &d->out);
 	if (d->ioctl)
 		ok = decode_one_ioctl(d);
 	else if (d->record)
@@ -617,7 +610,9 @@ static int decode_run(void *state, const struct verb_args *args)
 	if (d->attr || d->ioctl || d->record || d->error)
 		return decode_one(d, args);
 	verb_want(args, 1);
-	kind = input_operand(args, 0, &d->events);
+	machine_open_file(&d->machine, o->machine);
+	kind = input_operand(args, 0, d->machine.host, &d->events);
+	machine_close(&d->machine);
 	d->log = kind == INPUT_LOG ? args->words[0] : NULL;
 	d->attr = kind == INPUT_ATTR ? args->words[0] : NULL;
 	if (d->log || d->attr || d->events.n || d->c_source || d->arch)
@@ -654,6 +649,7 @@ static const struct verb_foreign foreign[] = {
 
 static const struct verb_group groups[] = {
 	{ "What to decode instead of a dump", decode_one_options, 0, 0 },
+	{ NULL, options_machine, OPTIONS, 0 },
 	{ "How to show it", options_plain, OPTIONS, 0 },
 	{ NULL, options_dump, OPTIONS, 0 },
 	{ NULL, options_full, OPTIONS, 0 },

@@ -312,6 +312,7 @@ static bool features_try_all(struct features *fs)
 		features_found(&fs->list[i], FEATURE_UNTRIED, NULL, buf_str(&why));
 	buf_free(&why);
 	features_prepare(fs);
+	features_show_facts(fs);
 	for (size_t i = 0; i < fs->nbases; i++)
 		children |= fs->bases[i].error != ECHILD;
 	if (!fs->gate && !children) {
@@ -335,9 +336,10 @@ static bool features_try_all(struct features *fs)
 	return true;
 }
 
-int features_run(const struct options *o, const char *const *words, bool all_cpus)
+int features_run(const struct options *o, const char *const *words, bool all_cpus,
+		 bool tracepoints)
 {
-	struct features fs = { .words = words, .all_cpus = all_cpus };
+	struct features fs = { .words = words, .all_cpus = all_cpus, .tracepoints = tracepoints };
 	bool tried;
 
 	if (!descriptors_want(DESCRIPTORS)) {

@@ -72,6 +72,7 @@ struct features_experiment;
 struct features {
 	const char *const *words; /* the operands, NULL-terminated */
 	bool all_cpus;
+	bool tracepoints;	/* with their ids */
 	struct machine machine;
 	struct facts facts;
 	struct instruments instruments;
@@ -92,9 +93,11 @@ struct features {
 
 /*
  * Try the features that the words name, or all if there are none, and show the results: the whole
- * of pevtrace list --tried.  all_cpus: try also what measures other tasks.  Return the exit status.
+ * of pevtrace list --tried.  all_cpus: try also what measures other tasks.
+ * tracepoints: JSON has their ids.  Return the exit status.
  */
-int features_run(const struct options *o, const char *const *words, bool all_cpus);
+int features_run(const struct options *o, const char *const *words, bool all_cpus,
+		 bool tracepoints);
 
 /* Offer the kinds of features, and all features of this machine. */
 void features_offer(struct nearest *n);
@@ -201,6 +204,9 @@ void features_show(struct features *fs, size_t i);
  * that a feature needed.
  */
 void features_show_instruments(struct features *fs);
+
+/* Show the line with which the JSON of all features is a machine file. */
+void features_show_facts(struct features *fs);
 
 /* Show what follows for kernel and machine, if all features were wanted. */
 void features_show_machine(struct features *fs);

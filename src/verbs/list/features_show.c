@@ -9,6 +9,8 @@
 
 #include "core/abi/strings.h"
 #include "core/lib/list.h"
+#include "formats/dump/dump_activity.h"
+#include "formats/dump/machine_file.h"
 #include "verbs/list/features.h"
 #include "verbs/measure/refusal.h"
 #include "xlat/constants.h"
@@ -103,7 +105,7 @@ static void no_hardware(const struct features *fs, struct buf *out)
 		buf_adds(out, "the PMUs cannot be read from sysfs\n");
 	else
 		buf_addf(out, "no core PMU: no hardware, cache or raw events, no branches%s\n",
-			 fs->facts.virtual_machine ?
+			 fs->facts.confined.virtual ?
 			 "; this is a virtual machine: its host decides whether it has one" : "");
 }
 
@@ -423,6 +425,15 @@ static void json_machine(struct features *fs)
 	sink_end(k);
 	showing_end(&fs->out);
 	buf_free(&limits);
+}
+
+void features_show_facts(struct features *fs)
+{
+	if (!fs->out.json || fs->words[0])
+		return;
+	features_begin_json(fs, KIND_MACHINE);
+	machine_file_add(&fs->out.object, &fs->facts, fs->tracepoints);
+	showing_end(&fs->out);
 }
 
 void features_show_machine(struct features *fs)

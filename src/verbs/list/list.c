@@ -45,7 +45,7 @@ struct listed {
 
 struct list {
 	struct options options;
-	bool tried, all_cpus;
+	bool tried, all_cpus, tracepoints;
 	struct machine machine;
 	struct showing out;
 	struct listed *events;
@@ -475,8 +475,12 @@ static int list_run(void *state, const struct verb_args *args)
 
 	if (l->all_cpus && !l->tried)
 		die("-a/--all-cpus requires --tried: events are listed without measuring anything");
+	if (l->tracepoints && (!l->tried || !l->options.json || args->n))
+		die("--tracepoints requires --tried --json, and neither KIND nor NAME: it is about a "
+		    "machine file");
 	if (l->tried)
-		return features_run(&l->options, (const char *const *)args->words, l->all_cpus);
+		return features_run(&l->options, (const char *const *)args->words, l->all_cpus,
+				    l->tracepoints);
 	showing_open(&l->out, &l->options);
 	machine_open(&l->machine);
 	mounts_warn();
@@ -516,6 +520,8 @@ static const struct verb_option options[] = {
 	{ .name = "all-cpus", .key = 'a', .set = verb_set_true, .at = offsetof(struct list, all_cpus),
 	  .help = "with --tried, try also what measures other tasks: whole CPUs, cgroups, PMUs "
 		  "outside of CPUs" },
+	{ .name = "tracepoints", .set = verb_set_true, .at = offsetof(struct list, tracepoints),
+	  .help = "with --tried --json, add the ids of the kernel's tracepoints to the machine file" },
 	{ 0 },
 };
 
@@ -555,6 +561,9 @@ const struct verb list_verb = {
 "  no        the kernel refuses it; the reason follows\n"
 "  untried   there is nothing to try it on, or a filter answers for the kernel\n"
 "\n"
+"What --tried --json prints is a machine file, without names of hosts, users and programs, for "
+"--machine=FILE of other verbs.\n"
+"\n"
 "The exit status is 0, 1 if no event is listed, 2 on misuse and trouble.",
 	.examples =
 "pevtrace list\n"
@@ -563,7 +572,8 @@ const struct verb list_verb = {
 "pevtrace list --json pmu\n"
 "pevtrace list cycles:pp\n"
 "pevtrace list --tried sample_type\n"
-"pevtrace list --tried --json precise_ip inherit",
+"pevtrace list --tried --json precise_ip inherit\n"
+"pevtrace list --tried --json -o machine.json",
 	.operand = "PATTERN|KIND",
 	.own = "KIND",
 	.offer = list_offer_kinds,

@@ -143,6 +143,19 @@ static void take_group(struct picking *p, const struct call *c)
 	keep_open(to, e, to->group_attr, whom);
 }
 
+void why_judge_there(struct why_call *c, const struct attempt *refused, uint32_t release,
+		     const struct arch *arch, const struct names *names)
+{
+	struct text_sink sink;
+	struct judgement j;
+
+	judge_attempt(refused, release, arch, names, &j);
+	c->there = j.rule;
+	c->there_sure = j.sure;
+	text_sink_init(&sink, &c->remedy);
+	remedy_of_attempt(refused, release, arch, names, &j, &sink.sink, &c->remedy);
+}
+
 /* Take the result of the call, and find the rule that refused it where the dump was made. */
 static void take_result(struct picking *p, const struct call *c)
 {
@@ -150,9 +163,6 @@ static void take_result(struct picking *p, const struct call *c)
 	const char *release = f->release;
 	struct attempt refused = attempt_of(p->session.model, c);
 	struct why_call *to = p->into;
-	struct text_sink sink;
-	struct judgement j;
-	uint32_t version;
 
 	to->returned = true;
 	to->error = c->failed ? (int)c->ret : 0;
@@ -161,13 +171,8 @@ static void take_result(struct picking *p, const struct call *c)
 		return;
 	refused.error = to->error;
 	refused.group = to->group;
-	version = release ? release_read(&release) : 0;
-	judge_attempt(&refused, version, f->arch, &p->session.names, &j);
-	to->there = j.rule;
-	to->there_sure = j.sure;
-	text_sink_init(&sink, &to->remedy);
-	remedy_of_attempt(&refused, version, f->arch, &p->session.names, &j, &sink.sink,
-			  &to->remedy);
+	why_judge_there(to, &refused, release ? release_read(&release) : 0, f->arch,
+			&p->session.names);
 }
 
 /* Take the call that begins or ends on the line that is wanted. */

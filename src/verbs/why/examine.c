@@ -219,7 +219,7 @@ void why_ask(struct why *k, struct why_call *c, struct why_answer *r)
 	judged.ask = asked(k, c);
 	find_facts(k, c, &judged.ask, !k->rules_only);
 	judge_open(&judged, &r->judged);
-	r->not_asked = k->rules_only ? "--rules-only" : c->not_here;
+	r->not_asked = k->elsewhere ? "--machine" : k->rules_only ? "--rules-only" : c->not_here;
 	if (!r->not_asked)
 		r->not_asked = try_call(c, &judged.ask, &r->trial);
 	r->asked = !r->not_asked;
@@ -344,7 +344,7 @@ static void try_simplest(struct why *k, struct why_result *r)
 		return;
 	gate = trial_gate();
 	if (gate)
-		r->blocked[r->confinement.seccomp || gate != ENOSYS ?
+		r->blocked[k->facts.confined.seccomp || gate != ENOSYS ?
 			   BLOCK_SECCOMP : BLOCK_NO_SYSCALL] = true;
 	else if (r->simplest == EMFILE || r->simplest == ENFILE)
 		r->blocked[BLOCK_DESCRIPTORS] = true;
@@ -384,7 +384,6 @@ static struct why_result *examine_by_rules(struct why *k, const struct why_call 
 
 	r->by_rules = true;
 	r->ask = t.ask = asked(k, c);
-	confinement_read(&r->confinement);
 	search(&t, r);
 	for (size_t i = 0; i < r->cause.nfaults; i++)
 		if (r->cause.faults[i].rule)
@@ -435,10 +434,9 @@ int why_examine(struct why *k, struct why_call *c, const struct why_failed *seen
 
 	why_call_prepare(c, &k->machine.names);
 	r->ask = t.ask = judged.ask = asked(k, c);
-	find_facts(k, c, &t.ask, true);
+	find_facts(k, c, &t.ask, !k->elsewhere);
 	t.target = k->facts.rules.target;
 	judge_open(&judged, &j);
-	confinement_read(&r->confinement);
 	r->not_tried = c->not_here;
 	if (!r->not_tried) {
 		try_simplest(k, r);

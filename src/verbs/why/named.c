@@ -101,6 +101,36 @@ static const char *probe_elsewhere(const struct why *k, const struct why_call *c
 	return "a probe that a dump or log names is tried on no other process";
 }
 
+/* From now on, judge for an unknown machine: a call of a text with its result is evidence of its own. */
+static void why_leave_here(struct why *k)
+{
+	if (!machine_leave_here(&k->machine, k->options.machine))
+		return;
+	facts_close(&k->facts);
+	facts_open(&k->facts, k->machine.host);
+	k->elsewhere = true;
+	machine_show(&k->machine, &k->out);
+}
+
+/* Take the result of a call in a text, and find the rule that refused it on a machine that is unknown. */
+static void take_evidence(struct why *k, struct why_call *c, const struct attr_text_call *text)
+{
+	struct attempt refused = {
+		.error = text->error, .attr = c->attr, .pid = text->pid, .cpu = text->cpu,
+		.group_fd = text->group_fd, .flags = text->flags,
+		.group.event = text->group_fd < -1 ? FACT_NO : FACT_UNKNOWN,
+	};
+
+	c->from_dump = c->from_log = c->returned = true;
+	c->error = text->error;
+	c->not_here = k->machine.path ? "it is of another machine" : "its machine is not known";
+	if (!c->error)
+		return;
+	why_call_prepare(c, &k->machine.names);
+	refused.attr_len = c->len;
+	why_judge_there(c, &refused, 0, k->facts.rules.machine.arch, &k->machine.names);
+}
+
 /* Set the other arguments: those of the options, else those in the text of the call. */
 static void take_call(struct why *k, struct why_call *c, const struct named *n)
 {
@@ -113,6 +143,10 @@ static void take_call(struct why *k, struct why_call *c, const struct named *n)
 		return;
 	}
 	cgroup = text->flags & PERF_FLAG_PID_CGROUP;
+	if (k->elsewhere) {
+		why_call_args(c, text->pid, text->cpu, text->group_fd, text->flags);
+		return;
+	}
 	if (!k->pid_given)
 		pid = text->pid <= 0 || cgroup || facts_task_exists(text->pid) == FACT_YES ?
 		      text->pid : 0;
@@ -137,7 +171,8 @@ static bool is_checked(const struct why *k)
 
 static int answer_one(struct why *k, struct why_call *c)
 {
-	return is_checked(k) ? why_check(k, c) : why_examine(k, c, NULL);
+	/* what a log says has happened: there is nothing to predict */
+	return is_checked(k) && !c->from_log ? why_check(k, c) : why_examine(k, c, NULL);
 }
 
 /* Return a new call, which is kept until all are shown. */
@@ -177,7 +212,13 @@ static int answer_named(struct why *k, struct named *n)
 	}
 	if (n->leader)
 		join(k, c, n->leader, n->leader_at);
+	if (n->attr && n->attr->call.returned)
+		why_leave_here(k);
+	if (k->elsewhere)
+		c->call.arch = k->facts.rules.machine.arch;
 	take_call(k, c, n);
+	if (k->elsewhere && n->attr && n->attr->call.returned)
+		take_evidence(k, c, &n->attr->call);
 	status = answer_one(k, c);
 	n->opens = c->opens;
 	n->at = TRIAL_NONE;
@@ -267,7 +308,7 @@ static int answer_operand(struct why *k)
 		return answer_attr(k, NULL, leader);
 	buf_addf(&arg, "%s%s", k->kind == INPUT_NONE ? "" : "@", k->what);
 	if (kind == INPUT_NONE)
-		kind = strcmp(k->what, "-") ? input_kind(k->what, &list) : INPUT_ATTR;
+		kind = strcmp(k->what, "-") ? input_kind(k->what, k->machine.host, &list) : INPUT_ATTR;
 	if (kind == INPUT_EVENT) {
 		options_set_event(&k->events, k->what, NULL);
 		status = answer_events(k, leader);
@@ -399,7 +440,8 @@ int why_answer_all(struct why *k, const char *path, unsigned long line)
 	/* a command writes to the terminal itself */
 	k->options.no_pager |= k->command != NULL;
 	showing_open(&k->out, &k->options);
-	machine_open(&k->machine);
+	machine_open_file(&k->machine, k->options.machine);
+	machine_show(&k->machine, &k->out);
 	facts_open(&k->facts, k->machine.host);
 	k->instruments.host = k->machine.host;
 	progress_start(&k->progress, "experiments at most");

@@ -377,7 +377,9 @@ static void result_words(const struct show *s, struct buf *out)
 {
 	const struct why_result *r = s->r;
 
-	if (r->not_tried)
+	if (s->c->from_log && !s->c->error)
+		buf_adds(out, "it opened in the log, so there is nothing to explain");
+	else if (r->not_tried)
 		buf_addf(out, "cannot be tried here: %s", r->not_tried);
 	else if (!r->cause.error)
 		opens_words(r, out);
@@ -452,6 +454,20 @@ static void text_flaws(const struct show *s)
 		text_flaw(s, d);
 }
 
+/* Say what a number in a log means on this machine, as it may be another one. */
+static void text_guess(const struct show *s)
+{
+	struct buf words = { 0 };
+
+	if (s->c->from_log && !s->k->options.machine)
+		machine_add_guess(s->c->attr, s->c->len, &words);
+	if (words.len) {
+		buf_adds(show_line(s, COLOR_NONE, "guess"), buf_str(&words));
+		showing_end(s->out);
+	}
+	buf_free(&words);
+}
+
 static void text_result(const struct show *s)
 {
 	const struct why_result *r = s->r;
@@ -462,7 +478,7 @@ static void text_result(const struct show *s)
 		showing_begin(s->out, false);
 		show_add_label(s, &s->out->line);
 		buf_adds(&s->out->line, ": ");
-		if (r->there)
+		if (r->there || (s->c->from_log && s->c->error))
 			show_add_cause(s, r->there, s->c->there_sure, s->c->error);
 		else
 			result_words(s, &s->out->line);
@@ -483,10 +499,13 @@ static void text_result(const struct show *s)
 	}
 	if (s->nalike)
 		showing_end(s->out);
-	if (r->not_tried || s->c->injected || s->c->error != c->error || s->out->text.sink.full)
+	text_guess(s);
+	if (s->out->text.sink.full ||
+	    (!s->c->from_log && (r->not_tried || s->c->injected || s->c->error != c->error)))
 		show_seen(s);
 	show_blocks(s);
-	if (r->there || (c->nfaults && !r->simplest && (r->not_tried || !is_sure(c)))) {
+	if (!s->c->from_log &&
+	    (r->there || (c->nfaults && !r->simplest && (r->not_tried || !is_sure(c))))) {
 		result_words(s, show_line(s, COLOR_NONE, "verdict"));
 		showing_end(s->out);
 	}

@@ -23,6 +23,10 @@ static void here_caps(const struct show *s, struct buf *out)
 
 	const struct rule_machine *m = &s->k->facts.rules.machine;
 
+	if (s->k->facts.own_caps == UINT64_MAX && m->caps_unread) {
+		buf_adds(out, "its capabilities are not known");
+		return;
+	}
 	for (size_t i = 0; i + !signals < JUDGE_CAPS; i++)
 		buf_addf(out, "%s%s%s", i ? ", " : "",
 			 (m->caps | m->caps_unread) >> judge_caps[i].bit & 1 ? "" : "no ",
@@ -35,7 +39,7 @@ static void here_caps(const struct show *s, struct buf *out)
 static void here_sysctl(const char *name, bool unread, int64_t value, struct buf *out)
 {
 	if (unread)
-		buf_addf(out, "%s cannot be read", name);
+		buf_addf(out, "%s is not known", name);
 	else
 		buf_addf(out, "%s is %lld", name, (long long)value);
 }
@@ -45,7 +49,7 @@ static void here_pmus(const struct show *s, struct buf *out)
 	const struct rule_machine *m = &s->k->facts.rules.machine;
 
 	if (m->pmus_known != FACT_YES) {
-		buf_adds(out, "the PMUs cannot be read from sysfs");
+		buf_adds(out, "the PMUs are not known");
 		return;
 	}
 	buf_adds(out, "PMUs are");
@@ -82,14 +86,14 @@ static void here_tracepoint(const struct rule_target *t, struct buf *out)
 		buf_addf(out, "the tracepoint is %s", t->tracepoint_name);
 	else
 		buf_adds(out, t->tracepoint == FACT_NO ? "no tracepoint has that id" :
-			      "tracefs cannot be read");
+			      "the ids of tracepoints are not known");
 }
 
 /* Append the state here of what one RULE_BY_ bit names; return false if nothing applies. */
-static bool here_cgroup(struct buf *out)
+static bool here_cgroup(const struct show *s, struct buf *out)
 {
 	char mount[PATH_MAX / 2];
-	bool found = cgroup_mount(mount, sizeof(mount));
+	bool found = !s->k->elsewhere && cgroup_mount(mount, sizeof(mount));
 
 	if (found)
 		buf_addf(out, "cgroups for perf events are below %s", mount);
@@ -107,6 +111,8 @@ static bool here_add(const struct show *s, uint64_t by, struct buf *out)
 		buf_addf(out, "the kernel's architecture is %s", m->arch->name);
 		break;
 	case RULE_BY_KERNEL:
+		if (!*s->k->facts.release)
+			return false;
 		buf_addf(out, "the kernel is %s", s->k->facts.release);
 		break;
 	case RULE_BY_PARANOID:
@@ -123,6 +129,8 @@ static bool here_add(const struct show *s, uint64_t by, struct buf *out)
 			    (int64_t)m->max_stack, out);
 		break;
 	case RULE_BY_RLIMIT:
+		if (s->k->elsewhere)
+			return false;
 		getrlimit(RLIMIT_NOFILE, &limit);
 		buf_addf(out, "RLIMIT_NOFILE is %llu", (unsigned long long)limit.rlim_cur);
 		break;
@@ -134,7 +142,7 @@ static bool here_add(const struct show *s, uint64_t by, struct buf *out)
 		break;
 	case RULE_BY_CPU:
 		if (m->unread & UNREAD_CPUS)
-			buf_adds(out, "the numbers of CPUs cannot be read from sysfs");
+			buf_adds(out, "the numbers of CPUs are not known");
 		else
 			buf_addf(out, "CPUs have numbers up to %u", m->cpus - 1);
 		break;
@@ -145,7 +153,7 @@ static bool here_add(const struct show *s, uint64_t by, struct buf *out)
 		here_task(s, out);
 		break;
 	case RULE_BY_CGROUP:
-		return here_cgroup(out);
+		return here_cgroup(s, out);
 	case RULE_BY_FILE:
 		if (t->path.error)
 			buf_addf(out, "cannot open the file: %s", strerror(t->path.error));
@@ -226,7 +234,7 @@ bool here_add_unread(const struct show *s, struct buf *out)
 static void capability_words(const struct show *s, struct buf *out)
 {
 	const struct facts *f = &s->k->facts;
-	const struct confinement *c = &s->r->confinement;
+	const struct confinement *c = &s->k->facts.confined;
 
 	here_add(s, RULE_BY_CAPS, out);
 	if (f->own_caps & ~(f->rules.machine.caps | f->rules.machine.caps_unread))
@@ -242,15 +250,15 @@ static void pmu_words(const struct show *s, struct buf *out)
 {
 	buf_adds(out, s->k->facts.rules.machine.pmus_known == FACT_YES ?
 		      "no PMU here counts such events" :
-		      "perhaps no PMU here counts such events: they cannot be read from sysfs");
-	if (s->r->confinement.virtual)
+		      "perhaps no PMU here counts such events: they are not known");
+	if (s->k->facts.confined.virtual)
 		buf_adds(out, "; this is a virtual machine, and its host decides whether it has "
 			      "counters");
 }
 
 static void seccomp_words(const struct show *s, struct buf *out)
 {
-	refusal_gate(&s->r->confinement, out);
+	refusal_gate(&s->k->facts.confined, out);
 }
 
 static void security_words(const struct show *s, struct buf *out)
@@ -296,13 +304,13 @@ const char *here_add_block(const struct show *s, enum why_block b, struct buf *o
 	if (blocks[b].by)
 		here_add(s, blocks[b].by, out);
 	buf_adds(out, blocks[b].words ? blocks[b].words : "");
-	if (blocks[b].held)
+	if (blocks[b].held && !s->k->elsewhere)
 		holders_add(&of, &s->k->machine.names, &held);
 	if (held.len)
 		buf_addf(out, "; held by %s", buf_str(&held));
 	buf_free(&held);
-	if (blocks[b].confined && s->r->confinement.container)
-		buf_addf(out, "; this is a container (%s)", s->r->confinement.container);
+	if (blocks[b].confined && s->k->facts.confined.container)
+		buf_addf(out, "; this is a container (%s)", s->k->facts.confined.container);
 	return blocks[b].name;
 }
 
@@ -551,6 +559,7 @@ void show_head(const struct show *s)
 
 	showing_begin(s->out, false);
 	sink_symbol(s->out->sink, "call", c->call.desc->name);
+	showing_add(s->out, "machine", s->k->options.machine);
 	if (*c->label)
 		sink_string(s->out->sink, "label", c->label, strlen(c->label), false);
 	show_json_call(s, &c->call);
@@ -564,9 +573,10 @@ void show_seen(const struct show *s)
 	if (!s->c->from_dump || !s->c->returned)
 		return;
 	if (s->out->json)
-		sink_begin(k, s->seen ? "command" : "dump", SINK_OBJECT);
+		sink_begin(k, s->seen ? "command" : s->c->from_log ? "log" : "dump", SINK_OBJECT);
 	else
-		show_line(s, COLOR_NONE, s->seen ? "in the command" : "in the dump");
+		show_line(s, COLOR_NONE, s->seen ? "in the command" :
+			  s->c->from_log ? "in the log" : "in the dump");
 	show_outcome(s, s->c->error);
 	if (s->out->json) {
 		if (s->c->injected)

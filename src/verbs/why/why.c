@@ -106,6 +106,10 @@ static void take_args(struct why *k, const struct verb_args *args)
 	if (!k->what && !k->command && !k->events.n)
 		die("nothing to %s: name an event, an attr, a dump, DUMP:LINE or -- COMMAND; see "
 		    "pevtrace why --help", k->rules_only || k->once ? "check" : "try");
+	if (k->options.machine && strcmp(k->options.machine, MACHINE_HERE) && k->once)
+		die("--machine and --once are mutually exclusive: another machine cannot be asked");
+	k->elsewhere = k->options.machine && strcmp(k->options.machine, MACHINE_HERE);
+	k->rules_only |= k->elsewhere;
 	if (k->events.n && (k->what || k->command))
 		die("-e cannot be combined with an attr, DUMP:LINE or a command");
 	if (k->leader && k->group_fd != -1)
@@ -162,6 +166,7 @@ static int why_run(void *state, const struct verb_args *args)
 static const struct verb_group groups[] = {
 	{ "Call", call_options, 0, 0 },
 	{ "What to try", trial_options, 0, 0 },
+	{ NULL, options_machine, OPTIONS, 0 },
 	{ "How to show it", options_json, OPTIONS, 0 },
 	{ NULL, options_full, OPTIONS, 0 },
 	{ NULL, quiet_option, 0, 0 },

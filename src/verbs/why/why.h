@@ -33,6 +33,7 @@ struct why_call {
 	uint8_t leader_attr[EVENT_ATTR_MAX];
 	/* result in the dump */
 	bool from_dump, returned;
+	bool from_log;		/* of a text, whose machine is not known */
 	bool injected;		/* result injected by pevtrace */
 	int error;		/* positive errno, 0: it opened */
 	const struct rule_desc *there; /* the rule that may have refused it there, or NULL */
@@ -98,6 +99,7 @@ struct why {
 	int32_t missing;	/* a task of the calls, in whose place pevtrace is judged; or 0 */
 	uint64_t flags;
 	bool rules_only, once, quiet;
+	bool elsewhere;		/* another machine is judged: no call is made */
 	bool hide_probes;	/* of a command that measured something */
 	struct machine machine;
 	struct facts facts;
@@ -135,6 +137,10 @@ static inline int why_worse(int a, int b)
 /* Initialize a call without attr, group and descriptor. */
 void why_call_init(struct why_call *c);
 void why_call_free(struct why_call *c);
+
+/* Find the rule that refused a call elsewhere, and what to change, as far as the names say. */
+void why_judge_there(struct why_call *c, const struct attempt *refused, uint32_t release,
+		     const struct arch *arch, const struct names *names);
 
 /* Set the arguments that follow the attr. */
 void why_call_args(struct why_call *c, int32_t pid, int32_t cpu, int32_t group_fd,

@@ -46,7 +46,6 @@ struct why_result {
 	int simplest;		/* errno of the simplest call; 0: it opens */
 	bool blocked[BLOCKS];
 	bool found;		/* a cause or an obstacle */
-	struct confinement confinement;
 	struct change_call nearest; /* the changed call that opens; only with cause.n */
 	struct why_fix fix;
 	/* the rule that may have refused it in the dump: the call opens here, or was not tried */
