@@ -157,7 +157,7 @@ function convert(s, i, type, arg, text, at)
 }
 
 # Check names of other rows in a cell.
-function check_names(s, i, type, arg, text, at,	a, n)
+function check_names(s, i, type, arg, text, at,	a, n, call)
 {
 	if (type == "ref" && !((arg, text) in row_of))
 		fail(at, "unknown " row_noun[arg] " " text)
@@ -170,15 +170,14 @@ function check_names(s, i, type, arg, text, at,	a, n)
 		fail(at, "unknown error " text)
 	if (type == "condition" && text == "-" && arg != "")
 		fail(at, "no condition: it would apply to every event")
-	if (type == "error" && listed[cell[s, i, "CALL"], cell[s, i, "REQUEST"], text]++)
-		fail(at, "the refusal is listed twice")
 	if (type == "commit" && length(text) != 12 && length(text) != 40)
 		fail(at, "not a commit: " text)
 	n = type !~ /^(steps|rule_fields)$/ || text == "-" ? 0 : split(text, a, /,/)
+	call = s == "refusals" ? cell[s, i, "CALL"] : "perf_event_open"
 	for (i = 1; i <= n; i++)
 		if (type == "steps" && !(a[i] in step_last))
 			fail(at, "unknown step " a[i])
-		else if (type == "rule_fields" && !(("perf_event_open." a[i]) in terms) &&
+		else if (type == "rule_fields" && !((call "." a[i]) in terms) &&
 			 !(("perf_event_attr." a[i]) in terms))
 			fail(at, "unknown field " a[i])
 }

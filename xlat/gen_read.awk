@@ -5,7 +5,7 @@
 #	awk -v out=DIR -f gen_values.awk -f gen_read.awk -f gen_check.awk -f gen_write.awk \
 #		sections.txt FILE.in...
 #
-# writes tables.c, tables.h, enums.h, rows.h, constants.h, layouts.h, rule_ids.h, sections.md (the
+# writes tables.c, tables.h, enums.h, rows.h, constants.h, layouts.h, rule_ids.h, refusal_ids.h, sections.md (the
 # tables of README.md) and check.list (the input of check.awk) into DIR, which must exist, if all
 # of the input is valid.  sections.txt describes the sections, README.md the rest.
 # This part reads: after it, cell[SECTION, ROW, COLUMN] has the text of every cell.

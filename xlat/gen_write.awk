@@ -10,7 +10,8 @@ function write_all()
 	write_rows_h(out "/rows.h")
 	write_constants(out "/constants.h")
 	write_layouts_h(out "/layouts.h")
-	write_rule_ids(out "/rule_ids.h")
+	write_rule_ids(out "/rule_ids.h", "rules")
+	write_rule_ids(out "/refusal_ids.h", "refusals")
 	write_tables_h(out "/tables.h")
 	write_list(out "/check.list")
 	write_sections_md(out "/sections.md")
@@ -140,13 +141,14 @@ function write_layouts_h(f,	l, i, n)
 	close(f)
 }
 
-# Write RULE(ID, name) for each rule: RULE_CHANCE() if only chance decides it.
-function write_rule_ids(f,	i, name)
+# Write RULE(ID, name) for each rule, or REFUSAL(): with _CHANCE if only chance decides it.
+function write_rule_ids(f, s,	i, name)
 {
 	print "/* Generated from xlat/; do not edit. */" > f
-	for (i = 1; i <= nrows["rules"]; i++) {
-		name = cell["rules", i, "NAME"]
-		print "RULE" (cell["rules", i, "BY"] == "chance" ? "_CHANCE" : "") "(" toupper(name) ", " name ")" > f
+	for (i = 1; i <= nrows[s]; i++) {
+		name = cell[s, i, "NAME"]
+		print toupper(row_noun[s]) (cell[s, i, "BY"] == "chance" ? "_CHANCE" : "") \
+		      "(" toupper(name) ", " name ")" > f
 	}
 	close(f)
 }

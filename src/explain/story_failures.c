@@ -576,18 +576,8 @@ static void failures_write(const struct story_text *t, const struct failures *f)
 		prose_addf(p, " When the first failed, such events were held by %s.", t->o->held);
 }
 
-/* Return whether it is a ring of a length that no kernel maps. */
-static bool mapped_badly(const struct story *s, const struct seen_failure *f)
-{
-	uint64_t pages = f->length / s->names->page_size - 1;
-
-	return (f->call->id == CALL_MMAP || f->call->id == CALL_MMAP2) && f->error == EINVAL &&
-	       !f->offset && f->length >= s->names->page_size && pages & (pages - 1);
-}
-
 static void other_failure(const struct story_text *t, const struct seen_failure *f)
 {
-	const struct refusal_desc *d = refusal_find(f->call->name, f->request, f->error);
 	struct prose *p = t->p;
 
 	prose_line(p, 0, 2);
@@ -606,19 +596,9 @@ static void other_failure(const struct story_text *t, const struct seen_failure 
 	prose_adds(p, ".");
 	if (f->injected)
 		prose_adds(p, INJECTED);
-	else if (mapped_badly(t->s, f))
-		prose_addf(p, " It is %llu pages long: a ring has one, or one and a power of two.",
-			   (unsigned long long)(f->length / t->s->names->page_size));
-	else if (d)
-		prose_addf(p, " %s.", d->meaning);
-	if (f->call->id != CALL_READ && !f->request && f->event && f->event->output)
-		prose_addf(p, " It is redirected to the ring of fd %d and needs none of its own.",
-			   f->event->output->fd);
-	if (f->call->id == CALL_READ && f->error == ENOSPC && f->event && f->event->format_known &&
-	    !(f->event->read_format & PERF_FORMAT_GROUP))
-		prose_addf(p, " It has %llu bytes, and %llu are required; the count is not lost.",
-			   (unsigned long long)f->offset,
-			   (unsigned long long)rules_read_size(f->event->read_format, 1));
+	else if (f->cause)
+		prose_addf(p, "%s %s%s%s.", f->sure ? "" : " Perhaps:", f->cause->meaning,
+			   *f->numbers ? ": " : "", f->numbers);
 }
 
 size_t failures_find(const struct story_text *t, struct failures **list)

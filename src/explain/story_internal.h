@@ -100,7 +100,9 @@ struct seen_failure {
 	bool injected;
 	unsigned int times;
 	const struct event *event;	/* the first; NULL: unknown */
-	uint64_t length, offset;	/* of that: arguments of mmap; offset: bytes of read */
+	const struct refusal_desc *cause; /* of all; NULL: not known */
+	bool sure;
+	char *numbers;			/* that decide it, or "" */
 };
 
 struct seen_signal {

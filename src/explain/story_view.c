@@ -7,6 +7,7 @@
 
 #include "core/abi/bpf.h"
 #include "core/abi/ioctl.h"
+#include "core/judge/refused.h"
 #include "explain/story_internal.h"
 
 /* Offsets of the file name in MMAP and MMAP2 records. */
@@ -252,18 +253,25 @@ static void story_note_failure(struct story *s, const struct call *c, const stru
 			      xlat_name(&xlat_bpf_cmd, (uint32_t)c->args[0]) :
 			      ioctl ? ioctl->name : NULL;
 
+	const struct refused_where where = { NULL, s->release, s->arch, s->names };
+	struct refused r;
+
+	judge_call(s->m, c, &where, (int)c->ret, &r);
 	for_each(f, s->failures, s->nfailures) {
 		if (f->call == c->desc && f->request == request && f->error == c->ret &&
-		    f->injected == c->inject.injected) {
+		    f->injected == c->inject.injected && f->cause == r.cause &&
+		    !strcmp(f->numbers, buf_str(&r.numbers))) {
 			f->times++;
+			buf_free(&r.numbers);
 			return;
 		}
 	}
 	APPEND(s->failures, s->nfailures) = (struct seen_failure){
 		.call = c->desc, .request = request, .error = (int)c->ret, .times = 1,
-		.injected = c->inject.injected, .event = e, .length = c->args[1],
-		.offset = c->args[c->desc->id == CALL_READ ? 2 : 5],
+		.injected = c->inject.injected, .event = e, .cause = r.cause, .sure = r.sure,
+		.numbers = xstrdup(buf_str(&r.numbers)),
 	};
+	buf_free(&r.numbers);
 }
 
 static void story_on_exit(struct view *v, const struct call *c)
@@ -442,6 +450,8 @@ static void story_on_free(struct view *v)
 	for (size_t i = 0; i < s->npaths; i++)
 		free(s->paths[i]);
 	free(s->tasks);
+	for_each(f, s->failures, s->nfailures)
+		free(f->numbers);
 	free(s->failures);
 	free(s->signals);
 	free(s);

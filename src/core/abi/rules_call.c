@@ -149,10 +149,8 @@ PREDICATE(sigtrap_exec,
 PREDICATE(security_open, in->machine->security == FACT_NO ? RULE_PASSES : RULE_UNKNOWN)
 PREDICATE(kernel_privilege, refuses_where(!rule_get(in, ATTR_EXCLUDE_KERNEL), rule_paranoid(in, 1)))
 
-int rule_if_updated(const struct rule_input *in, const uint32_t *updates)
+int rule_if_updated(uint32_t release, const uint32_t *updates)
 {
-	uint32_t release = in->machine->release;
-
 	for (; *updates; updates++)
 		if (release >> 8 == *updates >> 8)
 			return refuses_if(release >= *updates);
@@ -166,7 +164,7 @@ static int of_7_3(const struct rule_input *in, bool condition, const uint32_t *u
 
 	if (says == RULE_PASSES || in->machine->release >= KVER(7, 3, 0))
 		return says;
-	updated = rule_if_updated(in, updates);
+	updated = rule_if_updated(in->machine->release, updates);
 	return updated == RULE_REFUSES ? says : updated;
 }
 
@@ -200,7 +198,7 @@ int rule_group_gone(const struct rule_input *in)
 
 	/* of 6.15, and of an update of 6.12 */
 	if (alive == FACT_NO && release && release < KVER(6, 15, 0))
-		return rule_if_updated(in, updates);
+		return rule_if_updated(in->machine->release, updates);
 	return refuses_unless(alive);
 }
 

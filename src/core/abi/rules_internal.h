@@ -75,12 +75,17 @@ static inline int refuses_where(bool condition, enum fact f)
 }
 
 /* Return whether the caller lacks both capabilities; one of them may be named twice. */
-static inline enum fact rule_lacks(const struct rule_input *in, unsigned int a, unsigned int b)
+static inline enum fact rule_caps_lack(const struct rule_machine *m, unsigned int a,
+				       unsigned int b)
 {
 	uint64_t either = 1ULL << a | 1ULL << b;
 
-	return in->machine->caps & either ? FACT_NO :
-	       in->machine->caps_unread & either ? FACT_UNKNOWN : FACT_YES;
+	return m->caps & either ? FACT_NO : m->caps_unread & either ? FACT_UNKNOWN : FACT_YES;
+}
+
+static inline enum fact rule_lacks(const struct rule_input *in, unsigned int a, unsigned int b)
+{
+	return rule_caps_lack(in->machine, a, b);
 }
 
 /* Negate the kernel's perfmon_capable(); CAP_PERFMON came with 5.8. */
@@ -143,7 +148,7 @@ int rule_unknown_bits(const struct rule_input *in, uint64_t v, const struct xlat
  * Judge a check that updates added to several series, of a call that it would refuse: updates
  * lists the first one of each known series, up to 0.  In other series the result is not known.
  */
-int rule_if_updated(const struct rule_input *in, const uint32_t *updates);
+int rule_if_updated(uint32_t release, const uint32_t *updates);
 
 /* Return the size of the kernel's struct perf_event_attr. */
 uint32_t rule_attr_size(const struct rule_input *in);

@@ -250,7 +250,7 @@ int rule_extended_regs(const struct rule_input *in)
 		return says;
 	if (release < KVER(6, 12, 0))
 		return RULE_PASSES;
-	updated = rule_if_updated(in, updates);
+	updated = rule_if_updated(release, updates);
 	return updated == RULE_REFUSES ? says : updated;
 }
 

@@ -252,18 +252,3 @@ const struct step_desc *step_by_name(const char *step)
 			return d;
 	return NULL;
 }
-
-const struct refusal_desc *refusal_find(const char *call, const char *request, int error)
-{
-	const struct refusal_desc *general = NULL;
-
-	for (const struct refusal_desc *d = refusal_descs; d->call; d++) {
-		if (d->error != error || strcmp(d->call, call))
-			continue;
-		if (!d->request)
-			general = d;
-		else if (request && !strcmp(d->request, request))
-			return d;
-	}
-	return general;
-}

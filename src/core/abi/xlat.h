@@ -153,6 +153,3 @@ const struct term_desc *term_by_name(const char *name);
 
 /* Return the first row of a step, which the others follow; NULL: no such step. */
 const struct step_desc *step_by_name(const char *step);
-
-/* Return the reason for that error of a call (of an ioctl: of its request), or NULL. */
-const struct refusal_desc *refusal_find(const char *call, const char *request, int error);

@@ -324,6 +324,25 @@ static enum fact may_attach(pid_t pid)
 	return fact_of(fd >= 0);
 }
 
+void facts_memory(const struct facts *f, pid_t pid, struct rule_memory *m)
+{
+	struct rlimit limit;
+	struct lines l = proc_lines(pid, "status");
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	unsigned long pinned;
+
+	while (lines_next(&l))
+		if (sscanf(l.text, "VmPin: %lu kB", &pinned) == 1)
+			m->pinned = pinned * 1024ULL;
+	lines_end(&l);
+	if (f->mlock_kb < 0 || cpus < 1 || prlimit(pid, RLIMIT_MEMLOCK, NULL, &limit))
+		return;
+	m->known = FACT_YES;
+	m->free = (uint64_t)f->mlock_kb * 1024 / f->rules.machine.page_size *
+		  f->rules.machine.page_size * (uint64_t)cpus;
+	m->limit = limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : limit.rlim_cur;
+}
+
 enum fact facts_task_exists(pid_t pid)
 {
 	/* for kill(2), negative numbers are process groups */

@@ -7,7 +7,7 @@
 
 #include <sys/types.h>
 
-#include "core/abi/rules.h"
+#include "core/abi/refusals.h"
 #include "core/host/host.h"
 #include "core/host/rights.h"
 
@@ -55,6 +55,9 @@ void facts_refresh(struct facts *f);
  * tracepoint's name.
  */
 void facts_target(struct facts *f, const struct rule_ask *ask);
+
+/* Fill in what ring buffers a process may map, besides those that are known of. */
+void facts_memory(const struct facts *f, pid_t pid, struct rule_memory *m);
 
 /* Return whether lockdown=confidentiality is set; unknown if securityfs is not mounted. */
 enum fact facts_lockdown(void);

@@ -184,6 +184,7 @@ static void mapped(struct model *m, struct task *t, struct event *e,
 	e->maps++;
 	r = ring_map(m, t, e, first, start, end, aux);
 	r->overwrite = !(c->args[2] & ABI_PROT_WRITE);
+	r->offset = call_word(c, 5) << (c->desc->id == CALL_MMAP2 ? c->arch->mmap2_shift : 0);
 	if (!first)
 		e->buffer[aux] = r;
 	if (!first && !aux)
@@ -195,7 +196,8 @@ static void after_memory(struct model *m, struct task *t, const struct call *c)
 	bool moves = c->desc->id == CALL_MREMAP;
 	uint64_t from = call_word(c, 0), start, end;
 	struct ring *r = moves ? space_find(t->space, from, from + call_word(c, 1)) : NULL;
-	struct event *e = c->desc->id == CALL_MMAP || c->desc->id == CALL_MMAP2 ?
+	struct event *e = (c->desc->id == CALL_MMAP || c->desc->id == CALL_MMAP2) &&
+			  !(c->args[3] & ABI_MAP_ANONYMOUS) ?
 			  fdtab_event(t->files, call_int(c, 4)) : NULL;
 
 	if (model_covers(c, moves, &start, &end))

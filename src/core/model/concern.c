@@ -52,6 +52,15 @@ bool model_covers(const struct call *c, unsigned int i, uint64_t *start, uint64_
 	return covers && i == 0;
 }
 
+bool model_touches(const struct call *c, unsigned int i, uint64_t *start, uint64_t *end)
+{
+	if (c->desc->id != CALL_MPROTECT && c->desc->id != CALL_PKEY_MPROTECT)
+		return model_covers(c, i, start, end);
+	*start = call_word(c, 0);
+	*end = *start + call_word(c, 1);
+	return i == 0;
+}
+
 static bool concerns_desc(const struct task *t, const struct call *c)
 {
 	switch (c->desc->id) {
@@ -98,10 +107,11 @@ static bool concerns_memory(const struct task *t, const struct call *c)
 {
 	uint64_t start, end;
 
-	for (unsigned int i = 0; model_covers(c, i, &start, &end); i++)
+	for (unsigned int i = 0; model_touches(c, i, &start, &end); i++)
 		if (space_find(t->space, start, end))
 			return true;
-	return (c->desc->id == CALL_MMAP || c->desc->id == CALL_MMAP2) && concerns_event(t, c, 4);
+	return (c->desc->id == CALL_MMAP || c->desc->id == CALL_MMAP2) &&
+	       !(c->args[3] & ABI_MAP_ANONYMOUS) && concerns_event(t, c, 4);
 }
 
 /*

@@ -225,7 +225,8 @@ struct event *model_opened(const struct model *m, const struct call *c)
 
 struct event *model_about(const struct model *m, const struct call *c, int *fd)
 {
-	bool maps = c->desc->id == CALL_MMAP || c->desc->id == CALL_MMAP2;
+	bool maps = (c->desc->id == CALL_MMAP || c->desc->id == CALL_MMAP2) &&
+		    !(c->args[3] & ABI_MAP_ANONYMOUS);
 
 	*fd = call_int(c, maps ? 4 : 0);
 	return maps || c->desc->class == CLASS_IOCTL || c->desc->class == CLASS_READ ||

@@ -11,7 +11,7 @@
 #include <sys/types.h>
 
 #include "core/abi/call.h"
-#include "core/abi/rules.h"
+#include "core/abi/refusals.h"
 #include "xlat/activities.h"
 
 struct buf;
@@ -131,6 +131,7 @@ struct ring {
 	pid_t pid;		/* process that mapped it */
 	struct event *event;	/* whose descriptor was mapped */
 	uint64_t start, end;	/* addresses in that process */
+	uint64_t offset;	/* of an AUX area, in bytes */
 	bool aux : 1;
 	bool overwrite : 1;	/* first mapped read-only: the kernel ignores data_tail */
 	bool unmapped : 1;
@@ -250,6 +251,15 @@ void model_gone(struct model *m, pid_t tid, bool detached);
  * false if there is none.  Of shmat(2) the range is one byte: the call does not tell its length.
  */
 bool model_covers(const struct call *c, unsigned int i, uint64_t *start, uint64_t *end);
+
+/* Get the same ranges and that of mprotect(2), which a call on memory is about. */
+bool model_touches(const struct call *c, unsigned int i, uint64_t *start, uint64_t *end);
+
+/*
+ * Fill in what is known of the events and ring buffers that the call names, in the state before it;
+ * machine and limits remain unknown.
+ */
+void model_call_facts(const struct model *m, const struct call *c, struct refusal_facts *f);
 
 /* Return whether the call concerns perf, in the state at its start. */
 bool model_concerns(struct model *m, const struct call *c);

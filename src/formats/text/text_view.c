@@ -12,6 +12,7 @@
 #include "core/abi/strings.h"
 #include "core/abi/tables.h"
 #include "core/judge/judge.h"
+#include "core/judge/refused.h"
 #include "core/lib/clock.h"
 #include "core/lib/die.h"
 #include "core/lib/scan_text.h"
@@ -345,6 +346,31 @@ static void add_reason(struct text_view *v, const struct call *c, struct sink *s
 	buf_free(&note);
 }
 
+/* Append why another call on an event was refused. */
+static void add_refusal(struct text_view *v, const struct call *c, struct sink *sink)
+{
+	struct refused_where where = { NULL, v->o->release, c->arch, v->names };
+	struct buf note = { 0 };
+	struct refused r;
+	struct facts facts;
+
+	if (c->inject.injected)
+		return;
+	if (v->o->host) {
+		facts_open(&facts, v->o->host);
+		where.facts = &facts;
+	}
+	judge_call(v->o->model, c, &where, (int)c->ret, &r);
+	if (r.cause) {
+		refused_text(&r, &note);
+		sink_note(sink, "reason", buf_str(&note));
+	}
+	if (v->o->host)
+		facts_close(&facts);
+	buf_free(&r.numbers);
+	buf_free(&note);
+}
+
 static void text_on_exit(struct view *view, const struct call *c)
 {
 	struct text_view *v = view_self(view);
@@ -361,8 +387,12 @@ static void text_on_exit(struct view *view, const struct call *c)
 		buf_addc(&v->line, ' ');
 		text_align_result(v);
 		call_text_result(c, v->names, &t);
-		if (c->failed && p->desc->id == CALL_PERF_EVENT_OPEN && text_width(v) && v->o->model)
-			add_reason(v, c, &t.sink);
+		if (c->failed && text_width(v) && v->o->model) {
+			if (p->desc->id == CALL_PERF_EVENT_OPEN)
+				add_reason(v, c, &t.sink);
+			else
+				add_refusal(v, c, &t.sink);
+		}
 		if (v->o->duration.shown) {
 			buf_adds(&v->line, " <");
 			text_add_time(&v->line, c->exit_ns - c->start_ns, 0, v->o->duration.digits);

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Predict the result of a call on an event or its ring buffer, and its reason: the kernel's checks
+ * in their order (xlat/refusals.in), applied to the call and to what is known of its events, as
+ * rules.h does for perf_event_open(2).
+ */
+#pragma once
+
+#include "core/abi/call.h"
+#include "core/abi/rules.h"
+
+enum { PAGE_AUX_BYTES = 16 };	/* aux_offset and aux_size in the first page of a ring buffer */
+
+/* An event that the call names.  Zero-initialized facts are unknown. */
+struct used_event {
+	enum fact event;	/* the descriptor is that of one */
+	const uint8_t *attr;	/* NULL: this, cpu and the following are not known */
+	size_t len;
+	int32_t cpu;
+	enum fact mapped;	/* it has a mapping of its own */
+	enum fact redirected;	/* its records go to the ring of another event */
+	enum fact ring;		/* it or that event has a ring buffer */
+	uint64_t pages;		/* of that, for records; 0: none, or not known */
+	uint64_t at;		/* address of that in the caller; 0: it has it not mapped */
+	uint64_t aux_offset, aux_length; /* of its AUX area that is mapped, in bytes; 0: none */
+	size_t siblings;	/* members of its group besides the leader */
+	enum fact filter, program;	/* it has one */
+};
+
+/* The memory that the user's ring buffers may take, in bytes. */
+struct rule_memory {
+	enum fact known;	/* perf_event_mlock_kb, the CPUs and RLIMIT_MEMLOCK */
+	uint64_t free;		/* perf_event_mlock_kb for each CPU: of all processes of the user */
+	uint64_t limit;		/* RLIMIT_MEMLOCK of the process; UINT64_MAX: none */
+	uint64_t pinned;	/* what the process has of that (VmPin of /proc/PID/status) */
+	uint64_t held;		/* by ring buffers that are known of */
+	unsigned int rings;	/* number of those */
+	const char *holder;	/* the event of the largest of them; NULL: none */
+};
+
+struct refusal_facts {
+	const struct call *call;
+	const struct rule_machine *machine;
+	struct used_event event;
+	struct used_event other;	/* that of PERF_EVENT_IOC_SET_OUTPUT's argument */
+	enum fact same_event, same_task; /* event and other are, or measure, the same */
+	enum fact splits;		/* what the call unmaps or changes is a part of a ring buffer */
+	enum fact covers;		/* the range has a ring buffer */
+	uint64_t covered;		/* bytes from there to the end of that mapping */
+	struct rule_memory memory;
+	enum fact program;		/* the argument is the descriptor of a BPF program */
+	uint32_t program_type;		/* of the table bpf_prog_type, if it is */
+	enum fact watched;		/* the epoll instance has the descriptor */
+};
+
+struct refusal_verdict {
+	const struct refusal_desc *refusal;	/* the first that refuses; NULL: the call succeeds */
+	/* the result of each that applies to the call, RULE_*, as if those before it had passed */
+	int says[REFUSAL_COUNT];
+};
+
+void refusals_judge(const struct refusal_facts *facts, struct refusal_verdict *v);
+
+/*
+ * Return the check behind an error of the kernel: the decisive one if it has that error, or the
+ * only one that may have refused the call with it, which sets *sure; else the first that may; NULL:
+ * none.
+ */
+const struct refusal_desc *refusals_cause(const struct refusal_verdict *v, int error, bool *sure);
+
+/* Return the next check after `after` (NULL: the first) that may be behind the error, or NULL. */
+const struct refusal_desc *refusals_next(const struct refusal_verdict *v, int error,
+					 const struct refusal_desc *after);
+
+/* Append the numbers that decide the check: "12 pages; 9 and 17 are the nearest lengths". */
+void refusal_numbers(const struct refusal_facts *facts, const struct refusal_desc *d,
+		     struct buf *out);
+
+/* Return whether a check of that row is one of the call's. */
+bool refusal_applies(const struct refusal_desc *d, const struct call *c);
