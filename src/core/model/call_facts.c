@@ -6,14 +6,6 @@
 #include "core/abi/ioctl.h"
 #include "xlat/constants.h"
 
-/* Return the mapping that counts for the ring buffer to which the event's records go, or NULL. */
-static struct ring *ring_of(const struct event *e, bool aux)
-{
-	const struct event *to = e->output;
-
-	return to && to->buffer[aux] ? to->buffer[aux] : e->buffer[aux];
-}
-
 static pid_t target_of(const struct event *e)
 {
 	return e->flags & PERF_FLAG_PID_CGROUP || e->pid < 0 ? -1 : e->pid ? e->pid : e->opener;
@@ -28,11 +20,11 @@ static struct used_event used_event(const struct model *m, const struct task *t,
 
 	if (!e)
 		return u;
-	ring = ring_of(e, false);
-	aux = ring_of(e, true);
+	ring = event_ring(e, false);
+	aux = event_ring(e, true);
 	u.mapped = fact_of(e->mapped);
 	u.ring = fact_of(ring);
-	u.redirected = fact_of(e->output && ring && ring == e->output->buffer[0]);
+	u.redirected = fact_of(ring && ring != e->buffer[0]);
 	if (ring && page)
 		u.pages = (ring->end - ring->start) / page - 1;
 	for (size_t i = 0; ring && i < t->space->nrings; i++)

@@ -172,14 +172,12 @@ static void mapped(struct model *m, struct task *t, struct event *e,
 {
 	uint64_t start = (uint64_t)c->ret, end = start + whole_pages(m, call_word(c, 1));
 	bool aux = call_word(c, 5) != 0;
-	struct event *owner = e->output && e->output->buffer[0] ? e->output : e;
-	struct ring *first, *r;
+	struct ring *first = event_ring(e, aux), *r;
 
-	first = owner->buffer[aux];
 	/* the kernel gives a buffer of another size only after something covered this one */
 	if (first && first->end - first->start != end - start) {
 		space_remove(t->space, first->start, first->end);
-		first = owner->buffer[aux];
+		first = event_ring(e, aux);
 	}
 	e->maps++;
 	r = ring_map(m, t, e, first, start, end, aux);
@@ -202,7 +200,9 @@ static void after_memory(struct model *m, struct task *t, const struct call *c)
 
 	if (model_covers(c, moves, &start, &end))
 		space_remove(t->space, start, end);
-	if (r) {
+	/* to ask for the same length at the same place changes nothing, also for a part */
+	if (r && ((uint64_t)c->ret != from || whole_pages(m, call_word(c, 2)) <
+					      whole_pages(m, call_word(c, 1)))) {
 		r->start = (uint64_t)c->ret;
 		r->end = r->start + whole_pages(m, call_word(c, 2));
 	}

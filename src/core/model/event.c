@@ -118,10 +118,26 @@ void model_on_end(struct model *m, void (*hook)(void *ctx, const struct event *e
 	m->ended_ctx = ctx;
 }
 
+struct ring *event_ring(const struct event *e, bool aux)
+{
+	struct ring *r = e->buffer[0];
+
+	if (!r && e->output_ring)
+		r = map_get(&e->owner->ring_numbers, e->output_ring);
+	if (!r || !r->mappings)
+		return NULL;
+	return aux ? r->event->buffer[1] : r;
+}
+
 void event_redirect(struct event *e, struct event *output)
 {
 	struct event *before = e->output;
+	struct ring *r = output ? event_ring(output, false) : NULL;
 
+	/* the other event may itself write to the ring buffer of a third one */
+	if (r && r->event != e)
+		output = r->event;
+	e->output_ring = r ? r->number : 0;
 	if (before == output)
 		return;
 	e->output = output ? event_ref(output) : NULL;

@@ -86,6 +86,7 @@ struct event {
 	/* its state */
 	uint64_t id;		/* PERF_EVENT_IOC_ID, 0: not known */
 	struct event *output;	/* writes to the ring buffer of this event */
+	unsigned int output_ring; /* number of that ring buffer; 0: not known */
 	enum event_start start;
 	bool found : 1;		/* opened before it was followed */
 	bool described : 1;	/* found, and model_describe() was called */

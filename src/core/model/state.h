@@ -149,6 +149,12 @@ void event_lead(struct event *e, struct event *leader);
 /* Redirect the event's records to the ring of output; NULL: to its own. */
 void event_redirect(struct event *e, struct event *output);
 
+/*
+ * Return the first mapping of the ring buffer, or AUX area, that the event has or writes to; NULL: it
+ * has none, or all mappings are gone, which detaches all events that wrote there.
+ */
+struct ring *event_ring(const struct event *e, bool aux);
+
 /* Count descriptors or links up or down by change; the last one ends the event. */
 void event_handles(struct event *e, int change);
 void event_linked(struct event *e, int change);
