@@ -70,8 +70,8 @@ setup() {
 		perf_event_open.what|stop|What to open
 		I_ONE|go|The first one
 		%refusals
-		two|-|EINVAL|Something is wrong
-		one|I_ONE|EPERM|Not allowed
+		two_wrong|two|-|EINVAL|5.10|attr|n|Something is wrong
+		one_not|one|I_ONE|EPERM|5.10|chance|kind|Not allowed
 		%undocumented
 		one_claim|word,a phrase
 		%takers source=go.c
@@ -342,8 +342,10 @@ wrong() {
 	wrong 50 "unknown term paint.sort" '50s/size/sort/'
 	wrong 51 "unknown term perf_event_open.which" '51s/what/which/'
 	wrong 52 "term C_BLUE is defined twice" '52s/I_ONE/C_BLUE/'
-	wrong 54 "unknown call none" '54s/two/none/'
+	wrong 54 "unknown call none" '54s/two\t/none\t/'
 	wrong 54 "not an error: WRONG" '54s/EINVAL/WRONG/'
+	wrong 54 "unknown field what" '54s/\tn\t/\twhat\t/'
+	wrong 55 "two_wrong is defined twice" '55s/one_not/two_wrong/'
 	wrong 55 "unknown ioctl I_ZERO" '55s/I_ONE/I_ZERO/'
 	wrong 55 "missing column" "55s/${tab}Not allowed//"
 	wrong 59 "unknown ioctl I_ZERO" '59s/I_TWO/I_ZERO/'

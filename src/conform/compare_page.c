@@ -152,6 +152,14 @@ static bool page_has_refusal(const struct conform *c, const struct page_entry *e
 	return api_desc_phrase(prose + at, c->page.prose.len - at, r->errno_name, n);
 }
 
+/* Return whether the page is about the call: others have pages of their own, with their errors. */
+static bool page_is_about(const struct refusal_desc *r)
+{
+	const struct call_desc *d = call_by_name(r->call);
+
+	return r->request || d->class == CLASS_IOCTL || d->class == CLASS_READ || d->id == CALL_MMAP;
+}
+
 /* Compare the refusals of the call that first belongs to; return their number. */
 static size_t compare_call(struct conform *c, const struct refusal_desc *first)
 {
@@ -162,10 +170,10 @@ static size_t compare_call(struct conform *c, const struct refusal_desc *first)
 
 	for (; r->call && !strcmp(r->call, first->call) &&
 	     (first->request ? r->request && !strcmp(r->request, name) : !r->request); r++)
-		if ((e || !first->request) && !page_has_refusal(c, e, r))
+		if ((e || !first->request) && page_is_about(r) && !page_has_refusal(c, e, r))
 			buf_addf(&detail, "%s%s: %s", detail.len ? "\n" : "", r->errno_name,
 				 r->meaning);
-	if (e || !first->request)
+	if (e || (!first->request && page_is_about(first)))
 		compare_begin(c, "page: %s", name);
 	if (detail.len)
 		finding_detail(compare_add_page(c, FINDING_CALL_ERRORS, NULL, name,

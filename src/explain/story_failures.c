@@ -599,6 +599,10 @@ static void other_failure(const struct story_text *t, const struct seen_failure 
 	else if (f->cause)
 		prose_addf(p, "%s %s%s%s.", f->sure ? "" : " Perhaps:", f->cause->meaning,
 			   *f->numbers ? ": " : "", f->numbers);
+	if (f->event && f->event->output && !strcmp(f->call->name, "mmap") &&
+	    f->cause != &refusal_descs[REFUSAL_MMAP_OUTPUT])
+		prose_addf(p, " It is redirected to the ring of fd %d and needs none of its own.",
+			   f->event->output->fd);
 }
 
 size_t failures_find(const struct story_text *t, struct failures **list)

@@ -394,8 +394,8 @@ static void test_not_counted(void **state)
 	called("read", 3, 0x2000, 16, ENOSPC);
 	text = told(0, false, false);
 	has(text, "perf prints <not counted> if time_running is 0");
-	has(text, "The buffer is smaller than read_format requires. It has 16 bytes, and 24 are "
-		  "required; the count is not lost.");
+	has(text, "The buffer is smaller than read_format requires: 16 bytes, and 24 are required; "
+		  "the count is not lost.");
 	free(text);
 }
 

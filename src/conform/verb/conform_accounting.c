@@ -159,7 +159,7 @@ static void account_rules(struct accounts *a)
 				       ACCOUNT_UNCHECKED;
 		struct buf row = { 0 };
 
-		buf_addf(&row, "%s %s", of, r->errno_name);
+		buf_addf(&row, "%s %s (%s)", of, r->errno_name, r->name);
 		account_line(a, "refusal", account, 0, row.data, account == ACCOUNT_UNCHECKED ?
 			"the page has no entry of the call" : "");
 		buf_free(&row);

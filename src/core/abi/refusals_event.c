@@ -57,7 +57,7 @@ static bool event_is_pmu(const struct refusal_facts *in, const char *name)
 	return p && !strcmp(p->name, name);
 }
 
-static bool event_is_probe(const struct refusal_facts *in)
+static bool used_is_probe(const struct refusal_facts *in)
 {
 	return event_is_pmu(in, "kprobe") || event_is_pmu(in, "uprobe");
 }
@@ -65,7 +65,7 @@ static bool event_is_probe(const struct refusal_facts *in)
 /* Return whether it is a tracepoint or a probe. */
 static bool event_traces(const struct refusal_facts *in)
 {
-	return event_is(in, PERF_TYPE_TRACEPOINT) || event_is_probe(in);
+	return event_is(in, PERF_TYPE_TRACEPOINT) || used_is_probe(in);
 }
 
 /* Refuse what a PMU may support if none does that is described in full. */
@@ -231,12 +231,10 @@ int refusal_program_event(const struct refusal_facts *in)
 	return RULE_PASSES;
 }
 
-REFUSES(program_again, refuses_where(true, in->event.program))
-
 /* Return the type of program that the event accepts. */
 static uint32_t program_wanted(const struct refusal_facts *in)
 {
-	return event_is_probe(in) ? ABI_BPF_PROG_TYPE_KPROBE :
+	return used_is_probe(in) ? ABI_BPF_PROG_TYPE_KPROBE :
 	       event_is(in, PERF_TYPE_TRACEPOINT) ? ABI_BPF_PROG_TYPE_TRACEPOINT :
 	       ABI_BPF_PROG_TYPE_PERF_EVENT;
 }
@@ -252,12 +250,23 @@ int refusal_program_type(const struct refusal_facts *in)
 	       RULE_UNKNOWN : RULE_REFUSES;
 }
 
+/* Of tracepoints and probes the type is checked before, of others after that. */
+int refusal_program_again(const struct refusal_facts *in)
+{
+	int type = refusal_program_type(in);
+
+	if (in->event.attr && event_traces(in) && type != RULE_PASSES)
+		return in->event.program == FACT_NO || type == RULE_REFUSES ? RULE_PASSES :
+		       RULE_UNKNOWN;
+	return refuses_where(true, in->event.program);
+}
+
 static int program_may(const struct refusal_facts *in, bool may)
 {
 	return in->event.attr && !may ? RULE_PASSES : RULE_UNKNOWN;
 }
 
-REFUSES(program_flavour, program_may(in, event_is_probe(in)))
+REFUSES(program_flavour, program_may(in, used_is_probe(in)))
 REFUSES(program_context, program_may(in, event_is(in, PERF_TYPE_TRACEPOINT)))
 REFUSES(program_stack, program_may(in, used_get(&in->event, ATTR_PRECISE_IP)))
 REFUSES(program_same, program_may(in, event_traces(in)))

@@ -65,7 +65,8 @@ static enum calls_watch watch_of(const struct trace_options *o, const struct cal
 		return CALLS_POLL;
 	if (watch == WATCH_HELD && d->id == CALL_RECVMSG)
 		return CALLS_RECEIVE;
-	if (watch == WATCH_HELD && d->id == CALL_MUNMAP)
+	if (watch == WATCH_HELD && (d->id == CALL_MUNMAP || d->id == CALL_MPROTECT ||
+				    d->id == CALL_PKEY_MPROTECT))
 		return CALLS_UNMAP;
 	if (watch == WATCH_HELD && d->id == CALL_MREMAP)
 		return CALLS_REMAP;
