@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* How samples and counts come: triggers, rings, waits, reads, signals. */
-#include "core/abi/strings.h"
+/* How samples and counts come: triggers, rings, waits, reads. */
 #include "explain/attr_prose.h"
 #include "explain/story_internal.h"
 
-enum { DATA_WAITS = 3 };	/* tasks that wait, and signals, in sentences */
+enum {
+	DATA_WAITS = 3,		/* tasks that wait, and families, in sentences */
+	DATA_IDLE = 150,	/* bytes */
+};
 
 /* Write the names of the bits, without what all of the table have in common. */
 static void data_bits(const struct xlat *x, uint64_t v, const char *sep, struct prose *p)
@@ -85,7 +87,7 @@ static void data_holds(const struct story_text *t, const struct event *e, struct
 	if (!r->bytes || !event_attr_known(e) || !event_records(e, PERF_RECORD_SAMPLE))
 		return;
 	n = r->size * r->records / r->bytes;
-	prose_addf(p, " That of fd %d has room for about %llu records", e->fd, (unsigned long long)n);
+	prose_addf(p, " That of fd %d holds about %llu records", e->fd, (unsigned long long)n);
 	ms = open_attr_get(&a, ATTR_FREQ) ? 1e3 * (double)n / (double)(period ? period : 1) :
 					    1e-6 * (double)n * (double)period;
 	if (open_attr_source(&a) == SOURCE_CLOCK)
@@ -121,10 +123,10 @@ static void data_rings(const struct story_text *t)
 		return;
 	prose_line(p, 0, 2);
 	prose_adds(p, first->overwrite ?
-		   "Rings: the kernel writes records and moves data_head; as the program cannot "
-		   "write data_tail, new records overwrite the oldest." :
-		   "Rings: the kernel writes records and advances data_head; it reuses only what "
-		   "the program has passed by data_tail, and drops what does not fit.");
+		   "Rings: the kernel moves data_head; as the program cannot write data_tail, new "
+		   "records overwrite the oldest." :
+		   "Rings: the kernel writes at data_head and drops what does not fit before "
+		   "data_tail, which the program moves.");
 	if (event_attr(first->event, ATTR_WRITE_BACKWARD))
 		prose_adds(p, " With write_backward a ring is filled from its end: data_head is at "
 			      "the newest record, and PERF_EVENT_IOC_PAUSE_OUTPUT stops the kernel "
@@ -134,12 +136,13 @@ static void data_rings(const struct story_text *t)
 			    "AUX areas have data of the PMU.");
 	prose_count(p, n, "ring pins", "rings pin");
 	/* sysctl_perf_event_mlock of the kernel */
-	prose_addf(p, " %llu KiB of perf_event_mlock_kb (%u per CPU and user by default), then of "
-		   "RLIMIT_MEMLOCK", (unsigned long long)bytes / 1024, each);
+	prose_addf(p, " %llu KiB: perf_event_mlock_kb allows %u per CPU and user by default, the rest",
+		   (unsigned long long)bytes / 1024, each);
 	if (cpus && bytes / 1024 > each * cpus)
 		prose_addf(p, " (%llu with %u CPU%s)", (unsigned long long)bytes / 1024 - each * cpus,
 			   cpus, cpus == 1 ? "" : "s");
-	prose_adds(p, ", unless with CAP_IPC_LOCK or perf_event_paranoid -1.");
+	prose_adds(p, " counts against RLIMIT_MEMLOCK, unless with CAP_IPC_LOCK or "
+		      "perf_event_paranoid -1.");
 	if (t->tight < 2 || busiest->event->ring.bursts)
 		data_holds(t, busiest->event, p);
 	if (blind)
@@ -147,77 +150,78 @@ static void data_rings(const struct story_text *t)
 			      "then are unknown.", (unsigned long long)blind, blind == 1 ? "" : "s");
 }
 
-static void wait_ends(const struct seen_task *task, struct prose *p)
+static void wait_ends(const struct story_text *t, const struct seen_task *task)
 {
 	const struct {
 		unsigned int n;
-		const char *one, *more;
+		const char *text;
 	} ends[] = {
-		{ task->woken, "was woken by records", "were woken by records" },
-		{ task->hung_up, "ended with POLLHUP: the measured task had exited",
-		  "ended with POLLHUP: the measured task had exited" },
-		{ task->ready, "found something ready", "found something ready" },
-		{ task->timed_out, "timed out", "timed out" },
-		{ task->interrupted, "was interrupted by a signal", "were interrupted by signals" },
-		{ task->injected, "was answered by pevtrace (injected)",
-		  "were answered by pevtrace (injected)" },
-		{ task->unfinished, "did not finish", "did not finish" },
+		{ task->woken, "woken by records" },
+		{ task->hung_up, task->ringless ? "ended with POLLHUP" :
+				 "ended with POLLHUP (the measured tasks had exited)" },
+		{ task->ready, "found something ready" },
+		{ task->timed_out, "timed out" },
+		{ task->interrupted, task->stopped_by.signo ? "interrupted by " : "interrupted by a signal" },
+		{ task->injected, "answered by pevtrace (injected)" },
+		{ task->unfinished, "did not finish" },
 	};
-	bool any = false;
+	const char *sep = ":";
 
-	if (task->waits == 1)
-		prose_adds(p, " Its only wait ");
-	else
-		prose_addf(p, " Of its %u waits, ", task->waits);
+	prose_addf(t->p, task->waits == 1 ? " Its only wait" : " Its %u waits", task->waits);
 	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
 		if (!ends[i].n)
 			continue;
+		prose_adds(t->p, sep);
 		if (task->waits > 1)
-			prose_addf(p, "%s%u ", any ? "; " : "", ends[i].n);
-		prose_adds(p, ends[i].n == 1 ? ends[i].one : ends[i].more);
-		if (!strcmp(ends[i].one, "timed out") && task->timeout > 0)
-			prose_addf(p, " after %d ms", task->timeout);
-		any = true;
+			prose_addf(t->p, " %u", ends[i].n);
+		prose_addf(t->p, " %s", ends[i].text);
+		if (i == 4 && task->stopped_by.signo)
+			story_signal(t->s, &task->stopped_by, t->p);
+		sep = ",";
 	}
-	prose_adds(p, any ? "." : task->waits == 1 ? "has not ended." : "none has ended.");
+	prose_adds(t->p, *sep == ',' ? "." : task->waits == 1 ? " has not ended." : " have not ended.");
+}
+
+/* Write what ends a wait for rings. */
+static void wait_until(const struct event *e, struct prose *p)
+{
+	uint64_t n = event_attr(e, ATTR_WAKEUP_EVENTS);
+
+	if (n == 1 && event_attr(e, ATTR_WATERMARK))
+		prose_adds(p, ", until a record came");
+	else if (n && event_attr(e, ATTR_WATERMARK))
+		prose_addf(p, ", until %llu bytes of records came", (unsigned long long)n);
+	else if (n)
+		prose_addf(p, n == 1 ? ", until a sample came (wakeup_events=1)" :
+			   ", until %llu samples came (wakeup_events)%s half a ring is full",
+			   (unsigned long long)n, e->pid < 0 ? " or" : ",");
+	else
+		prose_adds(p, ", until half a ring is full");
 }
 
 /* Say for which rings a task waits, what ends a wait, and how its waits ended. */
-static void data_wait(const struct story_text *t, const struct task_info *info,
-		      const struct seen_task *task)
+static void data_wait(const struct story_text *t, const struct seen_task *task)
 {
-	const struct event **list = xcalloc(info->npolled, sizeof(*list));
-	const struct event *e = info->polled[0]->event;
+	const struct event *e = task->waited[0];
 	struct prose *p = t->p;
-	const char *purpose;
-	struct story_open open;
-	uint64_t n;
 
-	for (size_t i = 0; i < info->npolled; i++)
-		list[i] = info->polled[i]->event;
-	n = event_attr(e, ATTR_WAKEUP_EVENTS);
 	prose_adds(p, task->thread ? " Thread " : " ");
 	story_who(t->s, task->tid, p);
-	prose_addf(p, " waits with %s for %s", task->wait->name, task->for_ends ?
-		   "errors or the end of " : info->npolled == 1 ? "the ring of " : "the rings of ");
-	story_fds(list, info->npolled, p);
-	free(list);
-	if (!task->for_ends && n == 1 && event_attr(e, ATTR_WATERMARK))
-		prose_adds(p, ", until a record came");
-	else if (!task->for_ends && n && event_attr(e, ATTR_WATERMARK))
-		prose_addf(p, ", until %llu bytes of records came", (unsigned long long)n);
-	else if (!task->for_ends && n)
-		prose_addf(p, n == 1 ? ", until a sample came (wakeup_events=1)" :
-			   ", until %llu samples came (wakeup_events)%s a ring is half full",
-			   (unsigned long long)n, e->pid < 0 ? " or" : ",");
-	else if (!task->for_ends)
-		prose_adds(p, ", until a ring is half full");
-	prose_adds(p, task->for_ends || e->pid < 0 ? "." : " or the measured tasks exit.");
-	wait_ends(task, p);
-	open = story_open_of(e);
-	purpose = story_purpose(&open);
-	if (purpose && !t->tight && story_is_perf(t->s, task->tid))
-		prose_addf(p, " Purpose: %s.", purpose);
+	prose_addf(p, " waits with %s", task->wait->name);
+	if (task->timeout >= 0)
+		prose_addf(p, " (%d ms at most)", task->timeout);
+	prose_addf(p, " for %s", task->ringless ? "" : task->for_ends ? "errors or the end of " :
+		   task->nwaited == 1 ? "the ring of " : "the rings of ");
+	story_fds(task->waited, task->nwaited, p);
+	if (task->ringless) {
+		prose_addf(p, ", %s: of such an event the kernel reports POLLHUP at once.",
+			   task->nwaited == 1 ? "which had no ring" : "not all of which had a ring");
+	} else {
+		if (!task->for_ends)
+			wait_until(e, p);
+		prose_adds(p, task->for_ends || e->pid < 0 ? "." : " or the measured tasks exit.");
+	}
+	wait_ends(t, task);
 }
 
 static void data_waits(const struct story_text *t)
@@ -225,21 +229,65 @@ static void data_waits(const struct story_text *t)
 	struct prose *p = t->p;
 	size_t said = 0;
 
-	for (size_t i = 0; i < t->ntasks && said < DATA_WAITS; i++) {
-		const struct seen_task *task = story_task(t->s, t->tasks[i]->tid);
+	for (size_t i = 0; i < t->s->ntasks && said < DATA_WAITS; i++) {
+		const struct seen_task *task = &t->s->tasks[i];
 		struct open_attr a;
 
-		if (!t->tasks[i]->npolled || !task || !task->wait)
+		if (!task->nwaited)
 			continue;
-		a = story_attr(t->s, t->tasks[i]->polled[0]->event);
+		a = story_attr(t->s, task->waited[0]);
 		if (t->tight && open_attr_source(&a) == SOURCE_DUMMY)
 			continue;
 		if (!said++) {
 			prose_line(p, 0, 2);
 			prose_adds(p, "Waits:");
 		}
-		data_wait(t, t->tasks[i], task);
+		data_wait(t, task);
 	}
+}
+
+/* Write which records besides samples the events of a family ask for, what for, and which came. */
+static void sideband_of(const struct story_text *t, const struct family *f, const struct open_attr *a)
+{
+	const struct story_open open = story_open_of(f->events[0]);
+	const char *purpose = story_is_perf(t->s, f->events[0]->opener) ? story_purpose(&open) : NULL;
+	struct prose *p = t->p;
+	size_t said = 0;
+
+	prose_adds(p, story_is_dummy(t, f) ? " dummy " : " ");
+	story_fds(f->events, f->n, p);
+	prose_adds(p, f->n == 1 ? " asks for " : " ask for ");
+	attr_prose_records(a, p);
+	if (purpose)
+		prose_addf(p, " (%s)", purpose);
+	for (uint32_t type = 0; type < EVENT_RECORD_TYPES; type++) {
+		const char *name = xlat_name(&xlat_perf_event_type, type);
+		uint64_t n = 0;
+
+		for (size_t i = 0; i < f->n; i++)
+			n += event_records(f->events[i], type);
+		if (n && name && type != PERF_RECORD_SAMPLE && type != PERF_RECORD_LOST)
+			prose_addf(p, "%s%llu %s", said++ ? ", " : ": ", (unsigned long long)n,
+				   name + strlen(xlat_perf_event_type.prefix));
+	}
+	prose_adds(p, said ? " came" : story_looked(t->s) ? ": none came" : "");
+}
+
+static void data_sideband(const struct story_text *t)
+{
+	size_t said = 0;
+
+	for (size_t i = 0; i < t->nfamilies && said < DATA_WAITS; i++) {
+		struct open_attr a = story_attr(t->s, t->families[i].events[0]);
+
+		if (!event_attr_known(t->families[i].events[0]) || !attr_prose_records(&a, NULL))
+			continue;
+		if (!said)
+			prose_line(t->p, 0, 2);
+		prose_adds(t->p, said++ ? ";" : "Side band:");
+		sideband_of(t, &t->families[i], &a);
+	}
+	prose_adds(t->p, said ? "." : "");
 }
 
 static void data_reads(const struct story_text *t)
@@ -255,7 +303,8 @@ static void data_reads(const struct story_text *t)
 		formats |= e->reads ? e->read_format : 0;
 		stopped |= e->count.timed && !e->count.running && story_is_perf(t->s, e->opener);
 	}
-	if (!times || (t->tight && !(formats & PERF_FORMAT_TOTAL_TIME_RUNNING)))
+	if (!times || (t->tight > 1 && !stopped) ||
+	    (t->tight && !(formats & PERF_FORMAT_TOTAL_TIME_RUNNING)))
 		return;
 	prose_line(p, 0, 2);
 	prose_addf(p, "Counts: %llu read%s of counts", (unsigned long long)times,
@@ -291,26 +340,39 @@ static void data_programs(const struct story_text *t)
 	}
 }
 
+/* Write the members that programs other than perf set in vain, of probes, too; those of an attr once. */
+static void data_idle(const struct story_text *t)
+{
+	struct buf said = { 0 };
+
+	for (size_t i = 0; i < t->nevents && said.len < DATA_IDLE; i++) {
+		struct open_attr a = story_attr(t->s, t->events[i]);
+		struct prose p = { .out = NULL };
+
+		if (event_attr_known(t->events[i]) && !story_is_perf(t->s, t->events[i]->opener) &&
+		    attr_prose_idle(&a, &p)) {
+			prose_adds(&p, " of ");
+			story_event_name(t->s, t->events[i], &p);
+		}
+		if (p.text.len && !strstr(buf_str(&said), buf_str(&p.text)))
+			buf_addf(&said, "%s%s", said.len ? "; " : "No effect: ", buf_str(&p.text));
+		buf_free(&p.text);
+	}
+	if (said.len) {
+		prose_line(t->p, 0, 2);
+		prose_addf(t->p, "%s.", buf_str(&said));
+	}
+	buf_free(&said);
+}
+
 void story_data(const struct story_text *t)
 {
-	struct prose *p = t->p;
-
 	data_programs(t);
 	data_samples(t);
+	data_idle(t);
 	data_rings(t);
+	data_sideband(t);
 	data_waits(t);
 	data_reads(t);
-	for (size_t i = 0; i < t->s->nsignals && i < DATA_WAITS; i++) {
-		const struct seen_signal *g = &t->s->signals[i];
-		char name[32];
-
-		prose_line(p, 0, 2);
-		prose_adds(p, "Signals: ");
-		story_who(t->s, g->tid, p);
-		signal_name(g->signo, name, sizeof(name));
-		prose_addf(p, " received %s from an event, ", name);
-		prose_times(p, g->times);
-		prose_adds(p, ".");
-	}
-	prose_end(p);
+	prose_end(t->p);
 }

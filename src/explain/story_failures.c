@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * What was tried: probes, failed opens, and the similar event that opened after them; what
- * failed, the kernel checks that may have caused it, and remedies.
- */
+/* What failed, whether it matters, the kernel checks that may have caused it, and remedies. */
 #include <errno.h>
 
 #include "core/abi/as_kernel.h"
@@ -16,224 +13,6 @@
 
 /* Kinds of failures that are told in brief. */
 enum { FAILURES_BRIEF = 6, FAILURES_BYTES = 1300 };
-
-/* A probe (event) or a failed open (attempt). */
-struct try {
-	struct story_open open;
-	pid_t tid;
-	const struct event *event;
-	const struct attempt *attempt;
-	bool early;		/* no event that is no probe had been opened before */
-};
-
-/* Count the members that differ from another open, and write their new values to p. */
-static size_t open_differences(const struct story_text *t, const struct story_open *o,
-			       const struct story_open *before, struct prose *p)
-{
-	struct open_attr a = {
-		.attr = o->attr, .len = o->len, .names = t->s->names, .arch = t->s->arch,
-	};
-	struct walk w = attr_prose_walk(&a);
-	const struct field *f;
-	size_t at = 0, n = 0;
-
-	while ((f = layout_next_change(&w, before->attr, before->len, &at))) {
-		if (p) {
-			prose_adds(p, n ? ", " : "");
-			attr_prose_member(&a, (unsigned int)(f - w.layout->fields), p);
-		}
-		n++;
-	}
-	return n;
-}
-
-static bool same_attr(const struct story_open *a, const struct story_open *b)
-{
-	return a->len == b->len && !memcmp(a->attr, b->attr, a->len);
-}
-
-/* Return whether one item covers both: the same probe again, or equal failures. */
-static bool try_same(const struct story_text *t, const struct try *a, const struct try *b)
-{
-	if (!a->event != !b->event || a->tid != b->tid)
-		return false;
-	if (a->event)
-		return same_attr(&a->open, &b->open);
-	return a->attempt->error == b->attempt->error &&
-	       a->attempt->injected == b->attempt->injected &&
-	       attempt_instead(t->s->m, a->attempt) == attempt_instead(t->s->m, b->attempt);
-}
-
-static void try_instead(const struct story_text *t, const struct attempt *a)
-{
-	const struct event *e = attempt_instead(t->s->m, a);
-	struct story_open was = story_open_failed(a), is;
-	struct prose *p = t->p;
-	size_t changed;
-
-	if (!e)
-		return;
-	is = story_open_of(e);
-	if (attempt_same_event(a, e)) {
-		prose_addf(p, " The same event opened later (fd %d)", e->fd);
-	} else {
-		prose_adds(p, " A similar event opened later: ");
-		story_event_fds(t->s, e, &e, 1, p);
-	}
-	changed = open_differences(t, &is, &was, NULL);
-	if (changed) {
-		prose_adds(p, ", with ");
-		open_differences(t, &is, &was, p);
-	}
-	if (e->pid != a->pid)
-		prose_addf(p, "%s pid %d", changed ? " and" : ", with", (int)e->pid);
-	if (e->cpu != a->cpu)
-		prose_addf(p, "%s cpu %d", changed || e->pid != a->pid ? " and" : ", with", e->cpu);
-	prose_adds(p, ".");
-}
-
-/* Count the different events of a run, and write their names. */
-static size_t try_names(const struct story_text *t, const struct try *run, size_t n, bool say)
-{
-	size_t names = 0, all = say ? try_names(t, run, n, false) : 0;
-
-	for (size_t i = 0; i < n && i < STORY_ITEMS; i++) {
-		bool seen = false;
-
-		for (size_t k = 0; k < i && !seen; k++)
-			seen = same_attr(&run[k].open, &run[i].open);
-		if (seen)
-			continue;
-		if (say) {
-			prose_adds(t->p, prose_sep(names, all));
-			story_open_name(t->s, &run[i].open, t->p);
-		}
-		names++;
-	}
-	return names;
-}
-
-/* Write what the kernel's answer tells the program, such as whether it has a feature, to p. */
-static void try_purpose(const struct try *run, const struct try *before, const char *intro,
-			struct prose *p, const struct story_text *t)
-{
-	const struct story_open *o = &run->open;
-	struct open_need mine = open_need(o->attr, o->len, o->flags), had = { 0 };
-	const char *purpose = run->early ? story_purpose(o) : NULL;
-	const struct event *e = run->attempt ? attempt_instead(t->s->m, run->attempt) : NULL;
-	bool tested;
-
-	/* what an event is used for is a sentence about perf */
-	if (purpose && !strncmp(purpose, "perf ", 5))
-		purpose = NULL;
-	if (before)
-		had = open_need(before->open.attr, before->open.len, before->open.flags);
-	/*
-	 * what it asked for was not wanted for its own sake: an event that was closed before the
-	 * first real one, or one that opened later without what was refused
-	 */
-	tested = run->event ? run->early : e && attempt_same_event(run->attempt, e) &&
-		 open_need(e->attr, e->attr_len, e->flags).since < mine.since;
-	tested &= story_is_perf(t->s, run->tid);
-	if (purpose) {
-		prose_addf(p, "%s%s", intro, purpose);
-	} else if (before && mine.since > had.since && tested) {
-		prose_addf(p, "%s%s (Linux ", intro, mine.name);
-		release_text(release_mainline(mine.since), &p->text);
-		prose_adds(p, ")");
-	} else {
-		return;
-	}
-	prose_adds(p, *intro ? "." : "");
-}
-
-static void try_write_run(const struct story_text *t, const struct try *run, size_t n,
-			  const struct try *before)
-{
-	const struct xlat_entry *e;
-	struct prose *p = t->p;
-	size_t names;
-
-	prose_item(p);
-	names = try_names(t, run, n, true);
-	if (n > names)
-		prose_addf(p, ", %zu times", n);
-	else if (n == 1 && run->open.cpu >= 0)
-		prose_addf(p, " on CPU %d", run->open.cpu);
-	if (names == 1 && before && before->tid == run->tid) {
-		prose_adds(p, ", now with ");
-		if (!open_differences(t, &run->open, &before->open, p))
-			prose_adds(p, "the same attr");
-	}
-	if (run->event) {
-		prose_addf(p, " (fd %d): opened and closed.", run->event->fd);
-		try_purpose(run, before, " Purpose: a test for ", p, t);
-		return;
-	}
-	prose_adds(p, ": failed with ");
-	e = xlat_find(&xlat_perf_open_errno, (uint64_t)run->attempt->error);
-	if (e)
-		prose_addf(p, "%s (%s)", e->name, error_meaning(run->attempt->error));
-	else
-		prose_addf(p, "error %d", run->attempt->error);
-	prose_adds(p, run->attempt->injected ? ", injected." : ".");
-	try_purpose(run, before, " Purpose: a test for ", p, t);
-	try_instead(t, run[n - 1].attempt);
-}
-
-void story_tries(const struct story_text *t, bool brief)
-{
-	struct buf tested = { 0 };
-	struct try *list = xcalloc(t->nevents + t->nattempts, sizeof(*list));
-	size_t n = 0, next = 0, run, runs = 0;
-	struct prose *p = t->p;
-	bool early = true;
-
-	for (size_t i = 0; i <= t->nevents; i++) {
-		const struct event *e = i < t->nevents ? t->events[i] : NULL;
-
-		/* an attempt knows how many events preceded it */
-		for (; next < t->nattempts && t->attempts[next].events <= i; next++)
-			list[n++] = (struct try){
-				.open = story_open_failed(&t->attempts[next]),
-				.tid = t->attempts[next].tid, .attempt = &t->attempts[next],
-				.early = early,
-			};
-		if (e && story_probe(t->s, e))
-			list[n++] = (struct try){
-				.open = story_open_of(e), .tid = e->opener, .event = e,
-				.early = early,
-			};
-		else if (e && event_known(e))
-			early = false;
-	}
-	if (n && !brief) {
-		prose_head(p, "What was tried");
-		prose_adds(p, "Failed opens and probes, in order:");
-	}
-	for (size_t i = 0; i < n; i += run, runs++) {
-		struct prose purpose = { .out = NULL };
-
-		for (run = 1; i + run < n && try_same(t, &list[i], &list[i + run]); run++)
-			;
-		if (!brief && runs < STORY_ITEMS)
-			try_write_run(t, &list[i], run, i ? &list[i - 1] : NULL);
-		else if (brief)
-			try_purpose(&list[i], i ? &list[i - 1] : NULL, "", &purpose, t);
-		if (purpose.text.len && !strstr(buf_str(&tested), buf_str(&purpose.text)))
-			buf_addf(&tested, "%s%s", tested.len ? "; " : "", buf_str(&purpose.text));
-		buf_free(&purpose.text);
-	}
-	if (tested.len) {
-		prose_line(p, 0, 2);
-		prose_addf(p, "Probes test %s.", buf_str(&tested));
-	}
-	if (!brief)
-		story_rest(t, runs, "more attempt.", "more attempts.");
-	prose_end(p);
-	buf_free(&tested);
-	free(list);
-}
 
 /* Which check refused a call ------------------------------------------------------------ */
 
@@ -273,7 +52,13 @@ static void find_suspects(const struct story *s, const struct attempt *a, struct
 
 /* Sentences -------------------------------------------------------------------------------- */
 
-static const char INJECTED[] = " pevtrace injected this error: the kernel did not see the call.";
+static void add_injected(const char *because, struct prose *p)
+{
+	prose_adds(p, " pevtrace injected this error");
+	if (because && *because)
+		prose_addf(p, " (%s)", because);
+	prose_adds(p, ": the kernel did not see the call.");
+}
 
 /* Write what the check of a rule is about: " {sample_freq=5000000}". */
 static void add_values(const struct story *s, const struct attempt *a, const struct rule_desc *rule,
@@ -316,6 +101,27 @@ static void add_order(const struct suspects *s, struct prose *p)
 	prose_adds(p, s->nlater ? " would refuse, too." : " none is known to refuse.");
 }
 
+/* Say which breakpoints a task held when one more was refused. */
+static void write_slots(const struct story_text *t, const struct attempt *a)
+{
+	const struct event **list = xcalloc(t->nevents, sizeof(*list));
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->nevents; i++)
+		if (event_attr(t->events[i], ATTR_TYPE) == PERF_TYPE_BREAKPOINT &&
+		    t->events[i]->opened_ns <= a->ns &&
+		    (!t->events[i]->closed || t->events[i]->closed_ns > a->ns) &&
+		    (t->events[i]->pid ? t->events[i]->pid : t->events[i]->opener) ==
+		    (a->pid ? a->pid : a->tid))
+			list[n++] = t->events[i];
+	if (n) {
+		prose_addf(t->p, " This task held %zu: ", n);
+		story_fds(list, n, t->p);
+		prose_adds(t->p, ".");
+	}
+	free(list);
+}
+
 static void add_suspects(const struct story_text *t, const struct suspects *s,
 			 const struct attempt *a)
 {
@@ -327,29 +133,38 @@ static void add_suspects(const struct story_text *t, const struct suspects *s,
 	uint64_t by = t->full ? UINT64_MAX : ~(uint64_t)(RULE_BY_ATTR | RULE_BY_CALL);
 	struct text_sink sink;
 	struct buf change = { 0 };
-	bool any;
+	bool any, exited = a->error == ESRCH && j->nsuspects == 2 && task && task->gone &&
+			   task->gone_ns < a->ns;
 
 	if (!j->nsuspects) {
 		if (e)
 			prose_addf(p, " %s generally means: %s.", e->name, e->meaning);
 		return;
 	}
-	prose_adds(p, j->sure ? " Refused by the kernel check " : j->nsuspects == 1 ?
-		   " Perhaps refused by the kernel check " : " Perhaps refused by ");
-	for (size_t i = 0; i < j->nsuspects; i++) {
+	if (exited) {
+		prose_adds(p, " Refused because ");
+		story_who(t->s, a->pid, p);
+		prose_addf(p, " had exited: by the kernel check %s until it is reaped, then by ",
+			   j->suspects[1]->name);
+	} else {
+		prose_adds(p, j->sure ? " Refused by the kernel check " : j->nsuspects == 1 ?
+			   " Perhaps refused by the kernel check " : " Perhaps refused by ");
+	}
+	for (size_t i = 0; i < (exited ? 1 : j->nsuspects); i++) {
 		prose_addf(p, "%s%s", i ? "; or " : "", j->suspects[i]->name);
-		if (t->full || !i || (i == 1 && j->suspects[i]->id != RULE_PMU_OWN))
+		if (!exited && (t->full || !i || (i == 1 && j->suspects[i]->id != RULE_PMU_OWN)))
 			prose_addf(p, ": %s", j->suspects[i]->meaning);
 		/* the name of the event tells type and config */
-		if (i < 2 && !(j->suspects[i]->by & RULE_BY_PMU))
+		if (i < 2 && !(j->suspects[i]->by & (RULE_BY_PMU | RULE_BY_SLOTS)))
 			add_values(t->s, a, j->suspects[i], p);
 	}
 	prose_adds(p, ".");
-	if (a->error == ESRCH && j->nsuspects == 2 && task && task->gone && task->gone_ns < a->ns) {
-		prose_adds(p, " ");
-		story_who(t->s, a->pid, p);
-		prose_adds(p, " had exited: the latter until it is reaped, then the former.");
-	}
+	if (j->rule->by & RULE_BY_SLOTS)
+		write_slots(t, a);
+	else if (j->rule->id == RULE_FREQ_LIMIT)
+		prose_addf(p, a->opened && a->opened->sample_freq ? " The trace does not have the limit; "
+			   "%llu opened." : " The trace does not have the limit.",
+			   (unsigned long long)(a->opened ? a->opened->sample_freq : 0));
 	if (t->full)
 		add_order(s, p);
 	/* what to change, as why says it; else by what decides the check */
@@ -436,22 +251,31 @@ static bool failures_match(const struct failures *f, const struct attempt *a,
 	     first->flags != a->flags))
 		return false;
 	return f->fate == fate && first->error == a->error && first->injected == a->injected &&
+	       !strcmp(first->because, a->because) &&
 	       f->why.by.nsuspects == by->nsuspects &&
 	       !memcmp(f->why.by.suspects, by->suspects, by->nsuspects * sizeof(*by->suspects));
 }
 
-static void failures_add(struct failures *f, const struct attempt *a)
+/* Add an attempt: the list has the first of each name. */
+static void failures_add(const struct story *s, struct failures *f, const struct attempt *a)
 {
+	struct prose name = { .out = NULL }, other = { .out = NULL };
+	struct story_open o = story_open_failed(a);
+	bool same = false;
+
 	f->times++;
-	for (size_t i = 0; i < f->n; i++)
-		if (f->list[i]->attr_len == a->attr_len &&
-		    !memcmp(f->list[i]->attr, a->attr, a->attr_len))
-			return;
-	if (f->n == STORY_ITEMS) {
-		f->more = true;
-		return;
+	story_open_name(s, &o, &name);
+	for (size_t i = 0; i < f->n && !same; i++) {
+		buf_reset(&other.text);
+		o = story_open_failed(f->list[i]);
+		story_open_name(s, &o, &other);
+		same = !strcmp(buf_str(&name.text), buf_str(&other.text));
 	}
-	APPEND(f->list, f->n) = a;
+	buf_free(&name.text);
+	buf_free(&other.text);
+	f->more |= !same && f->n == STORY_ITEMS;
+	if (!same && f->n < STORY_ITEMS)
+		APPEND(f->list, f->n) = a;
 }
 
 /* Write the names of what failed. */
@@ -474,6 +298,17 @@ static size_t failures_open(const struct story_text *t, const struct failures *f
 {
 	return f->list[0]->events - story_found(t->s, NULL) +
 	       (size_t)(f->list[0] - t->attempts) + 1;
+}
+
+/* Write which members and arguments differ. */
+static void write_differences(const struct attempt *a, const struct event *e, struct prose *p)
+{
+	struct buf different = { 0 };
+
+	attempt_compare(a, e, &different);
+	if (different.len)
+		prose_addf(p, ", which differs in %s", buf_str(&different));
+	buf_free(&different);
 }
 
 /* Write those of one fate, up to most; return how many there are.  Equal labels get numbers. */
@@ -514,14 +349,18 @@ void failures_fates(const struct story_text *t, const struct failures *list, siz
 {
 	struct prose *p = t->p;
 	const char *sep = ": ";
+	size_t kinds = 0;
 
 	if (failures_of_fate(t, list, n, FATE_REAL, sep)) {
 		prose_adds(p, ", which nothing replaced");
 		sep = "; ";
 	}
 	if (failures_of_fate(t, list, n, FATE_REPLACED, sep)) {
+		for (size_t i = 0; i < n; i++)
+			kinds += list[i].fate == FATE_REPLACED;
 		for (size_t i = 0; i < n; i++) {
-			const struct event *e = event_instead(t, list[i].list[0]);
+			const struct attempt *first = list[i].list[0];
+			const struct event *e = event_instead(t, first);
 			struct open_attr a;
 
 			if (list[i].fate != FATE_REPLACED)
@@ -530,10 +369,13 @@ void failures_fates(const struct story_text *t, const struct failures *list, siz
 			prose_adds(p, story_is_perf(t->s, e->opener) ? ", in place of which perf opened " :
 				   ", but later opened ");
 			story_event_fds(t->s, e, &e, 1, p);
-			if (!attempt_same_event(list[i].list[0], e) &&
-			    open_attr_source(&a) == SOURCE_CLOCK)
+			if (!attempt_same_event(first, e) && open_attr_source(&a) == SOURCE_CLOCK)
 				prose_adds(p, ", which counts time");
-			if (e->pid != list[i].list[0]->pid) {
+			else if (kinds == 1)
+				write_differences(first, e, p);
+			else
+				prose_adds(p, " with other arguments");
+			if (e->pid != first->pid && kinds > 1) {
 				prose_adds(p, " for ");
 				story_target(t->s, e, p);
 			}
@@ -548,6 +390,7 @@ void failures_fates(const struct story_text *t, const struct failures *list, siz
 static void failures_write(const struct story_text *t, const struct failures *f)
 {
 	const struct story_open first = story_open_failed(f->list[0]);
+	const struct event *later = attempt_instead(t->s->m, f->list[0]);
 	struct prose *p = t->p;
 
 	prose_line(p, 0, 2);
@@ -559,17 +402,23 @@ static void failures_write(const struct story_text *t, const struct failures *f)
 	else
 		prose_adds(p, error_name(f->list[0]->error));
 	prose_addf(p, ", open %zu", failures_open(t, f));
-	if (f->times > f->n)
+	if (f->times > 1)
 		prose_addf(p, " and %zu more", f->times - 1);
 	prose_adds(p, ".");
 	if (f->list[0]->injected)
-		prose_adds(p, INJECTED);
+		add_injected(f->list[0]->because, p);
 	else
 		add_suspects(t, &f->why, f->list[0]);
 	if (t->full && f->why.by.rule && f->why.by.rule->by & RULE_BY_PMU &&
 	    story_hardware(&first, NULL)) {
 		prose_adds(p, " Such an event requires ");
 		story_hardware(&first, p);
+		prose_adds(p, ".");
+	}
+	if (t->full && later) {
+		prose_addf(p, " %s event opened later (fd %d)",
+			   attempt_same_event(f->list[0], later) ? "The same" : "A similar", later->fd);
+		write_differences(f->list[0], later, p);
 		prose_adds(p, ".");
 	}
 	if (t->o->held && f->list[0]->error == t->o->held_errno && !f->list[0]->injected)
@@ -595,7 +444,7 @@ static void other_failure(const struct story_text *t, const struct seen_failure 
 	}
 	prose_adds(p, ".");
 	if (f->injected)
-		prose_adds(p, INJECTED);
+		add_injected(NULL, p);
 	else if (f->cause)
 		prose_addf(p, "%s %s%s%s.", f->sure ? "" : " Perhaps:", f->cause->meaning,
 			   *f->numbers ? ": " : "", f->numbers);
@@ -622,7 +471,7 @@ size_t failures_find(const struct story_text *t, struct failures **list)
 			*list = xrealloc(*list, ++n * sizeof(**list));
 			(*list)[k] = (struct failures){ .why = why, .fate = fate };
 		}
-		failures_add(&(*list)[k], a);
+		failures_add(t->s, &(*list)[k], a);
 	}
 	for (k = 0; k < n; k++) {
 		struct prose label = { .out = NULL };

@@ -14,7 +14,6 @@
 
 /* Bounds of lists.  What exceeds them is counted. */
 enum {
-	STORY_PATHS = 8,	/* mapped files */
 	STORY_FDS = 24,		/* descriptors, or runs of them, in a sentence */
 	STORY_ITEMS = 64,	/* items of a list */
 	STORY_SPANS = 64,	/* spans of a task and kind */
@@ -26,7 +25,7 @@ enum {
 enum seen_kind {
 	SEEN_OPEN,
 	SEEN_REFUSED,		/* an open that failed, of a task */
-	SEEN_EXEC, SEEN_EXIT,	/* of a task */
+	SEEN_EXEC,		/* of a task */
 	SEEN_CLOSE,		/* of one of its descriptors */
 	SEEN_WAIT, SEEN_PRCTL_ENABLE, SEEN_PRCTL_DISABLE, /* of a task */
 	SEEN_MAP, SEEN_READ,
@@ -70,9 +69,18 @@ struct spans {
 	size_t n, last;			/* last: to which one was added */
 };
 
+/* Signals alike, of an event or not: their sender (0: none, unknown), and the first one's time. */
+struct seen_signal {
+	int signo, code;
+	bool of_event;
+	pid_t tid, from;
+	uint64_t ns;
+	unsigned int times;
+};
+
 struct seen_task {
 	pid_t tid, pid, parent;
-	bool attached, thread;
+	bool thread;
 	const struct event *inheritable, *inherited; /* by those it creates, by itself; or NULL */
 	const struct call_desc *by;	/* the call that created it; NULL: not seen */
 	unsigned int execs;
@@ -84,8 +92,13 @@ struct seen_task {
 	const struct call_desc *wait;	/* the last kind; NULL: none */
 	bool waiting;			/* in one now */
 	bool for_ends;			/* poll asked for no POLLIN: only errors and ends wake it */
-	int timeout;			/* of waits that timed out, in ms; 0: unknown, various */
+	int timeout;			/* of its waits, in ms; -1: none, -2: unknown, various */
+	const struct event **waited;	/* each once; of those without a ring themselves; owned */
+	size_t nwaited;
+	bool ringless;			/* it waited for events without a ring */
 	unsigned int waits, woken, hung_up, ready, timed_out, interrupted, unfinished, injected;
+	bool unexplained;		/* its wait was interrupted, the signal did not come yet */
+	struct seen_signal stopped_by;	/* what interrupted them; signo 0: unknown, various */
 	const struct call_desc *creating; /* the clone or fork that it is in; NULL: none */
 	unsigned int ioctl_how;		/* HOW_* of the ioctl that it is in */
 	const struct event *closing;	/* by the close that it is in; NULL: none */
@@ -103,12 +116,6 @@ struct seen_failure {
 	const struct refusal_desc *cause; /* of all; NULL: not known */
 	bool sure;
 	char *numbers;			/* that decide it, or "" */
-};
-
-struct seen_signal {
-	int signo, code;
-	pid_t tid;
-	unsigned int times;
 };
 
 struct story {
@@ -130,9 +137,6 @@ struct story {
 	size_t nfailures;
 	struct seen_signal *signals;
 	size_t nsignals;
-	char *paths[STORY_PATHS];	/* of MMAP records, each once */
-	size_t npaths;
-	uint64_t maps;			/* MMAP and MMAP2 records */
 };
 
 /* story_spans.c -------------------------------------------------------------------------- */
@@ -295,11 +299,13 @@ void story_page(const struct story_text *t);
 void story_table(const struct story_text *t, size_t most);
 /* Write what was done when, in up to most lines. */
 void story_timeline(const struct story_text *t, size_t most);
+/* Write how processes ended, and by whose signals. */
+void story_end(const struct story_text *t);
+/* Write "SIGINT from timeout[12]". */
+void story_signal(const struct story *s, const struct seen_signal *g, struct prose *p);
 void story_opens(const struct story_text *t);
 /* Say why there is one event per CPU or task. */
 void story_reason(const struct story_text *t, const struct family *f);
-/* Write failed opens and probes; brief: only what the program found out by which. */
-void story_tries(const struct story_text *t, bool brief);
 /* List the kernel functions of what was done to events; nothing without --kernel. */
 void story_kernel(const struct story_text *t);
 /* Write how samples, records and counts come, and how waits ended. */
@@ -307,6 +313,10 @@ void story_data(const struct story_text *t);
 /* Return the size of the data; 0 if only the control page is mapped. */
 uint64_t story_ring_kib(const struct story_text *t, const struct ring *r);
 
+/* story_tries.c --------------------------------------------------------------------------- */
+
+/* Write what the program found out by failed opens and probes. */
+void story_tries(const struct story_text *t);
 /* story_failures.c ------------------------------------------------------------------------ */
 
 struct failures;

@@ -4,6 +4,7 @@
  * the table, the timeline, how samples and counts come, what it requires, probes.
  */
 #include "core/judge/flaws_seen.h"
+#include "explain/attr_prose.h"
 #include "explain/story_internal.h"
 #include "formats/text/flaw_text.h"
 #include "xlat/rows.h"
@@ -12,9 +13,10 @@ enum {
 	PAGE_LINES = 40,	/* of 80 columns, which the timeline fills */
 	PAGE_EVENTS = 8,	/* above which the table folds those that are alike */
 	PAGE_LEAST = 11,		/* lines of the timeline, for which other lines are left out */
-	PAGE_NEEDED = 3,	/* of its events in any case */
+	PAGE_NEEDED = 3,	/* where the rest leaves no more */
 	PAGE_NAMES = 4,		/* events in a sentence */
 	PAGE_CLAUSES = 3,
+	PAGE_CPUS = 6,		/* with their rates */
 };
 
 /* The result ---------------------------------------------------------------------------- */
@@ -69,19 +71,22 @@ static void clause_add(struct clause *c, const struct event *e)
 
 static void clause_names(const struct story_text *t, const struct clause *c)
 {
-	for (size_t i = 0; i < c->n; i++) {
-		prose_adds(t->p, c->n == c->all ? prose_sep(i, c->n) : i ? ", " : "");
+	/* what was never enabled is in the table */
+	size_t n = never_on(c->first) && c->all > 2 ? 1 : c->n;
+
+	for (size_t i = 0; i < n; i++) {
+		prose_adds(t->p, n == c->all ? prose_sep(i, c->n) : i ? ", " : "");
 		story_event_name(t->s, c->kinds[i], t->p);
 	}
-	if (c->n < c->all)
-		prose_addf(t->p, " and %zu more", c->all - c->n);
+	if (n < c->all)
+		prose_addf(t->p, " and %zu more", c->all - n);
 }
 
-/* Write "sampled sh[2] and its children with cpu-clock, about 99 times a second". */
-static void clause_write(const struct story_text *t, const struct clause *c)
+/* Write "sampled sh[2] and its children with cpu-clock, at 99 Hz"; before: the clause before. */
+static void clause_write(const struct story_text *t, const struct clause *c, const struct clause *before)
 {
 	const struct event *e = c->first;
-	struct open_attr a = story_attr(t->s, e);
+	struct open_attr a = story_attr(t->s, e), b = story_attr(t->s, before ? before->first : e);
 	struct prose *p = t->p;
 
 	if (e->unread) {
@@ -89,9 +94,13 @@ static void clause_write(const struct story_text *t, const struct clause *c)
 		return;
 	}
 	if (open_attr_samples(&a) && !never_on(e) && !e->found) {
-		prose_adds(p, "sampled ");
-		story_target(t->s, e, p);
-		prose_adds(p, " with ");
+		if (!before || !open_attr_samples(&b) || before->first->pid != e->pid ||
+		    event_attr(before->first, ATTR_INHERIT) != event_attr(e, ATTR_INHERIT)) {
+			prose_adds(p, "sampled ");
+			story_target(t->s, e, p);
+			prose_adds(p, " ");
+		}
+		prose_adds(p, "with ");
 		clause_names(t, c);
 		page_rate(&a, p);
 		return;
@@ -143,7 +152,8 @@ static void page_measured(const struct story_text *t)
 			story_who(t->s, list[k].first->opener, p);
 			prose_adds(p, " ");
 		}
-		clause_write(t, &list[k]);
+		clause_write(t, &list[k], k && list[k].first->opener == list[k - 1].first->opener ?
+					  &list[k - 1] : NULL);
 	}
 	if (left)
 		prose_addf(p, "; %zu more events are in the table", left);
@@ -155,42 +165,79 @@ static double page_hz(const struct event *e)
 	return (double)event_records(e, PERF_RECORD_SAMPLE) * 1e9 / (double)e->count.value;
 }
 
-/* Write how long clocks that took samples counted, and how many per second if all were seen. */
+/* Return whether the event is a clock that sampled and whose count is known. */
+static bool page_clock(const struct story_text *t, const struct event *e)
+{
+	struct open_attr a = story_attr(t->s, e);
+
+	return event_attr_known(e) && open_attr_samples(&a) && !story_probe(t->s, e) &&
+	       open_attr_source(&a) == SOURCE_CLOCK && e->bpf == BPF_NONE && e->count.known &&
+	       e->count.value;
+}
+
+/* Write the samples of each CPU. */
+static void page_each_cpu(const struct story_text *t)
+{
+	size_t said = 0;
+
+	for (size_t i = 0; i < t->nevents; i++) {
+		const struct event *e = t->events[i];
+
+		if (page_clock(t, e) && said++ < PAGE_CPUS)
+			prose_addf(t->p, "%sCPU %d: %llu, %.0f Hz", said > 1 ? "; " : " (", e->cpu,
+				   (unsigned long long)event_records(e, PERF_RECORD_SAMPLE), page_hz(e));
+	}
+	prose_adds(t->p, said > PAGE_CPUS ? "; ...)" : ")");
+}
+
+/* Write how long clocks that took samples counted, and how many samples were due. */
 static void page_times(const struct story_text *t, uint64_t samples, bool all)
 {
 	const struct event *slow = NULL, *fast = NULL;
-	uint64_t ns = 0, timed = 0;
+	uint64_t ns = 0, timed = 0, hz = 0, throttled = 0;
+	double due = 0;
 	size_t cpus = 0;
 	int cpu = -1;	/* of the event before */
 
 	for (size_t i = 0; i < t->nevents; i++) {
 		const struct event *e = t->events[i];
 		struct open_attr a = story_attr(t->s, e);
+		uint64_t period = open_attr_get(&a, ATTR_SAMPLE_PERIOD);
 
-		if (!event_attr_known(e) || !open_attr_samples(&a) || story_probe(t->s, e) ||
-		    open_attr_source(&a) != SOURCE_CLOCK || !e->count.known || !e->count.value)
+		if (!page_clock(t, e))
 			continue;
 		ns += e->count.value;
 		cpus += e->pid < 0 && e->cpu != cpu;
 		cpu = e->cpu;
-		timed += open_attr_get(&a, ATTR_FREQ) ? event_records(e, PERF_RECORD_SAMPLE) : 0;
+		timed += event_records(e, PERF_RECORD_SAMPLE);
+		throttled += event_records(e, PERF_RECORD_THROTTLE);
+		hz += open_attr_get(&a, ATTR_FREQ) ? 1 : 0;
+		due += open_attr_get(&a, ATTR_FREQ) ? (double)e->count.value * 1e-9 * (double)period :
+		       (double)e->count.value / (double)(period ? period : 1);
+		/* where it takes no sample it is not due either */
+		if (attr_prose_excludes(&a))
+			all = false;
 		slow = slow && page_hz(slow) <= page_hz(e) ? slow : e;
 		fast = fast && page_hz(fast) >= page_hz(e) ? fast : e;
 	}
 	if (!ns || !samples)
 		return;
 	prose_addf(t->p, cpus > 1 ? " in %.3f ms of %zu CPUs" : " in %.3f ms", (double)ns / 1e6, cpus);
-	if (all && !t->lost && slow->pid < 0 && fast->pid < 0 && 2 * page_hz(slow) < page_hz(fast))
-		prose_addf(t->p, " (from %.0f Hz on CPU %d to %.0f Hz on CPU %d)", page_hz(slow),
-			   slow->cpu, page_hz(fast), fast->cpu);
-	else if (all && timed == samples)
+	if (timed != samples || !all || t->lost)
+		return;
+	if (slow->pid < 0 && fast->pid < 0 && 2 * page_hz(slow) < page_hz(fast))
+		page_each_cpu(t);
+	else if (hz)
 		prose_addf(t->p, " (%.0f Hz)", (double)samples * 1e9 / (double)ns);
+	if (due >= 1)
+		prose_addf(t->p, " of about %.0f due%s", due, due < 1.5 * (double)samples ? "" :
+			   throttled ? " (the kernel throttled it)" : " (the trace does not show why)");
 }
 
 /* Write how many records there were, or why it is not known. */
 static void page_records(const struct story_text *t)
 {
-	uint64_t samples = 0, records = 0, missed = 0, sources = 0, sampling = 0;
+	uint64_t samples = 0, records = 0, missed = 0, sources = 0, sampling = 0, bytes = 0;
 	uint64_t user = t->s->modes[PERF_RECORD_MISC_USER];
 	uint64_t kernel = t->s->modes[PERF_RECORD_MISC_KERNEL];
 	size_t rings = 0, overwritten = 0, blind = 0;
@@ -203,6 +250,7 @@ static void page_records(const struct story_text *t)
 		sampling += event_attr_known(e) && open_attr_samples(&a) &&
 			    !story_probe(t->s, e) && e->start != START_NEVER;
 		sources += e->reads && e->read_format & PERF_FORMAT_LOST;
+		bytes += e->ring.bytes;
 		samples += event_records(e, PERF_RECORD_SAMPLE);
 		for (uint32_t type = 0; type < EVENT_RECORD_TYPES; type++)
 			records += event_records(e, type);
@@ -218,6 +266,10 @@ static void page_records(const struct story_text *t)
 	} else if (story_looked(t->s)) {
 		prose_adds(p, missed || blind ? ": at least" : ":");
 		prose_count(p, samples, "sample", "samples");
+		if (missed)
+			prose_addf(p, " (pevtrace missed %llu bytes, about %.0f records)",
+				   (unsigned long long)missed, (double)missed * (double)records /
+				   (double)(bytes ? bytes : missed * (records ? records : 1)));
 		page_times(t, samples, !missed && !blind);
 		if (samples && user + kernel == samples)
 			prose_addf(p, ", %llu in user and %llu in kernel mode",
@@ -226,9 +278,6 @@ static void page_records(const struct story_text *t)
 			prose_adds(p, samples && user + kernel == samples ? ", and" : " and");
 		if (records > samples)
 			prose_count(p, records - samples, "other record", "other records");
-		if (missed)
-			prose_addf(p, "; pevtrace missed %llu bytes of records",
-				   (unsigned long long)missed);
 	} else {
 		prose_adds(p, ": what the rings held is unknown, as the trace was made without "
 			      "--records");
@@ -238,26 +287,18 @@ static void page_records(const struct story_text *t)
 }
 
 /* Write what was seen to be wrong with events; that they were never enabled is said already. */
-static void page_flaws(const struct story_text *t, const struct flaws *flaws)
+static void page_flaws(const struct story_text *t, struct flaws *flaws)
 {
-	for (unsigned int severity = FLAW_ERROR; severity <= FLAW_NOTE; severity++)
-		for (unsigned int i = 0; i < FLAW_COUNT; i++) {
-			const struct flaw *f = &flaws->of[i];
+	struct buf *text = &t->p->text;
 
-			if (!f->events || flaw_descs[i].severity != severity ||
-			    i == FLAW_NEVER_ENABLED)
-				continue;
-			prose_adds(t->p, " ");
-			prose_name(t->p, f->event);
-			if (f->events > 1)
-				prose_addf(t->p, " and %u more", f->events - 1);
-			prose_adds(t->p, ": ");
-			flaw_text(i, f, &t->p->text);
-			prose_adds(t->p, ".");
-			if (t->o->sharers && (i == FLAW_MULTIPLEXED || i == FLAW_NEVER_SCHEDULED))
-				prose_addf(t->p, " When it was read first, events of the PMU were "
-						 "held by %s.", t->o->sharers);
-		}
+	flaws->of[FLAW_NEVER_ENABLED].events = 0;
+	flaws_print(flaws, " ", ".", false, text);
+	for (size_t i = 0; i < text->len; i++)
+		if (text->data[i] == '\n')
+			text->data[i] = ' ';
+	if (t->o->sharers && (flaws->of[FLAW_MULTIPLEXED].events || flaws->of[FLAW_NEVER_SCHEDULED].events))
+		prose_addf(t->p, " When it was read first, events of the PMU were held by %s.",
+			   t->o->sharers);
 }
 
 static void page_head(const struct story_text *t, const struct failures *list, size_t n)
@@ -347,46 +388,74 @@ static const struct ioctl_desc *page_ioctl(const struct story_text *t, uint32_t 
 	return newest;
 }
 
-/* Write the rights of each kind of events, of those with equal rights once. */
+/* What events require that have equal rights. */
+struct rights {
+	struct buf text, names;
+	size_t n;		/* names */
+	bool optional;
+};
+
+/* Add what an event of a family requires to a list of n; return how many there are. */
+static size_t rights_add(const struct story_text *t, const struct family *f, const struct event *e,
+			 struct rights list[PAGE_CLAUSES], size_t n)
+{
+	const struct story_open o = story_open_of(e);
+	struct prose rights = { .out = NULL }, name = { .out = NULL };
+	bool optional = page_optional(t, f);
+	size_t k;
+
+	story_rights(t->s, &o, true, &rights);
+	if (optional)	/* without the change that would do, too */
+		rights.text.data[strcspn(rights.text.data, "(")] = '\0';
+	for (k = 0; k < n && (list[k].optional != optional ||
+			      strcmp(buf_str(&list[k].text), buf_str(&rights.text))); k++)
+		;
+	if (k == n && n < PAGE_CLAUSES) {
+		buf_adds(&list[n].text, buf_str(&rights.text));
+		list[n++].optional = optional;
+	}
+	if (optional)
+		story_fds(f->events, f->n, &name);
+	else
+		story_event_name(t->s, e, &name);
+	if (k < n && !strstr(buf_str(&list[k].names), buf_str(&name.text)) && list[k].n++ < 3)
+		buf_addf(&list[k].names, "%s%s", list[k].n == 1 ? "" : list[k].n == 2 ? ", " : " and ",
+			 list[k].n < 3 ? buf_str(&name.text) : "others");
+	buf_free(&rights.text);
+	buf_free(&name.text);
+	return n;
+}
+
+/* Write the rights of each kind of events, last those of events without which perf goes on. */
 static void page_rights(const struct story_text *t)
 {
-	struct buf said[PAGE_CLAUSES] = { { 0 } };
+	const struct event *kinds[STORY_ITEMS];
+	struct rights list[PAGE_CLAUSES] = { { .n = 0 } };
 	bool levels = false;	/* one begins with a number */
-	size_t n = 0, k;
+	size_t n = 0;
 
-	/* those last without which perf goes on */
-	for (size_t i = 0; i < 2 * t->nfamilies && n < PAGE_CLAUSES; i++) {
+	for (size_t i = 0; i < 2 * t->nfamilies; i++) {
 		const struct family *f = &t->families[i % t->nfamilies];
-		const struct event *e = f->events[0];
-		const struct story_open o = story_open_of(e);
 		bool optional = page_optional(t, f);
-		struct prose rights = { .out = NULL };
-		char *more;
+		size_t of = family_kinds(f, kinds);
 
-		if (!event_attr_known(e) || e->found || optional != (i >= t->nfamilies))
-			continue;
-		story_rights(t->s, &o, true, &rights);
-		more = optional ? strstr(rights.text.data, " (") : NULL;
-		if (more)
-			*more = '\0';
-		for (k = 0; k < n && strcmp(buf_str(&said[k]), buf_str(&rights.text)); k++)
-			;
-		if (k == n) {
-			prose_adds(t->p, n ? ", " : " ");
-			prose_adds(t->p, !levels && *buf_str(&rights.text) != 'a' ?
-				   "CAP_PERFMON, or perf_event_paranoid " : "");
-			levels |= *buf_str(&rights.text) != 'a';
-			prose_adds(t->p, buf_str(&rights.text));
-			prose_adds(t->p, " for ");
-			story_event_name(t->s, e, t->p);
-			prose_adds(t->p, optional ? " (perf goes on without)" : "");
-			said[n++] = rights.text;
-		} else {
-			buf_free(&rights.text);
-		}
+		for (size_t k = 0; k < of && optional == (i >= t->nfamilies); k++)
+			if (event_attr_known(kinds[k]) && !kinds[k]->found)
+				n = rights_add(t, f, kinds[k], list, n);
 	}
-	for (k = 0; k < n; k++)
-		buf_free(&said[k]);
+	for (size_t k = 0; k < n; k++) {
+		bool level = *buf_str(&list[k].text) != 'a';
+
+		prose_adds(t->p, k ? ", " : " ");
+		prose_adds(t->p, !levels && level ? "CAP_PERFMON, or perf_event_paranoid " : "");
+		levels |= level;
+		prose_adds(t->p, buf_str(&list[k].text));
+		if (n > 1)
+			prose_addf(t->p, " for %s", buf_str(&list[k].names));
+		prose_adds(t->p, list[k].optional ? " (perf goes on without)" : "");
+		buf_free(&list[k].text);
+		buf_free(&list[k].names);
+	}
 }
 
 /* The release is the newest that an event requires; rights are those of each kind. */
@@ -479,7 +548,7 @@ static void page_timeline(const struct story_text *t, size_t most)
 		story_timeline(&part, events);
 		prose_free(&p);
 		lines = count_lines(&out);
-	} while (lines > most && events-- > PAGE_NEEDED);
+	} while (lines > most && events-- > 1);
 	buf_add(t->p->out, out.data, out.len);
 	buf_free(&out);
 }
@@ -491,14 +560,15 @@ static size_t page_tail(const struct story_text *t, struct buf *out)
 	struct prose p;
 
 	page_part(&tail, &p, out, t);
+	story_end(&tail);
 	prose_para(&p);
 	story_data(&tail);
-	if (!t->full) {
-		prose_para(&p);
+	prose_para(&p);
+	if (!t->full)
 		page_needs(&tail);
-		story_tries(&tail, true);
+	story_tries(&tail);
+	if (!t->full)
 		page_read_on(&tail);
-	}
 	prose_free(&p);
 	return count_lines(out);
 }

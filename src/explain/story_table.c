@@ -258,6 +258,28 @@ static void table_print(const struct table *w)
 	w->t->p->any = true;
 }
 
+/* Say how long events that an exec enabled could have counted, if its tasks mostly slept. */
+static void table_slept(const struct table *w)
+{
+	const struct story_text *t = w->t;
+	const struct seen_task *task = NULL;
+	double ms = 0, enabled = 0;
+
+	for (size_t i = 0; i < t->nevents && !task; i++) {
+		const struct event *e = t->events[i];
+
+		task = e->start == START_EXEC && e->count.timed ? story_task(t->s, e->pid) : NULL;
+		enabled = (double)e->count.enabled / 1e6;
+	}
+	for (size_t i = 0; task && task->gone && i < task->spans.n && !ms; i++)
+		if (task->spans.items[i].kind == SEEN_EXEC && task->spans.items[i].n)
+			ms = (double)(task->gone_ns - task->spans.items[i].first_ns) / 1e6;
+	if (ms > 2 * enabled)
+		prose_addf(t->p, ": %.3f of the %.3f ms from exec to exit, else it slept or waited",
+			   enabled, ms);
+	prose_adds(t->p, ".");
+}
+
 void story_table(const struct story_text *t, size_t most)
 {
 	const struct event *kinds[STORY_ITEMS];
@@ -290,7 +312,8 @@ void story_table(const struct story_text *t, size_t most)
 	}
 	if (w.tasks && table_has(&w, COL_ENABLED)) {
 		prose_line(t->p, 0, 2);
-		prose_adds(t->p, "The time of a task's event passes only while the task is on a CPU.");
+		prose_adds(t->p, "The time of a task's event passes only while the task is on a CPU");
+		table_slept(&w);
 		if (w.inherits)
 			prose_addf(t->p, " Counts and times of a task and its %s are sums over all "
 					 "of them.", story_heirs(t->s));

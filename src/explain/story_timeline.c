@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The timeline of a story: a line for each kind of calls that a task made in a row. */
+#include <signal.h>
 #include <sys/wait.h>
 
 #include "core/abi/strings.h"
 #include "explain/story_internal.h"
 
-enum { LINES_OF_A_KIND = 3 };	/* and task, above which they are one */
+enum {
+	LINES_OF_A_KIND = 3,	/* and task, above which they are one */
+	ENDS = 6,		/* signals and exits in a sentence */
+};
 
 /* What is told of each kind, and the least that is left out first. */
 static const struct {
@@ -15,7 +19,6 @@ static const struct {
 	unsigned int weight;
 } tellings[] = {
 	{ SEEN_EXEC, 0, "executed ", 8 },
-	{ SEEN_EXIT, 0, "exited", 5 },
 	{ SEEN_WAIT, 0, "waited", 3 },
 	{ SEEN_PRCTL_ENABLE, 0, "enabled all its events by prctl", 8 },
 	{ SEEN_PRCTL_DISABLE, 0, "disabled all its events by prctl", 7 },
@@ -174,7 +177,7 @@ static void line_how(unsigned int how, size_t n, struct prose *p)
 		{ HOW_DEAD, ", without effect: its task had exited",
 		  ", without effect: their tasks had exited" },
 		{ HOW_OPEN, ", enabled at open", ", enabled at open" },
-		{ HOW_LEADER, ", starting with the leader", ", starting with the leader" },
+		{ HOW_LEADER, ", which counts while its leader does", ", which count while their leader does" },
 		{ HOW_LEFT, ", as the leader was closed", ", as the leader was closed" },
 	};
 
@@ -237,7 +240,6 @@ static void line_task(const struct story_text *t, const struct span *l)
 {
 	const struct seen_task *task = story_task(t->s, l->tid);
 	struct prose *p = t->p;
-	char name[32];
 
 	if (l->kind == SEEN_WAIT && task && task->wait) {
 		prose_addf(p, " with %s", task->wait->name);
@@ -246,13 +248,6 @@ static void line_task(const struct story_text *t, const struct span *l)
 		prose_adds(p, l->n ? ", which enabled " : "");
 		if (l->n)
 			line_events(t, l);
-	} else if (l->kind == SEEN_EXIT && task && task->gone) {
-		if (WIFSIGNALED(task->status)) {
-			signal_name(WTERMSIG(task->status), name, sizeof(name));
-			prose_addf(p, ", killed by %s", name);
-		} else {
-			prose_addf(p, " with status %d", WEXITSTATUS(task->status));
-		}
 	}
 }
 
@@ -318,4 +313,103 @@ void story_timeline(const struct story_text *t, size_t most)
 	}
 	prose_end(t->p);
 	spans_free(&w);
+}
+
+/* The end ---------------------------------------------------------------------------------- */
+
+void story_signal(const struct story *s, const struct seen_signal *g, struct prose *p)
+{
+	char name[32];
+
+	signal_name(g->signo, name, sizeof(name));
+	prose_adds(p, name);
+	if (g->of_event || g->code == SI_TIMER)
+		prose_adds(p, g->of_event ? " from an event" : " from a timer");
+	else if (g->from > 0 && g->from == g->tid)
+		prose_adds(p, " from itself");
+	else if (g->from > 0)
+		prose_adds(p, " from ");
+	if (g->from > 0 && g->from != g->tid)
+		story_who(s, g->from, p);
+}
+
+/* Return whether story_end() tells of a task: on a page of processes that the session is about. */
+static bool end_matters(const struct story_text *t, const struct seen_task *task)
+{
+	return task && (t->full || (!task->thread &&
+				    (!task->parent || story_uses_events(t, task->tid) ||
+				     story_is_target(t, task->tid) ||
+				     (task->execs && story_uses_events(t, task->parent)))));
+}
+
+static int compare_endings(const void *a, const void *b)
+{
+	const struct seen_signal *x = a, *y = b;
+
+	return x->ns < y->ns ? -1 : x->ns > y->ns;
+}
+
+/* Write what happened, by a signal or (signo is 0) the end of a task: "exited with status 0". */
+static void ending_write(const struct story *s, const struct seen_signal *g, struct prose *p)
+{
+	const struct seen_task *task = story_task(s, g->tid);
+	const struct seen_signal by = { .signo = WTERMSIG(task->status) };
+	bool killed = WIFSIGNALED(task->status);
+
+	if (!g->signo && (!task->gone || task->how != END_EXIT)) {
+		prose_adds(p, task->gone ? "was detached from" : "was running when the trace ended");
+	} else if (g->signo || killed) {
+		prose_adds(p, g->signo ? "received " : "was killed by ");
+		story_signal(s, g->signo ? g : &by, p);
+		if (g->times > 1)
+			prose_addf(p, " (the first of %u)", g->times);
+	} else {
+		prose_addf(p, "exited with status %d", WEXITSTATUS(task->status));
+	}
+}
+
+void story_end(const struct story_text *t)
+{
+	const struct story *s = t->s;
+	struct seen_signal *list = xcalloc(s->ntasks + s->nsignals + 1, sizeof(*list));
+	size_t n = 0, most = t->full ? STORY_ITEMS : ENDS;
+
+	for_each(task, s->tasks, s->ntasks)
+		if (end_matters(t, task))
+			list[n++] = (struct seen_signal){
+				.tid = task->tid, .ns = task->gone ? task->gone_ns : UINT64_MAX };
+	for_each(g, s->signals, s->nsignals)
+		if (story_task(s, g->tid) && (g->of_event || end_matters(t, story_task(s, g->tid))))
+			list[n++] = *g;
+	qsort(list, n, sizeof(*list), compare_endings);
+	if (n)
+		prose_line(t->p, 0, 2);
+	prose_adds(t->p, n ? "End: " : "");
+	if (n > most)
+		prose_addf(t->p, "%zu before; ", n - most);
+	for (size_t i = n > most ? n - most : 0; i < n; i++) {
+		const struct seen_task *task = story_task(s, list[i].tid);
+		struct prose what = { .out = NULL }, next = { .out = NULL };
+
+		ending_write(s, &list[i], &what);
+		if (i + 1 < n)
+			ending_write(s, &list[i + 1], &next);
+		story_who(s, list[i].tid, t->p);
+		if (list[i].ns != UINT64_MAX)
+			prose_addf(t->p, " (%.3f ms)", (double)(list[i].ns - s->start_ns) / 1e6);
+		if (t->full && !list[i].signo && task->parent) {
+			prose_addf(t->p, ", a %s created by ", task->thread ? "thread" : "process");
+			story_who(s, task->parent, t->p);
+			prose_addf(t->p, task->by ? " with %s," : ",", task->by ? task->by->name : "");
+		}
+		/* of those that ended alike once */
+		if (!strcmp(buf_str(&what.text), buf_str(&next.text)))
+			prose_adds(t->p, " and ");
+		else
+			prose_addf(t->p, " %s%s", buf_str(&what.text), i + 1 < n ? "; " : ".");
+		buf_free(&what.text);
+		buf_free(&next.text);
+	}
+	prose_end(t->p);
+	free(list);
 }

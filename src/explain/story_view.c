@@ -10,9 +10,6 @@
 #include "core/judge/refused.h"
 #include "explain/story_internal.h"
 
-/* Offsets of the file name in MMAP and MMAP2 records. */
-enum { MMAP_NAME = 40, MMAP2_NAME = 72 };
-
 static uint64_t story_key(unsigned int kind, const struct event *e)
 {
 	return (uint64_t)kind << 40 | e->number;
@@ -70,7 +67,7 @@ static void story_on_born(struct view *v, const struct activity *a)
 	s->threads |= inherited && parent->pid == b->pid;
 	s->children |= inherited && parent->pid != b->pid;
 	APPEND(s->tasks, s->ntasks) = (struct seen_task){
-		.tid = b->tid, .pid = b->pid, .parent = b->parent, .attached = b->attached,
+		.tid = b->tid, .pid = b->pid, .parent = b->parent,
 		.thread = b->tid != b->pid, .by = by,
 		.inheritable = inherited, .inherited = inherited,
 	};
@@ -120,8 +117,6 @@ static void story_on_gone(struct view *v, const struct activity *a)
 	if (t->waiting)
 		story_note(view_self(v), SEEN_WAIT, NULL, 0, t->tid, a->gone.ns)->times--;
 	t->waiting = false;
-	if (a->gone.how == END_EXIT)
-		story_note(view_self(v), SEEN_EXIT, NULL, 0, t->tid, a->gone.ns);
 	t->gone = true;
 	t->gone_ns = a->gone.ns;
 	t->how = a->gone.how;
@@ -164,6 +159,32 @@ static uint64_t story_polled(const struct story *s, const struct call *c, enum c
 				(int)layout_get(&layout_pollfd, POLLFD_FD, fds, 8)))
 			all |= layout_get(&layout_pollfd, member, fds, 8);
 	return all;
+}
+
+/* Note an event that a task waits for: that of its ring, or one that has none. */
+static void note_waited(void *ctx, struct event *e)
+{
+	struct seen_task *t = ctx;
+
+	e = e->output ? e->output : e;
+	t->ringless |= !e->mapped && !e->found;
+	for (size_t i = 0; i < t->nwaited; i++)
+		if (t->waited[i] == e)
+			return;
+	APPEND(t->waited, t->nwaited) = e;
+}
+
+/* Return the timeout of a wait in ms; -1: it has none, -2: not known. */
+static int wait_timeout(const struct call *c)
+{
+	size_t len = 0;
+	const uint8_t *p;
+
+	if (c->desc->id == CALL_POLL)
+		return call_int(c, 2) < 0 ? -1 : call_int(c, 2);
+	p = is_poll(c) ? call_bytes(c, AT_SYSCALL_ENTER, c->args[2], 16, &len) : NULL;
+	return p && len == 16 ? (int)(load_uint(p, 8) * 1000 + load_uint(p + 8, 8) / 1000000) :
+	       is_poll(c) && !c->args[2] ? -1 : -2;
 }
 
 /* Return HOW_* of an ioctl that begins: whether it is for a group, whether it enables anything. */
@@ -214,8 +235,9 @@ static void story_on_enter(struct view *v, const struct call *c)
 	if (!is_wait(c) || !model_concerns(s->m, c))
 		return;
 	story_note(s, SEEN_WAIT, NULL, 0, c->tid, c->enter_ns);
+	model_each_waited(s->m, c, note_waited, t);
+	t->timeout = t->waits++ && t->timeout != wait_timeout(c) ? -2 : wait_timeout(c);
 	t->waiting = true;
-	t->waits++;
 	t->wait = c->desc;
 	t->for_ends = is_poll(c) && !(story_polled(s, c, AT_SYSCALL_ENTER,
 						   POLLFD_EVENTS) & POLLIN);
@@ -225,19 +247,15 @@ static void story_waited(struct story *s, struct seen_task *t, const struct call
 {
 	uint64_t events = !c->failed && c->ret ?
 			  story_polled(s, c, AT_SYSCALL_EXIT, POLLFD_REVENTS) : 0;
-	size_t len = 0;
-	const uint8_t *p = call_bytes(c, AT_SYSCALL_ENTER, c->args[2], 16, &len);
-	int ms = c->desc->id == CALL_POLL ? call_int(c, 2) : is_poll(c) && p && len == 16 ?
-		 (int)(load_uint(p, 8) * 1000 + load_uint(p + 8, 8) / 1000000) : 0;
 
 	t->waiting = false;
 	story_note(s, SEEN_WAIT, NULL, 0, c->tid, c->exit_ns)->times--;
 	if (c->inject.injected)
 		t->injected++;
 	else if (c->failed)
-		t->interrupted++;
+		t->unexplained = ++t->interrupted > 0;
 	else if (!c->ret)
-		t->timeout = t->timed_out++ && t->timeout != ms ? 0 : ms;
+		t->timed_out++;
 	else if (events & POLLIN)
 		t->woken++;
 	else if (events & POLLHUP)
@@ -392,26 +410,12 @@ static void story_on_record(struct view *v, const struct activity *a)
 	struct story *s = view_self(v);
 	uint64_t type = layout_get(&layout_perf_event_header, PERF_EVENT_HEADER_TYPE, r->bytes,
 				   r->len);
-	size_t at = type == PERF_RECORD_MMAP ? MMAP_NAME :
-		    type == PERF_RECORD_MMAP2 ? MMAP2_NAME : 0;
-	const char *path = (const char *)r->bytes + at;
-	size_t len = r->len > at ? strnlen(path, r->len - at) : 0;
 
 	s->modes[type == PERF_RECORD_SAMPLE ?
 		 layout_get(&layout_perf_event_header, PERF_EVENT_HEADER_MISC, r->bytes, r->len) &
 		 PERF_RECORD_MISC_CPUMODE_MASK : 0]++;
 	if (r->event)
 		note_record(s, SEEN_RECORD + (type < EVENT_RECORD_TYPES ? (unsigned int)type : 0), r);
-	if (!at)
-		return;
-	s->maps++;
-	for (size_t i = 0; i < s->npaths; i++)
-		if (strlen(s->paths[i]) == len && !memcmp(s->paths[i], path, len))
-			return;
-	if (s->npaths == STORY_PATHS || !len)
-		return;
-	s->paths[s->npaths] = xcalloc(1, len + 1);
-	memcpy(s->paths[s->npaths++], path, len);
 }
 
 static void story_on_signalled(struct view *v, const struct activity *a)
@@ -419,22 +423,36 @@ static void story_on_signalled(struct view *v, const struct activity *a)
 	const siginfo_t *info = &a->signal.info;
 	const char *trap = xlat_name(&xlat_si_code_trap, (uint64_t)info->si_code);
 	struct story *s = view_self(v);
+	struct seen_task *to = story_task(s, a->signal.tid);
+	/* by sigtrap, or by F_SETSIG */
+	struct seen_signal now = {
+		.signo = info->si_signo, .tid = a->signal.tid, .ns = a->signal.ns,
+		.of_event = info->si_signo == SIGTRAP ? trap && !strcmp(trap, "TRAP_PERF") :
+			    (info->si_signo == SIGIO || info->si_signo >= SIGRTMIN) &&
+			    (info->si_code == POLL_IN || info->si_code == POLL_HUP),
+		.code = info->si_code,
+	};
 
-	/* of an event: by sigtrap, or by F_SETSIG */
-	if (info->si_signo == SIGTRAP ? !trap || strcmp(trap, "TRAP_PERF") :
-	    (info->si_signo != SIGIO && info->si_signo < SIGRTMIN) ||
-	    (info->si_code != POLL_IN && info->si_code != POLL_HUP))
+	if (now.code == SI_USER || now.code == SI_TKILL || now.code == SI_QUEUE || now.signo == SIGCHLD)
+		now.from = info->si_pid;
+	if (to && to->unexplained) {	/* what interrupted its wait */
+		to->unexplained = false;
+		to->stopped_by = to->interrupted > 1 && to->stopped_by.signo != now.signo ?
+				 (struct seen_signal){ .signo = 0 } : now;
+	}
+	/* those that neither end nor concern a process are left out */
+	if (now.signo == SIGCHLD || now.signo == SIGWINCH || now.signo == SIGCONT ||
+	    now.signo == SIGURG || (now.signo == SIGTRAP && !now.of_event))
 		return;
 	for_each(t, s->signals, s->nsignals) {
-		if (t->signo == info->si_signo && t->code == info->si_code &&
-		    t->tid == a->signal.tid) {
+		if (t->signo == now.signo && t->code == now.code && t->tid == now.tid &&
+		    t->from == now.from) {
 			t->times++;
 			return;
 		}
 	}
-	APPEND(s->signals, s->nsignals) = (struct seen_signal){
-		.signo = info->si_signo, .code = info->si_code, .tid = a->signal.tid, .times = 1,
-	};
+	now.times = 1;
+	APPEND(s->signals, s->nsignals) = now;
 }
 
 static void story_on_free(struct view *v)
@@ -445,10 +463,10 @@ static void story_on_free(struct view *v)
 	map_free(&s->by_tid);
 	for (size_t i = 0; i < EVENT_RECORD_TYPES; i++)
 		spans_free(&s->records[i]);
-	for (size_t i = 0; i < s->ntasks; i++)
-		spans_free(&s->tasks[i].spans);
-	for (size_t i = 0; i < s->npaths; i++)
-		free(s->paths[i]);
+	for_each(t, s->tasks, s->ntasks) {
+		spans_free(&t->spans);
+		free(t->waited);
+	}
 	free(s->tasks);
 	for_each(f, s->failures, s->nfailures)
 		free(f->numbers);

@@ -3,143 +3,7 @@
  * The story of calls that this test makes up: counts that shared a counter, names
  * and records that mean harm, the timeline.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-#include <errno.h>
-#include <poll.h>
-
-#include "core/abi/when.h"
-#include "explain/story.h"
-#include "fake.h"
-#include "xlat/constants.h"
-
-static struct model *m;
-static struct view *story;
-static uint64_t now;	/* ns */
-static uint64_t lasts;	/* ns, of each call */
-
-static int setup(void **state)
-{
-	const struct activity a = { ACTIVITY_TASK, .task = { .tid = 100, .pid = 100 } };
-
-	(void)state;
-	now = lasts = 0;
-	m = model_new(&fake_names, true);
-	story = story_view_new(m, &fake_names, &arch_x86_64, KVER(6, 1, 0));
-	model_born(m, &a.task);
-	story->ops->on[a.kind](story, &a);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	story->ops->free(story);
-	model_free(m);
-	return 0;
-}
-
-/* As the session would tell them. */
-static void happens(struct call *c)
-{
-	c->enter_ns = now;
-	story->ops->enter(story, c);
-	model_enter(m, c);
-	now = c->exit_ns = now + lasts;
-	model_exit(m, c);
-	story->ops->exit(story, c);
-	call_free(c);
-}
-
-static void opened_in(int ret, const uint8_t attr[128], int32_t pid, int group)
-{
-	struct call c = {
-		.desc = call_by_name("perf_event_open"), .arch = &arch_x86_64, .tid = 100,
-		.pid = 100, .returned = true, .ret = ret < 0 ? -ret : ret, .failed = ret < 0,
-		.args = { 0x1000, (uint64_t)(int64_t)pid, (uint64_t)-1, (uint64_t)(int64_t)group, 0 },
-	};
-
-	call_add_capture(&c, AT_SYSCALL_ENTER, 0x1000, 128, attr, 128);
-	happens(&c);
-}
-
-static void opened(int ret, const uint8_t attr[128], int32_t pid)
-{
-	opened_in(ret, attr, pid, -1);
-}
-
-static void controlled(int fd, uint32_t request, uint64_t arg)
-{
-	happens(&(struct call){
-		.desc = call_by_name("ioctl"), .arch = &arch_x86_64, .tid = 100, .pid = 100,
-		.returned = true, .args = { (uint64_t)fd, request, arg },
-	});
-}
-
-static void closed(int fd)
-{
-	happens(&(struct call){
-		.desc = call_by_name("close"), .arch = &arch_x86_64, .tid = 100, .pid = 100,
-		.returned = true, .args = { (uint64_t)fd },
-	});
-}
-
-static void put(uint8_t *attr, size_t at, uint64_t v)
-{
-	memcpy(attr + at, &v, sizeof(v));
-}
-
-static void put_type(uint8_t *attr, uint32_t type)
-{
-	store_uint(attr, 4, type);
-	store_uint(attr + 4, 4, 128);
-}
-
-static void read_of(int fd, const uint64_t *values, uint32_t n)
-{
-	struct call c = {
-		.desc = call_by_name("read"), .arch = &arch_x86_64, .tid = 100, .pid = 100,
-		.returned = true, .ret = 8 * n, .args = { (uint64_t)fd, 0x2000, 8 * n },
-	};
-
-	call_add_capture(&c, AT_SYSCALL_EXIT, 0x2000, 8 * n, values, 8 * n);
-	happens(&c);
-}
-
-/* The whole as one line of words, for the caller to free. */
-static char *told(unsigned int width, bool deep, bool kernel)
-{
-	const struct story_options o = {
-		.deep = deep, .kernel = kernel, .sharers = "perf[12] (cycles and 3 more)",
-		.held = "agent[13] (intel_pt//)", .held_errno = EBUSY,
-	};
-	struct buf out = { 0 };
-	struct prose p;
-
-	prose_init(&p, &out, width);
-	story_write(story, &o, &p);
-	prose_free(&p);
-	return out.data;
-}
-
-static void has(const char *text, const char *words)
-{
-	if (!strstr(text, words))
-		fail_msg("no '%s' in:\n%s", words, text);
-}
-
-static void tells(bool deep, const char *words)
-{
-	char *text = told(0, deep, false);
-
-	has(text, words);
-	free(text);
-}
+#include "story_calls.h"
 
 static void test_nothing(void **state)
 {
@@ -315,7 +179,8 @@ static void test_refuted(void **state)
 	free(text);
 	put(attr, 16, 5000000);
 	opened(-22, attr, 0);
-	tells(false, "Perhaps refused by the kernel check freq_limit: ");
+	tells(false, "Refused by the kernel check freq_limit: ");
+	tells(false, " The trace does not have the limit; 1000 opened. Remedy: ");
 }
 
 /* A pid may be of no task, or of one that is exiting: a trace shows that it exited, not more. */
@@ -337,17 +202,8 @@ static void test_exited(void **state)
 	story->ops->on[gone.kind](story, &gone);
 	now = 8;
 	opened(-ESRCH, attr, 50);
-	tells(false, "task 50 had exited: the latter until it is reaped, then the former.");
-}
-
-static void called(const char *name, uint64_t a0, uint64_t a1, uint64_t a2, int error)
-{
-	struct call c = {
-		.desc = call_by_name(name), .arch = &arch_x86_64, .tid = 100, .pid = 100,
-		.returned = true, .ret = error, .failed = error, .args = { a0, a1, a2 },
-	};
-
-	happens(&c);
+	tells(false, "Refused because task 50 had exited: by the kernel check task_exiting until it is "
+		     "reaped, then by no_task {pid=50}.");
 }
 
 /* What is required: the ioctls that were called, too, but not for an event that perf can miss. */
@@ -369,7 +225,7 @@ static void test_required(void **state)
 	called("ioctl", 4, 0x2400, 0, 0);
 	text = told(0, false, false);
 	has(text, "Requires Linux 3.12 (PERF_EVENT_IOC_ID), and");
-	has(text, " (2 with exclude_kernel=1) for cpu-clock, 0 or below for dummy (perf goes on without).");
+	has(text, " (2 with exclude_kernel=1) for cpu-clock, 0 or below for fd 4 (perf goes on without).");
 	free(text);
 }
 
@@ -422,23 +278,11 @@ static void test_any_attr(void **state)
 	}
 }
 
-static void recorded(struct event *e, const uint8_t *bytes, size_t len)
-{
-	static const struct record_format format = { .sample_type = PERF_SAMPLE_TIME };
-	const struct activity a = {
-		ACTIVITY_RECORD, .record = {
-			.tid = 100, .event = e, .bytes = bytes, .len = len, .sure = true, .ns = now,
-			.format = &format,
-		},
-	};
-
-	story->ops->on[a.kind](story, &a);
-}
-
-/* Names of mapped files are bytes of the target's, with or without an end. */
+/* Records are bytes of the kernel's, of any length; names of programs have any bytes. */
 static void test_hostile_records(void **state)
 {
-	static const char evil[] = "/tmp/\033]0;x\007\nfile";
+	const struct activity exec = { ACTIVITY_EXEC, .exec = {
+		.tid = 100, .former = 100, .exe = "/tmp/\033]0;x\007\nfile" } };
 	uint8_t attr[128] = { 0 }, bytes[200] = { 0 };
 	char *text;
 
@@ -452,12 +296,12 @@ static void test_hostile_records(void **state)
 		.returned = true, .ret = 0x7000000,
 		.args = { 0, 3 * 4096, 3, 1, 3, 0 },
 	});
-	store_uint(bytes, 4, 10);
-	memcpy(bytes + 72, evil, sizeof(evil));
+	store_uint(bytes, 4, PERF_RECORD_MMAP2);
 	recorded(model_event(m, 100, 3), bytes, sizeof(bytes));
 	memset(bytes + 72, 'x', sizeof(bytes) - 72);
 	for (size_t len = 0; len <= sizeof(bytes); len++)
 		recorded(model_event(m, 100, 3), bytes, len);
+	story->ops->on[exec.kind](story, &exec);
 	text = told(0, true, false);
 	has(text, "/tmp/\\033]0;x\\007\\012file");
 	assert_null(strchr(text, '\033'));
@@ -535,7 +379,7 @@ static void test_group_calls(void **state)
 	closed(3);
 	now += 1000;
 	read_of(5, alone, 2);
-	tells(true, "opened fds 3 and 4; fd 5, starting with the leader\n");
+	tells(true, "opened fds 3 and 4; fd 5, which counts while its leader does\n");
 	tells(true, "reset fd 3 and its group (PERF_IOC_FLAG_GROUP)\n");
 	tells(true, "enabled fd 3 without PERF_IOC_FLAG_GROUP: fd 4 stayed off\n");
 	tells(true, "    0.001 ms task 100 read fds 3 and 5: 2 members each\n"
@@ -599,37 +443,6 @@ static void test_when_taken(void **state)
 	tells(true, "    0.005 ms pevtrace saw 2 SAMPLE records of fd 3, taken in 1.500 ms\n");
 }
 
-static void mapped(int fd, uint64_t at)
-{
-	happens(&(struct call){
-		.desc = call_by_name("mmap"), .arch = &arch_x86_64, .tid = 100, .pid = 100,
-		.returned = true, .ret = (int64_t)at,
-		.args = { 0, 2 * 4096, 3, 1, (uint64_t)fd },
-	});
-}
-
-/* Wait for records of fd 3, up to a time in ms, or that of ppoll; -1: it does not return. */
-static void polled(int ret, uint64_t ms, const uint64_t *ppoll)
-{
-	static const struct pollfd fds = { 3, POLLIN, 0 }, got = { 3, POLLIN, POLLIN };
-	struct call c = {
-		.desc = call_by_name(ppoll ? "ppoll" : "poll"), .arch = &arch_x86_64, .tid = 100,
-		.pid = 100, .returned = true, .ret = ret, .args = { 0x3000, 1, ppoll ? 0x4000 : ms },
-	};
-
-	call_add_capture(&c, AT_SYSCALL_ENTER, 0x3000, 8, &fds, 8);
-	if (ppoll)
-		call_add_capture(&c, AT_SYSCALL_ENTER, 0x4000, 16, ppoll, 16);
-	call_add_capture(&c, AT_SYSCALL_EXIT, 0x3000, 8, &got, 8);
-	if (ret >= 0) {
-		happens(&c);
-		return;
-	}
-	c.enter_ns = now;
-	story->ops->enter(story, &c);
-	call_free(&c);
-}
-
 /* What lasts is told with its end, of calls that do not the last. */
 static void test_ends(void **state)
 {
@@ -661,7 +474,8 @@ static void test_ends(void **state)
 		     "  200.000 ms task 100 waited with poll, 3 times, until 500.000\n"
 		     "  300.000 ms pevtrace saw 3 SAMPLE records of fd 3, until 500.000\n"
 		     "  600.000 ms task 100 closed fds 3 and 4, the last at 800.000\n");
-	tells(false, "Of its 3 waits, 1 was woken by records; 2 timed out after 100 ms.");
+	tells(false, "waits with poll (100 ms at most) for the ring of fd 3, until half a ring is full");
+	tells(false, " Its 3 waits: 1 woken by records, 2 timed out.");
 	tells(true, "of fd 3, until 500.000, taken in 180.000 ms\n");
 	opened(3, attr, 0);
 	mapped(3, 0x720000);
@@ -669,7 +483,8 @@ static void test_ends(void **state)
 	put(bytes, 8, 11000000000);
 	recorded(model_event(m, 100, 3), bytes, sizeof(bytes));
 	tells(false, ", until 1100.000, taken in 2000.000 ms\n");	/* longer than looks tell */
-	tells(false, "3 timed out.");	/* after different times */
+	tells(false, " 3 timed out.");
+	tells(false, "waits with poll for the ring");	/* of different timeouts */
 }
 
 /* A wait that the exit of its task ended, and the time of ppoll. */
@@ -690,8 +505,8 @@ static void test_last_wait(void **state)
 	gone.gone.ns = now + 500000000;
 	story->ops->on[gone.kind](story, &gone);
 	tells(false, "    0.000 ms task 100 waited with poll, twice, until 1505.000\n"
-		     " 1505.000 ms task 100 exited with status 0\n");
-	tells(false, "Of its 2 waits, 1 timed out after 1005 ms; 1 did not finish.");
+		     "End: task 100 (1505.000 ms) exited with status 0.\n");
+	tells(false, " Its 2 waits: 1 timed out, 1 did not finish.");
 }
 
 /* Who inherits events: threads, or other processes, whose programs are told where there is room. */

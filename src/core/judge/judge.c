@@ -43,7 +43,7 @@ static void suspect_of_either(const struct rule_verdict *all, const struct rule_
 {
 	int error = out->error;
 	size_t last = all->rule ? all->rule->id : RULE_COUNT - 1;
-	bool both = all->rule && rules_error(all, all->rule->id) == error;
+	bool both = all->rule && rules_error(all, all->rule->id) == error, only;
 
 	for (unsigned int limits = 0; limits < 2; limits++) {
 		/* a log does not name its architecture */
@@ -62,6 +62,12 @@ static void suspect_of_either(const struct rule_verdict *all, const struct rule_
 	for (size_t i = 0; i < RULE_COUNT && !out->sure; i++)
 		if (may_refuse(all, i, 0))
 			judge_suspect(out, i);
+	/* by exclusion: no other rule can be the reason, by chance or on a newer kernel */
+	only = out->nsuspects == 1 && !rules_assumed(all);
+	for (size_t i = 0; i < RULE_COUNT && only; i++)
+		only = i == out->suspects[0]->id || rule_descs[i].error != error ||
+		       (all->says[i] != RULE_UNKNOWN && none->says[i] != RULE_UNKNOWN);
+	out->sure |= only;
 }
 
 /* Judge the call for a caller with all rights and without limits, or for one that has none. */

@@ -193,6 +193,7 @@ void model_open_failed(struct model *m, struct task *t, const struct call *c)
 	*a = attempt_of(m, c);
 	a->attr = attr_keep(m, a->attr, a->attr_len);
 	a->probed = probed_of(m, c, a->attr, a->attr_len);
+	a->because = xstrdup(c->inject.because);
 	if (t->info)
 		t->info->failures++;
 }
@@ -288,6 +289,10 @@ void attempt_compare(const struct attempt *a, const struct event *e, struct buf 
 		buf_addf(different, "%spid", different->len ? ", " : "");
 	if (e->cpu != a->cpu)
 		buf_addf(different, "%scpu", different->len ? ", " : "");
+	if ((e->leader ? e->leader->fd : -1) != a->group_fd)
+		buf_addf(different, "%sgroup_fd", different->len ? ", " : "");
+	if (e->flags != a->flags)
+		buf_addf(different, "%sflags", different->len ? ", " : "");
 }
 
 bool attempt_same_event(const struct attempt *a, const struct event *e)

@@ -70,6 +70,7 @@ void model_free(struct model *m)
 	for (size_t i = 0; i < m->nattempts; i++) {
 		attr_forget(m, m->attempts[i].attr);
 		free(m->attempts[i].probed);
+		free(m->attempts[i].because);
 	}
 	free(m->attempts);
 	map_free(&m->attrs);

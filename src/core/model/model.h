@@ -175,6 +175,7 @@ struct attempt {
 	const struct opened_limits *opened; /* of the model, up to now; or NULL */
 	uint64_t ns;		/* when it began */
 	char *probed;		/* as of an event */
+	char *because;		/* of an injected one: what pevtrace said of it, or "" */
 };
 
 /* The statistics of a task for the summary. */

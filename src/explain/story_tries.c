@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What programs find out by probes and failed opens. */
+#include "explain/story_internal.h"
+
+enum { TRIES_BYTES = 1000 };
+
+/* A probe or a failed open. */
+struct try {
+	struct story_open open;
+	pid_t tid;
+	const struct attempt *attempt;	/* NULL: of a probe */
+	bool early;		/* no event but probes and dummies had been opened before */
+};
+
+/* Write what the kernel's answer tells the program, such as whether it has a feature, to p. */
+static void try_purpose(const struct try *run, const struct try *before, struct prose *p,
+			const struct story_text *t)
+{
+	const struct story_open *o = &run->open;
+	struct open_need mine = open_need(o->attr, o->len, o->flags), had = { 0 };
+	const char *purpose = run->early ? story_purpose(o) : NULL;
+	const struct event *e = run->attempt ? attempt_instead(t->s->m, run->attempt) : NULL;
+	bool tested;
+
+	if (before)
+		had = open_need(before->open.attr, before->open.len, before->open.flags);
+	/*
+	 * what it asked for was not wanted for its own sake: an event that was closed before the
+	 * first real one, or one that opened later without what was refused
+	 */
+	tested = run->attempt ? e && attempt_same_event(run->attempt, e) &&
+		 open_need(e->attr, e->attr_len, e->flags).since < mine.since : run->early;
+	/* what an event is used for is a sentence about perf */
+	if (purpose && strncmp(purpose, "perf ", 5)) {
+		prose_adds(p, purpose);
+	} else if (before && mine.since > had.since && tested && story_is_perf(t->s, run->tid)) {
+		prose_addf(p, "%s (Linux ", mine.name);
+		release_text(release_mainline(mine.since), &p->text);
+		prose_adds(p, ")");
+	}
+}
+
+/* List what was tried, in order: probes and failed opens.  Return how many there are. */
+static size_t tries_list(const struct story_text *t, struct try *list)
+{
+	size_t n = 0, next = 0;
+	bool early = true;
+
+	for (size_t i = 0; i <= t->nevents; i++) {
+		const struct event *e = i < t->nevents ? t->events[i] : NULL;
+		struct open_attr a;
+
+		/* an attempt knows how many events preceded it */
+		for (; next < t->nattempts && t->attempts[next].events <= i; next++)
+			list[n++] = (struct try){
+				story_open_failed(&t->attempts[next]), t->attempts[next].tid,
+				&t->attempts[next], early,
+			};
+		if (!e || !event_known(e))
+			continue;
+		a = story_attr(t->s, e);
+		if (story_probe(t->s, e))
+			list[n++] = (struct try){ story_open_of(e), e->opener, NULL, early };
+		else
+			early &= open_attr_source(&a) == SOURCE_DUMMY;
+	}
+	return n;
+}
+
+void story_tries(const struct story_text *t)
+{
+	struct try *list = xcalloc(t->nevents + t->nattempts, sizeof(*list));
+	struct buf said = { 0 };
+	size_t n = tries_list(t, list);
+
+	for (size_t i = 0; i < n && said.len < TRIES_BYTES; i++) {
+		const struct try *before = i && list[i - 1].tid == list[i].tid ? &list[i - 1] : NULL;
+		struct prose p = { .out = NULL };
+
+		try_purpose(&list[i], before, &p, t);
+		if (p.text.len && !strstr(buf_str(&said), buf_str(&p.text)))
+			buf_addf(&said, "%s%s", said.len ? "; " : "Probes test ", buf_str(&p.text));
+		buf_free(&p.text);
+	}
+	if (said.len) {
+		prose_line(t->p, 0, 2);
+		prose_addf(t->p, "%s.", buf_str(&said));
+		prose_end(t->p);
+	}
+	buf_free(&said);
+	free(list);
+}
