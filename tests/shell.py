@@ -23,6 +23,7 @@ import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+import machine
 import straceparse as sp
 
 PEVTRACE = os.environ.get("PEVTRACE") or sp.find_program("pevtrace")
@@ -399,6 +400,60 @@ def ended_where_ignored(tap, out):
 	sleeper.kill()
 	sleeper.wait()
 
+def verbs_ended_where_ignored(tap):
+	"""So it does to each verb that runs until it is interrupted; nohup's SIGHUP and a command's do nothing."""
+	me = str(os.getpid())
+	count = [PEVTRACE, "open", "-e", "cpu-clock:u"]
+	modes = [("ps --watch", [PEVTRACE, "ps", "--watch=1"], "", (-2, -15))]
+	if not machine.lacks("kernel events"):
+		modes += [("open -p", count + ["-p", me], "perf_event", (0, 0)),
+			  ("open --side-band", [PEVTRACE, "open", "--side-band", "-p", me], "perf_event", (0, 0))]
+	for name, argv, sign, ends in modes:
+		for sig, end in zip((signal.SIGINT, signal.SIGTERM), ends):
+			p = ignoring(argv, sign)
+			p.send_signal(signal.SIGHUP)
+			p.send_signal(sig)
+			tap.ok(ended(p) == end, "%s: ended by %s, which it ignored" % (name, sig.name), [p.returncode])
+	if machine.lacks("kernel events"):
+		tap.skip("a command goes on", machine.lacks("kernel events"))
+		return
+	p = ignoring(count + ["sh", "-c", "read x; exit 7"], "perf_event")
+	for sig in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) * 2:
+		p.send_signal(sig)
+	tap.ok(ended(p, b"\n") == 7, "open: a command that ignores them goes on, and so does pevtrace", [p.returncode])
+
+def holds(pid, what):
+	"""Return whether the process has a descriptor of a file with that in its name."""
+	links = []
+	for fd in os.listdir("/proc/%d/fd" % pid):
+		try:
+			links.append(os.readlink("/proc/%d/fd/%s" % (pid, fd)))
+		except OSError:
+			pass # it is closed by now
+	return any(what in l for l in links)
+
+def ignoring(argv, sign):
+	"""Start a program that ignores what ends a command; wait until it prints, or has such a descriptor."""
+	p = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+			     preexec_fn=lambda: [signal.signal(s, signal.SIG_IGN) for s in
+						 (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)])
+	end = time.monotonic() + PATIENCE
+	while p.poll() is None and time.monotonic() < end:
+		if holds(p.pid, sign) if sign else select.select([p.stdout], [], [], 0)[0]:
+			break
+		time.sleep(0.02)
+	return p
+
+def ended(p, typed=None):
+	"""Wait for its end and return its status; None: it goes on."""
+	try:
+		p.communicate(typed, timeout=30)
+		return p.returncode
+	except subprocess.TimeoutExpired:
+		p.kill()
+		p.communicate()
+		return None
+
 def as_the_program(tap, tmp):
 	"""Signals sent to pevtrace have the effect that they have on the program."""
 	out = os.path.join(tmp, "trace")
@@ -419,6 +474,7 @@ def as_the_program(tap, tmp):
 	written_from_background(tap)
 	stopped_without_the_program(tap, out)
 	ended_where_ignored(tap, out)
+	verbs_ended_where_ignored(tap)
 
 def main():
 	if not BASH:

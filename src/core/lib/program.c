@@ -19,6 +19,13 @@
 #include "core/lib/die.h"
 #include "core/lib/scan_text.h"
 
+bool signal_is_ignored(int sig)
+{
+	struct sigaction action;
+
+	return !sigaction(sig, NULL, &action) && action.sa_handler == SIG_IGN;
+}
+
 int child_wait(pid_t pid)
 {
 	int status = -1;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Children, and how a program is run: its environment, its user, and the name that it is given. */
+/* Children, signals, and how a program is run: its environment, its user, and the name that it is given. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 #include <time.h>
@@ -18,6 +19,9 @@ int child_wait(pid_t pid);
  * child.
  */
 int child_run(void (*body)(const void *ctx, void *out), const void *ctx, void *out, size_t size);
+
+/* Return whether this process ignores the signal, as a shell or nohup(1) may have left it. */
+bool signal_is_ignored(int sig);
 
 /* The descriptors that helper_seclude() leaves open. */
 enum { HELPER_SOCKET, HELPER_FILE, HELPER_DESCRIPTORS };

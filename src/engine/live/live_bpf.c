@@ -195,7 +195,6 @@ bool live_trace_bpf(struct live *l, const struct trace_options *t, int *status)
 		.cgroup = r.cgroup, .hooks = l->options.bpf_hooks, .buffer = l->options.buffer,
 		.wakes_for_tasks = l->measured,
 	};
-	struct sigaction action;
 	sigset_t wanted;
 	bool begun = false;
 
@@ -206,9 +205,7 @@ bool live_trace_bpf(struct live *l, const struct trace_options *t, int *status)
 		return false;
 	sigemptyset(&wanted);
 	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
-		if (!sigaction(ends[i], NULL, &action) &&
-		    (action.sa_handler != SIG_IGN || /* as for own_signals_block() */
-		     (!l->options.argv && (ends[i] == SIGINT || ends[i] == SIGTERM))))
+		if (!signal_is_ignored(ends[i]))
 			sigaddset(&wanted, ends[i]);
 	sigprocmask(SIG_BLOCK, &wanted, &r.mask);
 	r.signals = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);

@@ -11,6 +11,7 @@
 
 #include "core/lib/clock.h"
 #include "core/lib/die.h"
+#include "core/lib/program.h"
 #include "engine/ptrace/proc.h"
 #include "engine/ptrace/task.h"
 
@@ -208,26 +209,20 @@ static void signal_forward(struct tracer *t, const siginfo_t *info)
 
 void own_signals_block(struct tracer *t)
 {
-	struct sigaction action;
 	sigset_t blocked;
 
 	sigemptyset(&t->inherited.ignored);
 	for (int sig = 1; sig <= SIGRTMAX; sig++)
-		if (!sigaction(sig, NULL, &action) && action.sa_handler == SIG_IGN)
+		if (signal_is_ignored(sig))
 			sigaddset(&t->inherited.ignored, sig);
 
 	/* While SIGCHLD is ignored, the kernel reaps children without a wait status. */
 	signal(SIGCHLD, SIG_DFL);
 	sigemptyset(&t->fetched);
 	sigemptyset(&t->stop_signals);
-	/*
-	 * nohup(1) and shells that run a job in the background ignore some of these; who sends SIGINT
-	 * or SIGTERM to a tracer of running tasks wants its end all the same.
-	 */
+	/* nohup(1) and shells that run a job in the background ignore some of these */
 	for (int sig = 1; sig <= SIGRTMAX; sig++)
-		if (signal_forward_is_end(sig) &&
-		    (!sigismember(&t->inherited.ignored, sig) ||
-		     (t->opts->may_leave && (sig == SIGINT || sig == SIGTERM))))
+		if (signal_forward_is_end(sig) && !sigismember(&t->inherited.ignored, sig))
 			sigaddset(&t->fetched, sig);
 	blocked = t->fetched;
 	sigaddset(&blocked, SIGTTOU); /* pevtrace may write while in the background */

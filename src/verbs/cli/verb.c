@@ -396,6 +396,17 @@ static void on_file_limit(int sig)
 	(void)sig;
 }
 
+/*
+ * A script has SIGINT ignored for what it runs in the background: who sends it to a verb without a
+ * COMMAND wants its end all the same.  A COMMAND ignores what pevtrace does.
+ */
+static void heed(const struct command_line *l, int sig)
+{
+	if (!l->args.command && !((l->verb->command || l->command) && l->args.n) &&
+	    signal_is_ignored(sig))
+		signal(sig, SIG_DFL);
+}
+
 int verb_run(const struct verb *v, const struct verb *const *all, int argc, char **argv)
 {
 	struct command_line l = {
@@ -421,6 +432,8 @@ int verb_run(const struct verb *v, const struct verb *const *all, int argc, char
 	if (!v->operand && l.args.n)
 		die("%s: unexpected argument '%s'; see pevtrace %s --help", v->name,
 		    l.args.words[0], v->name);
+	heed(&l, SIGINT);
+	heed(&l, SIGTERM);
 	status = v->run(l.state, &l.args);
 	for (size_t i = 0; i < l.ntyped; i++)
 		free(l.typed[i]);

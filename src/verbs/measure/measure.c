@@ -344,12 +344,13 @@ enum { TICK_MS = 100 };	/* between two reads of the rings without a wakeup */
 
 static bool catch_signals(struct measure *m)
 {
+	static const int ends[] = { SIGINT, SIGTERM, SIGHUP };
 	sigset_t wanted;
 
 	sigemptyset(&wanted);
-	sigaddset(&wanted, SIGINT);
-	sigaddset(&wanted, SIGTERM);
-	sigaddset(&wanted, SIGHUP);
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+		if (!signal_is_ignored(ends[i]))
+			sigaddset(&wanted, ends[i]);
 	sigaddset(&wanted, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &wanted, &m->mask);
 	m->signals = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
