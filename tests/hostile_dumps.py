@@ -23,7 +23,8 @@ PEVTRACE = os.environ.get("PEVTRACE") or sp.find_program("pevtrace")
 EVILS = ["a\x1b[31m\u202e\u200e\u2028\u061c\u009b\r\nint x;*//*\"\\??/b", "a\x1b[31m\u202e\u009b\r\nint_x;*%sb"]
 RAW = re.compile("[\x00-\x08\x0b-\x1f\x7f\u0080-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufffe]")
 VERBS = {"decode": ["decode", "-v", "-y", "--records", "--summary"],
-	 "explain": ["explain", "--deep"], "diff": ["diff"], "report": ["report"],
+	 "explain": ["explain", "--deep"], "diff": ["diff"],
+	 "normalize": ["diff", "--normalize"], "report": ["report"],
 	 "chrome": ["report", "--format=chrome"], "codegen": ["codegen", "--all"],
 	 "codegen here": ["codegen"]}
 VALGRIND = shutil.which("valgrind")
@@ -226,4 +227,5 @@ def main():
 				growth(tap, tmp, name)
 	return tap.done()
 
-sys.exit(main())
+if __name__ == "__main__":
+	sys.exit(main())

@@ -38,21 +38,13 @@ static void conform_printable(const char *s, struct buf *out)
 	size_t left = strlen(s);
 
 	while (left) {
-		unsigned char c = (unsigned char)*s, second = (unsigned char)s[1];
-		size_t n = utf8_at(s, left);
-		/* it moves the cursor or changes the direction of text (C1, bidi) */
-		bool control = n == 1 ? c < ' ' || c == 0x7f :
-			       n == 2 ? c == 0xc2 && second < 0xa0 :
-			       n == 3 && c == 0xe2 && (second == 0x80 || second == 0x81) &&
-			       (unsigned char)s[2] > 0x8d;
+		size_t n = utf8_shown(s, left);
 
-		if (n && !control) {
+		if (n)
 			buf_add(out, s, n);
-		} else {
-			n = n ? n : 1;
-			for (size_t i = 0; i < n; i++)
-				buf_addf(out, "\\%03o", (unsigned char)s[i]);
-		}
+		else
+			buf_addf(out, "\\%03o", (unsigned char)*s);
+		n = n ? n : 1;
 		s += n;
 		left -= n;
 	}

@@ -45,14 +45,9 @@ static void vwarn(const char *fmt, va_list ap)
 	len = strlen(text);
 	n += (size_t)sprintf(line, "pevtrace: ");
 	for (size_t i = 0; i < len; i += step) {
-		const unsigned char *p = (const unsigned char *)text + i;
-		bool control;
-
-		step = utf8_at(text + i, len - i);
-		control = step == 1 ? *p < ' ' || *p == 0x7f :
-			  step == 2 && *p == 0xc2 && p[1] < 0xa0;
-		if (!step || control) {
-			n += (size_t)sprintf(line + n, "\\%03o", *p);
+		step = utf8_shown(text + i, len - i);
+		if (!step) {
+			n += (size_t)sprintf(line + n, "\\%03o", (unsigned char)text[i]);
 			step = 1;
 			continue;
 		}

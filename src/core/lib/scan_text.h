@@ -21,6 +21,17 @@ uint32_t utf8_code(const char *p, size_t size);
  */
 bool utf8_obeyed(uint32_t code);
 
+/*
+ * Return the size of the character at p, of len (at least 1) bytes, if text may show it as it is; 0:
+ * it is no UTF-8, or utf8_obeyed(): show its first byte as \ooo.
+ */
+static inline size_t utf8_shown(const char *p, size_t len)
+{
+	size_t n = utf8_at(p, len);
+
+	return n && !utf8_obeyed(utf8_code(p, n)) ? n : 0;
+}
+
 /* Bases of numbers.  SCAN_C: as in C, decimal, 0x1f or 017. */
 enum { SCAN_C = 0, SCAN_DECIMAL = 10, SCAN_HEX = 16 };
 

@@ -7,6 +7,7 @@
 #include "core/lib/die.h"
 #include "core/lib/hash.h"
 #include "core/lib/map.h"
+#include "core/lib/scan_text.h"
 #include "core/model/event_name.h"
 #include "formats/diff/normal.h"
 #include "formats/diff/normal_sink.h"
@@ -219,6 +220,14 @@ const struct normal_form *normal_form_with(struct normal_forms *s,
 /* Events are allocated in blocks, so that their addresses do not change. */
 enum { EVENTS_BLOCK = 256 };
 
+void normal_add_word(struct buf *out, const char *word)
+{
+	for (size_t n; *word; word += n ? n : 1) {
+		n = strchr(" *|\"\\#", *word) ? 0 : utf8_shown(word, strlen(word));
+		buf_add(out, n ? word : "_", n ? n : 1);
+	}
+}
+
 /*
  * Return the event's name without modifiers and addresses: an event that differs in :u is
  * a changed event, not another one.
@@ -233,7 +242,7 @@ static char *normal_base_name(const struct normal *n, const struct event *e)
 		.names = n->names,
 	};
 	uint8_t attr[EVENT_ATTR_MAX] = { 0 };
-	struct buf name = { 0 };
+	struct buf name = { 0 }, word = { 0 };
 	const struct field *f;
 	size_t at = 0;
 
@@ -244,10 +253,9 @@ static char *normal_base_name(const struct normal *n, const struct event *e)
 		if (f->kind == FIELD_ADDR || f->kind == FIELD_STRING)
 			field_clear(f, attr, sizeof(attr));
 	event_name(attr, e->attr_len, n->names, &name);
-	for (size_t i = 0; i < name.len; i++)
-		if ((unsigned char)name.data[i] <= ' ' || strchr("*|\"\\\177#", name.data[i]))
-			name.data[i] = '_';
-	return name.data ? name.data : xstrdup("event");
+	normal_add_word(&word, name.len ? buf_str(&name) : "event");
+	buf_free(&name);
+	return word.data;
 }
 
 struct normal_event *normal_event_at(const struct normal *n, size_t index)

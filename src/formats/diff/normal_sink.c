@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/abi/ioctl.h"
+#include "core/lib/scan_text.h"
 
 /* Return the key with its path, valid until the next call. */
 static const char *path(struct normal_sink *s, const char *key)
@@ -240,14 +241,6 @@ static void normal_add_packed(const struct value *v, struct buf *out)
 		buf_addf(out, "0x%llx", (unsigned long long)v->number);
 }
 
-/* Append a word with _ in place of characters that have a meaning outside of quotes. */
-static void normal_add_word(struct buf *out, const char *word)
-{
-	for (; *word; word++)
-		buf_addc(out, (unsigned char)*word <= ' ' || strchr("*|\"\\\177", *word) ? '_' :
-			 *word);
-}
-
 /* Return whether a filter compares a field whose name ends in "pid" with the text at bytes[at]. */
 static bool compares_pid(const char *bytes, size_t at)
 {
@@ -276,12 +269,13 @@ static void normal_add_quoted(struct normal_sink *s, const char *bytes, size_t l
 		if (n && pid) {
 			normal_pid_text(s, pid, out);
 			i += n - 1;
-		} else if (c < ' ' || c == 0x7f) {
+		} else if (!(n = utf8_shown(bytes + i, len - i))) {
 			buf_addf(out, "\\%03o", c);
 		} else {
 			if (strchr("*|\"\\", c))
 				buf_addc(out, '\\');
-			buf_addc(out, (char)c);
+			buf_add(out, bytes + i, n);
+			i += n - 1;
 		}
 	}
 }

@@ -26,6 +26,9 @@ struct normal_sink {
 void normal_sink_init(struct normal_sink *s, struct normal *n, struct normal_task *t,
 		      struct normal_draft *d, const struct call *c);
 
+/* Append a word with _ in place of what has a meaning outside of quotes, or a terminal may obey. */
+void normal_add_word(struct buf *out, const char *word);
+
 /* Append the symbol of a descriptor or a pid. */
 void normal_fd_text(struct normal_sink *s, int64_t fd, struct buf *out);
 void normal_pid_text(struct normal_sink *s, int64_t pid, struct buf *out);
