@@ -383,37 +383,35 @@ static void *end_soon(void *ctx)
 	return ctx;
 }
 
-static atomic_bool had_enough;
-static atomic_long calls;
-
 static void *sleeps(void *unused)
 {
 	pause();
 	return unused;
 }
 
-static void *calls_on(void *unused)
+static void *calls_on(void *number)
 {
-	for (; !had_enough; calls++)
+	for (long n = *(long *)number; n; n--)
 		close(-1);
-	return unused;
+	return NULL;
 }
 
-/* Three threads that make as many calls as they can in a second, beside so many. */
+/* ARG: SLEEPERS,CALLS: three threads that make so many calls each, beside so many that sleep. */
 static int sleepers(const char *arg)
 {
+	pthread_t id, callers[3];
 	pthread_attr_t small;
-	pthread_t id;
+	char *end;
+	long n = strtol(arg, &end, 10), calls = strtol(end + 1, NULL, 10);
 
 	pthread_attr_init(&small);
 	pthread_attr_setstacksize(&small, 64 * 1024);
-	for (long n = strtol(arg, NULL, 10); n; n--)
+	for (; n; n--)
 		CHECK(!pthread_create(&id, &small, sleeps, NULL));
 	for (int i = 0; i < 3; i++)
-		CHECK(!pthread_create(&id, &small, calls_on, NULL));
-	sleep(1);
-	had_enough = true;
-	printf("%ld\n", calls);
+		CHECK(!pthread_create(&callers[i], &small, calls_on, &calls));
+	for (int i = 0; i < 3; i++)
+		CHECK(!pthread_join(callers[i], NULL));
 	return 0;
 }
 
