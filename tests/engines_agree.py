@@ -20,6 +20,7 @@ import time
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 from programs import objects as lines, run
+import machine
 import ringparse as rp
 import straceparse as sp
 
@@ -439,6 +440,24 @@ def filtered(tap, tmp):
 		line.get("ret") == NR_OPEN]
 	tap.ok(all("no_event" in line for line in made), "a SIGSYS is no descriptor", made)
 
+def answered(tap, tmp):
+	"""Successes that a filter of the program makes up: both engines show them, and say so."""
+	if rp.missing("sandboxed") or machine.lacks("kernel events"):
+		return tap.skip("answers of seccomp filters", rp.missing("sandboxed") or machine.lacks("kernel events"))
+	for engine in [BPF], []:
+		dump = os.path.join(tmp, "answered")
+		traced(dump, engine, [rp.target("sandboxed"), "answers"])
+		got = [l for l in lines(dump) if l.get("call") in ("ioctl", "read", "mmap") and "event" in l]
+		tap.ok([(l["call"], l.get("answered", False)) for l in got] ==
+		       [("ioctl", False), ("read", False), ("ioctl", True), ("read", True), ("mmap", True)] and
+		       "_unwritten" in str(got[2]) and "_unwritten" not in str(got[0]) and
+		       not any(w in str(got[2:]) for w in ("error state", "'ring")),
+		       "answers of seccomp filters: %s" % " ".join(engine), [str(got)])
+		with open(dump + ".txt", encoding="utf-8") as f:
+			text = re.sub("(?m)^[0-9]+ +", "", f.read())
+		tap.ok(run(rp.PEVTRACE, "decode", dump).stdout == text and text.count("perhaps the answer") == 3,
+		       "their dump gives the same text: %s" % " ".join(engine), [text])
+
 def few_descriptors(tap, tmp):
 	"""Too few descriptors for the engine, or to attach: that is said, and nothing else."""
 	wrong = []
@@ -706,6 +725,7 @@ def main():
 		if NR_OPEN:
 			messages(tap, tmp)
 		filtered(tap, tmp)
+		answered(tap, tmp)
 		few_descriptors(tap, tmp)
 		lost(tap, tmp)
 		if NR_OPEN:

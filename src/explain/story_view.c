@@ -308,7 +308,7 @@ static void story_on_exit(struct view *v, const struct call *c)
 		e = model_event(s->m, c->tid, call_int(c, fd));
 	if (t && creates_task(c->desc->id))
 		t->creating = NULL;
-	if (c->desc->id == CALL_PRCTL && !c->failed && !c->inject.injected &&
+	if (c->desc->id == CALL_PRCTL && !c->failed && !call_is_fake(c) &&
 	    (c->args[0] == PR_TASK_PERF_EVENTS_ENABLE || c->args[0] == PR_TASK_PERF_EVENTS_DISABLE))
 		story_note(s, c->args[0] == PR_TASK_PERF_EVENTS_ENABLE ? SEEN_PRCTL_ENABLE :
 			   SEEN_PRCTL_DISABLE, NULL, 0, c->tid, c->exit_ns);
@@ -331,7 +331,7 @@ static void story_on_exit(struct view *v, const struct call *c)
 		return;
 	if (c->failed && c->ret != EINTR && c->ret != EAGAIN)
 		story_note_failure(s, c, e);
-	if (c->failed || c->inject.injected)
+	if (c->failed || call_is_fake(c))
 		return;
 	d = c->desc->id == CALL_IOCTL ? ioctl_of(c) : NULL;
 	s->controls += d && (d->request == PERF_EVENT_IOC_PAUSE_OUTPUT ||

@@ -55,6 +55,26 @@ static void on_sys(int sig, siginfo_t *info, void *context)
 	       info->si_syscall - (int)ODD_CALL, info->si_errno);
 }
 
+/* Calls on an event under a filter, and the same when filters answer them with 0. */
+static int answers(const char *arg)
+{
+	uint64_t id = 7, value[8] = { 0 };
+	int fd = clock_open();
+
+	(void)arg;
+	CHECK(fd >= 0);
+	CHECK(!filter(ODD_CALL, SECCOMP_RET_LOG, 0));
+	CHECK(!ioctl(fd, PERF_EVENT_IOC_ID, &id) && id != 7);
+	CHECK(read(fd, value, sizeof(value)) > 0);
+	id = 7;
+	CHECK(!filter(SYS_ioctl, SECCOMP_RET_ERRNO, 0) && !filter(SYS_read, SECCOMP_RET_ERRNO, 0) &&
+	      !filter(SYS_mmap, SECCOMP_RET_ERRNO, 0));
+	CHECK(!ioctl(fd, PERF_EVENT_IOC_ID, &id) && id == 7);
+	CHECK(!read(fd, value, sizeof(value)));
+	CHECK(!mmap(NULL, 3 * (size_t)sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, fd, 0));
+	return 0;
+}
+
 /* Every action, on a call of its own and on one that a tracer looks at. */
 static int filters(const char *arg)
 {
@@ -421,7 +441,7 @@ static int undumpable(const char *arg)
 }
 
 static const struct verb verbs[] = {
-	{ "undumpable", undumpable }, { "filter", filters }, { "made_up", made_up }, { "strict", strict },
+	{ "undumpable", undumpable }, { "filter", filters }, { "answers", answers }, { "made_up", made_up }, { "strict", strict },
 	{ "notify", notified }, { "ids", ids },
 	{ "set_user_id", set_user_id }, { "chroot", chroots }, { "namespace", namespaces },
 	{ "subreaper", subreaper }, { "daemon", daemonises }, { "untraced", untraced },

@@ -61,6 +61,7 @@ struct call {
 	int64_t ret;			/* result; a positive errno when failed */
 	bool no_event;			/* an open or receive that got no descriptor of an event */
 	bool genuine;			/* no filter of the program can have faked the result */
+	bool answered;			/* a success that a filter of the program seems to have made up */
 	bool shown;			/* set by the tracer: the call is printed */
 	bool inside;			/* reported by the kernel itself: event is valid */
 	uint64_t event;			/* id of the event behind its descriptor, or that it opened */
@@ -71,6 +72,12 @@ struct call {
 	size_t ncaptures;
 	struct buf pool;
 };
+
+/* Return whether something else than the kernel gave the call its result, as far as is known. */
+static inline bool call_is_fake(const struct call *c)
+{
+	return c->inject.injected || c->answered;
+}
 
 /* Return the pid argument of an open, as the tracer sees that task. */
 static inline pid_t call_target(const struct call *c)

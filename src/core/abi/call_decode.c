@@ -88,7 +88,7 @@ enum call_result call_result_kind(const struct call *c)
 		break;
 	}
 	/* an injected descriptor refers to no file */
-	return kind == RESULT_FD && (c->no_event || c->inject.injected) ? RESULT_NUMBER : kind;
+	return kind == RESULT_FD && (c->no_event || call_is_fake(c)) ? RESULT_NUMBER : kind;
 }
 
 void call_results(const struct call *c, const struct names *n, struct sink *s)
@@ -158,8 +158,10 @@ void call_result_notes(const struct call *c, const struct names *n,
 		return;
 	if (c->inject.because[0])
 		sink_note(s, "injected", c->inject.because);
+	if (c->answered)
+		sink_note(s, "words", "perhaps the answer of a seccomp filter, not of the kernel");
 	/* the notes explain the kernel's result; of an injected one only the size is known */
-	if (c->inject.injected && c->desc->class != CLASS_OPEN)
+	if (call_is_fake(c) && c->desc->class != CLASS_OPEN)
 		return;
 	switch (c->desc->id) {
 	case CALL_PERF_EVENT_OPEN:

@@ -37,8 +37,9 @@ void call_emit_unreadable(const char *key, uint64_t addr, struct sink *s)
 
 void call_note_unwritten(const struct call *c, struct sink *s)
 {
-	if (c->inject.injected && !c->failed)
-		sink_note(s, "unwritten", "not written by the kernel");
+	if (call_is_fake(c) && !c->failed)
+		sink_note(s, "unwritten", c->answered ? "perhaps not written by the kernel" :
+						     "not written by the kernel");
 }
 
 const uint8_t *call_bytes_or_note(const struct call *c, enum call_phase phase, const char *key,

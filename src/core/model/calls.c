@@ -240,7 +240,7 @@ void model_enter(struct model *m, const struct call *c)
 
 	m->now_ns = c->enter_ns;
 	/* the kernel does not execute an injected call */
-	if (!t || c->inject.injected)
+	if (!t || call_is_fake(c))
 		return;
 	event_unref(t->about);
 	t->about = model_about(m, c, &t->about_fd);
@@ -339,7 +339,7 @@ void model_exit(struct model *m, const struct call *c)
 	event_unref(t->about);
 	t->about = NULL;
 	/* an injected success has no effect in the kernel */
-	if (!c->failed && c->inject.injected)
+	if (!c->failed && call_is_fake(c))
 		return;
 	if (c->desc->class == CLASS_MEMORY)
 		mark_leaving(t, c, false);

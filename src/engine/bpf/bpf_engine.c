@@ -251,6 +251,7 @@ static bool call_begin(struct bpf_engine *e, struct bpf_task *t, const struct ca
 	c->pid = t->pid;
 	c->enter_ns = c->start_ns = m->enter_ns;
 	c->inside = true;
+	c->answered = m->kind == CALLS_ANSWERED && !m->ret;
 	c->event = m->event;
 	get_passed(m, c);
 	t->in_call = e->setup->ops->enter(e->setup->ctx, c, &mem->mem) == TRACE_EXIT;
@@ -281,7 +282,7 @@ static void on_exit_of(struct bpf_engine *e, struct bpf_task *t, const struct ca
 	struct message_mem both = { .mem.read = message_read, .parts = { t->held, m } };
 	struct call *c = &t->call;
 
-	if (m->kind == CALLS_WHOLE)
+	if (m->kind == CALLS_WHOLE || m->kind == CALLS_ANSWERED)
 		call_begin(e, t, m, &mem);
 	else if (t->held && t->held->enter_ns == m->enter_ns)
 		call_begin(e, t, t->held, &both);
@@ -359,6 +360,7 @@ static void on_message(struct bpf_engine *e, const struct calls_message *m, size
 		break;
 	case CALLS_EXIT:
 	case CALLS_WHOLE:
+	case CALLS_ANSWERED:
 		on_exit_of(e, bpf_task_known(e, m->tid, m->pid, true, m->comm), m);
 		break;
 	case CALLS_FORKED:

@@ -331,18 +331,50 @@ static __always_inline void learn_fops(struct task_struct *task, long fd)
 		calls_state.event_fops = (__u64)BPF_CORE_READ(file, f_op);
 }
 
-/* Return whether a call fails that is reported in all processes. */
-static __always_inline bool is_failure(const struct calls_plan *plan, __s64 ret)
+/* What calls_event_of() returns of a call that is reported without an event, and of others. */
+enum { NO_EVENT = 0, IRRELEVANT = -1 };
+
+/* Return the id of the event that a call of the current task with CALLS_FD to CALLS_PRCTL is about. */
+SHARED __s64 calls_event_of(__u32 watch, __u32 compat)
 {
-	return plan && plan->watch == CALLS_ALWAYS && ret < 0;
+	struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
+	const struct calls_plan plan = { .watch = watch };
+	__u64 args[CALLS_ARGS], event;
+
+	get_args((struct pt_regs *)bpf_task_pt_regs(task), compat, args);
+	event = calls_event_at(watch == CALLS_MAP_FD ? args[4] : args[0]);
+	return relevance(&plan, args, event) == RELEVANT ? event : IRRELEVANT;
 }
 
-/* A seccomp filter refuses a call before its entry is reported. */
-static __always_inline void refused(struct calls_running *r, __u32 nr, bool compat)
+/*
+ * Return whether a call that returned without an entry is reported, as a seccomp filter answered it;
+ * event: that of a call with a descriptor.
+ */
+static __always_inline bool is_answered(const struct calls_plan *plan, bool compat, __s64 ret,
+					bool fails_only, __s64 *event)
 {
+	*event = NO_EVENT;
+	if (!plan || ret > 0 || ret < -4095)
+		return 0;
+	if (plan->watch == CALLS_ALWAYS)
+		return ret < 0;
+	if (fails_only || plan->watch < CALLS_FD || plan->watch > CALLS_PRCTL ||
+	    plan->watch == CALLS_ATTACH)
+		return 0;
+	*event = calls_event_of(plan->watch, compat);
+	return *event != IRRELEVANT;
+}
+
+/* Send a message about a call that a seccomp filter answered. */
+static __always_inline void report_answered(void *ctx, struct calls_running *r, __u32 nr, bool compat,
+					    __s64 event, __s64 ret, __u32 place)
+{
+	r->enter_ns = 0;
 	r->nr = nr;
 	r->compat = compat;
-	r->reported = 0;
+	r->event = event;
+	r->ret = ret;
+	report(ctx, &calls_exit_report, r, place, CALLS_ANSWERED);
 }
 
 static __always_inline __s64 returned(__u64 *ctx)
@@ -363,58 +395,59 @@ SEC("raw_tp/sys_exit")
 int calls_exit(__u64 *ctx)
 {
 	__u32 *in_calls = &calls_state.pending[hash_of_self(ctx)], nr;
-	__s64 ret = returned(ctx);
+	__u32 pid = bpf_get_current_pid_tgid() >> 32;
+	__s64 ret = returned(ctx), event;
 	const struct calls_plan *plan;
 	struct task_struct *task;
 	struct calls_running *r;
-	bool failure;
+	bool answered, compat;
 
-	if (!*in_calls && ret >= 0 && calls_state.event_fops)
+	if (!*in_calls && calls_state.event_fops &&
+	    (ret > 0 || (!ret && !calls_state.may_hold[pid & (CALLS_SLOTS - 1)])))
 		return 0;
 	task = (struct task_struct *)bpf_get_current_task_btf();
 	nr = syscall_nr((struct pt_regs *)bpf_task_pt_regs(task));
-	plan = plan_of(nr, is_compat(task));
+	compat = is_compat(task);
+	plan = plan_of(nr, compat);
 	if (!calls_state.event_fops && plan && plan->memory[0] == MEMORY_ATTR && ret >= 0 &&
 	    is_pevtrace(task))
 		learn_fops(task, ret);
-	failure = is_failure(plan, ret);
-	r = *in_calls || failure ? running(task) : 0;
-	if (!r)
-		return 0;
-	if (r->enter_ns)
+	r = *in_calls ? running(task) : 0;
+	if (r && r->enter_ns) {
 		__sync_fetch_and_add(in_calls, -1);
-	if (!r->enter_ns || r->nr != nr) {
-		r->enter_ns = 0;
-		if (!failure)
+		if (r->nr == nr) {
+			r->ret = ret;
+			report(ctx, &calls_exit_report, r, CALLS_AT_EXIT,
+			       r->reported ? CALLS_EXIT : CALLS_WHOLE);
 			return 0;
-		refused(r, nr, is_compat(task));
+		}
+		r->enter_ns = 0;
 	}
-	r->ret = ret;
-	report(ctx, &calls_exit_report, r, CALLS_AT_EXIT,
-	       r->reported ? CALLS_EXIT : CALLS_WHOLE);
+	answered = is_answered(plan, compat, ret, calls_setup.hooks == CALLS_FUNCTIONS, &event);
+	r = answered ? running(task) : 0;
+	if (r)
+		report_answered(ctx, r, nr, compat, event, ret, CALLS_AT_EXIT);
 	return 0;
 }
 
-/* At the return of __seccomp_filter(): functions of calls that a filter refuses do not run. */
+/* At the return of __seccomp_filter(): functions of calls that a filter answers do not run. */
 SEC("raw_tp")
 int calls_refused(__u64 *ctx)
 {
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
-	const struct calls_plan *plan;
+	__u32 nr = syscall_nr(regs);
 	__u64 result = returned(ctx);
 	struct calls_running *r;
+	__s64 event;
 
 	if (calls_setup.refusal_is_false ? (__u8)result : (__s32)result != -1)
 		return 0;
-	plan = plan_of(syscall_nr(regs), is_compat(task));
-	r = is_failure(plan, syscall_ret(regs)) ? running(task) : 0;
-	if (!r)
+	if (!is_answered(plan_of(nr, is_compat(task)), is_compat(task), syscall_ret(regs), 0, &event))
 		return 0;
-	r->enter_ns = 0;
-	refused(r, syscall_nr(regs), is_compat(task));
-	r->ret = syscall_ret(regs);
-	report(ctx, &calls_exit_report, r, CALLS_AT_REFUSAL, CALLS_WHOLE);
+	r = running(task);
+	if (r)
+		report_answered(ctx, r, nr, is_compat(task), event, syscall_ret(regs), CALLS_AT_REFUSAL);
 	return 0;
 }
 
@@ -480,10 +513,9 @@ static __always_inline int report_now(void)
 		get_args((struct pt_regs *)bpf_task_pt_regs(task), r->compat, m->args);
 		m->nr = r->nr;
 		m->compat = r->compat;
-		if (r->enter_ns) {
+		m->event = r->event;
+		if (r->enter_ns)
 			m->enter_ns = r->enter_ns;
-			m->event = r->event;
-		}
 		if (!r->told)
 			bpf_get_current_comm(m->comm, sizeof(m->comm));
 		if (r->kind == CALLS_ENTER)

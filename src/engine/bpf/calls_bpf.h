@@ -103,6 +103,7 @@ enum calls_kind {
 	CALLS_ENTER,		/* a call begins */
 	CALLS_EXIT,		/* it returned */
 	CALLS_WHOLE,		/* a call began and returned: its memory is as at the return */
+	CALLS_ANSWERED,		/* the same of a call whose entry was not seen: a filter answered it */
 	CALLS_FORKED, CALLS_EXECED, CALLS_GONE, CALLS_SIGNALLED,
 };
 

@@ -64,7 +64,7 @@ static void dump_call_return(struct json_text *o, const struct call *c, const st
 			     struct json_text *args, struct dump_about *about,
 			     struct dump_return *decoded)
 {
-	bool made = !c->failed && !c->inject.injected;
+	bool made = !c->failed && !call_is_fake(c);
 	const struct ring *r = NULL;
 	const char *error = c->failed ? error_name((int)c->ret) : NULL;
 
@@ -82,6 +82,8 @@ static void dump_call_return(struct json_text *o, const struct call *c, const st
 		json_add_string(o, "error", error);
 	if (c->no_event)
 		json_add_bool(o, "no_event", true);
+	if (c->answered)
+		json_add_bool(o, "answered", true);
 	json_add_object(o, "args", args ? args : &decoded->args);
 	add_unless_empty(o, "results", &decoded->results);
 	add_unless_empty(o, "notes", &decoded->notes);

@@ -113,6 +113,7 @@ static struct call *reader_begin_call(struct line *l)
 		l->wrong = "arch (unknown to this version)";
 	else
 		read_raw(l, c);
+	dump_get_bool(l->o, "answered", &c->answered);
 	/* the effects of -e inject= and --as-kernel on the call */
 	dump_get_bool(l->o, "injected", &c->inject.injected);
 	dump_get_uint(l->o, "enter_delay_ns", &c->inject.enter_delay_ns);
@@ -185,7 +186,7 @@ static void reader_number_made(struct line *l, const struct call *c)
 	const struct event *e;
 	const struct ring *r;
 
-	if (c->failed || c->inject.injected)
+	if (c->failed || call_is_fake(c))
 		return;
 	e = c->desc->class == CLASS_OPEN ? model_opened(m, c) : NULL;
 	r = c->desc->id == CALL_MMAP || c->desc->id == CALL_MMAP2 ?
@@ -211,6 +212,7 @@ static void reader_feed_exit(struct line *l)
 	c->exit_ns = need_uint(l, "exit_ns");
 	c->failed = dump_get_int(l->o, "errno", &error);
 	dump_get_bool(l->o, "no_event", &c->no_event);
+	dump_get_bool(l->o, "answered", &c->answered);
 	if (c->failed) {
 		c->ret = error;
 		if (error < 1 || error > ERRNO_MAX)
