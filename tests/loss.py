@@ -212,6 +212,55 @@ def test_never_scheduled():
 		"cpu-cycles and 7 more: the event counts 0: enabled, but it never got a counter"],
 		"of a group without a counter")
 
+def test_throttled():
+	"""A record says that the kernel stopped the event; all its samples are taken for such here."""
+	trace("unread", False, "--records", "--json=" + os.path.join(TMP, "samples.json"))
+	path = os.path.join(TMP, "throttled.json")
+	n = 0
+	with open(path, "w") as f:
+		for o in objects(os.path.join(TMP, "samples.json")):
+			if o["kind"] == "record":
+				o["hex"] = "05" + o["hex"][2:]
+				n += 1
+			f.write(json.dumps(o) + "\n")
+	return differ(said(run(PEVTRACE, "decode", path).stdout), [
+		"page-faults:u: throttled %d times: it sampled more often in a tick than "
+		"perf_event_max_sample_rate allows, so the kernel stopped it until the next one" % n],
+		"of THROTTLE records")
+
+def test_diff():
+	"""pevtrace diff says a loss that one run has, and the other has not, before all else."""
+	path = {k: os.path.join(TMP, "diff-" + k) for k in ("none", "lost", "unread", "less")}
+	_, none = trace("lost", False, "--records", "--json=" + path["none"])
+	_, (lost,) = trace("lost", True, "--records", "--json=" + path["lost"])
+	_, (unread,) = trace("unread", True, "--records", "--json=" + path["unread"])
+	diff = lambda *args: run(PEVTRACE, "diff", *args)
+	head = "--- %s\n+++ %s\n"
+	r = diff(path["none"], path["lost"])
+	why = differ((r.returncode, r.stdout), (1, head % (path["none"], path["lost"]) + "+ %s\n" % lost),
+		     "one lost some")
+	r = diff(path["lost"], path["unread"])
+	why += differ(r.stdout.split("\n")[2:4], ["- " + lost, "+ " + unread], "different losses, first")
+	r = diff("-j", path["lost"], path["none"])
+	why += differ(json.loads(r.stdout), {"kind": "loss", "field": "records_lost",
+					     "a": lost.split(": ", 1)[1], "b": ""}, "in JSON")
+	for option in ("--ignore=loss", "--ignore=records_lost", "--only=config", "--only=records_unread"):
+		r = diff(option, path["none"], path["lost"])
+		why += differ((r.returncode, r.stdout), (0, ""), option)
+	for factor, status in ((1.5, 0), (3, 1)):
+		with open(path["less"], "w") as f:
+			for o in objects(path["lost"]):
+				if o["kind"] == "call" and o["call"] == "read":
+					raw = bytearray.fromhex(o["memory"][0]["hex"])
+					n = struct.unpack_from("<Q", raw, 8)[0]
+					struct.pack_into("<Q", raw, 8, int(n / factor))
+					o["memory"][0]["hex"] = raw.hex()
+				elif o["kind"] == "count" and "lost" in o: # as pevtrace read it itself
+					o["lost"] = int(o["lost"] / factor)
+				f.write(json.dumps(o) + "\n")
+		why += differ(diff(path["less"], path["lost"]).returncode, status, "%.1f times" % factor)
+	return why
+
 def test_same():
 	"""The dump of a trace says the same, also below a table of calls; -qq leaves it out."""
 	path, text = os.path.join(TMP, "same.json"), os.path.join(TMP, "same")
@@ -258,6 +307,8 @@ def main():
 		("multiplexed", test_multiplexed, None),
 		("error state", test_error_state, None),
 		("never scheduled", test_never_scheduled, None),
+		("throttled", test_throttled, None),
+		("diff", test_diff, None),
 		("the dump says the same", test_same, None),
 		("colours", test_colours, None),
 	], TMP)

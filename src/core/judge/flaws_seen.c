@@ -52,6 +52,12 @@ static bool samples_lost(struct judged *j)
 	return j->found.n;
 }
 
+static bool throttled(struct judged *j)
+{
+	j->found.n = event_records(j->e, PERF_RECORD_THROTTLE);
+	return j->found.n;
+}
+
 static bool records_overwritten(struct judged *j)
 {
 	j->found.n = j->e->ring.overwritten;
@@ -106,16 +112,17 @@ static bool never_enabled(struct judged *j)
 
 static bool (*const seen[FLAW_COUNT])(struct judged *j) = {
 	[FLAW_RECORDS_LOST] = records_lost, [FLAW_SAMPLES_LOST] = samples_lost,
-	[FLAW_RECORDS_OVERWRITTEN] = records_overwritten, [FLAW_RECORDS_UNREAD] = records_unread,
+	[FLAW_THROTTLED] = throttled, [FLAW_RECORDS_OVERWRITTEN] = records_overwritten,
+	[FLAW_RECORDS_UNREAD] = records_unread,
 	[FLAW_ERROR_STATE] = error_state, [FLAW_MULTIPLEXED] = multiplexed,
 	[FLAW_NEVER_SCHEDULED] = never_scheduled, [FLAW_TASK_NEVER_RAN] = task_never_ran,
 	[FLAW_NEVER_ENABLED] = never_enabled,
 };
 
-/* Return whether the number is the sum over all events. */
+/* Return whether it is a loss: its number is the sum over all events. */
 static bool flaw_sums(enum flaw_id id)
 {
-	return id == FLAW_RECORDS_LOST || id == FLAW_SAMPLES_LOST ||
+	return id == FLAW_RECORDS_LOST || id == FLAW_SAMPLES_LOST || id == FLAW_THROTTLED ||
 	       id == FLAW_RECORDS_OVERWRITTEN || id == FLAW_RECORDS_UNREAD;
 }
 
@@ -196,4 +203,11 @@ void flaws_of(struct flaws *f, const struct model *m)
 
 	while ((e = model_next_event(m, &at)))
 		flaws_add(f, m, e);
+}
+
+bool flaw_loss_differs(enum flaw_id id, const struct flaws *a, const struct flaws *b)
+{
+	const struct flaw *x = &a->of[id], *y = &b->of[id];
+
+	return flaw_sums(id) && (!x->events != !y->events || x->n / 2 > y->n || y->n / 2 > x->n);
 }

@@ -39,3 +39,9 @@ void flaws_add(struct flaws *f, const struct model *m, const struct event *e);
 
 /* Judge all events that the model has.  session_flaws() knows those that have ended, too. */
 void flaws_of(struct flaws *f, const struct model *m);
+
+/*
+ * Return whether the row is a loss (of records or samples) that differs between two sessions: one has
+ * none, or the other more than twice as much.
+ */
+bool flaw_loss_differs(enum flaw_id id, const struct flaws *a, const struct flaws *b);

@@ -153,6 +153,7 @@ struct normal {
 	unsigned int roots;
 	bool no_probes;			/* normal_seal() removes probes */
 	bool attrs_only;		/* made by normal_attrs() */
+	struct flaws flaws;		/* what normal_read() saw to be wrong with its events */
 };
 
 /* The fields to compare.  Zero-initialised: all. */
@@ -167,7 +168,7 @@ struct normal_choice {
  */
 bool normal_chosen(const struct normal_choice *c, const char *call, const char *key);
 
-/* Return whether it names a field, a call or a CALL.FIELD; "opens" is a field. */
+/* Return whether it names a field, a call or a CALL.FIELD; "opens" and a loss are fields. */
 bool normal_known(const char *name);
 
 /*

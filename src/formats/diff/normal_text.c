@@ -39,11 +39,14 @@ bool normal_chosen(const struct normal_choice *c, const char *call, const char *
 
 bool normal_known(const char *name)
 {
-	static const char *const fields[] = { "opens", "result", "errno", "injected" };
+	static const char *const fields[] = { "opens", "result", "errno", "injected", "loss" };
 	const char *dot = strchr(name, '.');
 
 	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
 		if (!strcmp(name, fields[i]))
+			return true;
+	for (size_t i = 0; i < FLAW_COUNT; i++)
+		if (!strcmp(flaw_descs[i].name, name))
 			return true;
 	for (const struct call_desc *d = call_descs; d < call_descs + CALL_COUNT; d++) {
 		if (!strcmp(d->name, name))
@@ -346,6 +349,7 @@ struct normal *normal_read(FILE *f, const char *path, struct normal_forms *forms
 	reader_progress(r);
 	*whole = reader_run(r, &s);
 	normal_seal(n);
+	session_flaws(&s, &n->flaws);
 	session_end(&s);
 	reader_close(r);
 	if (!*whole && !how->keep_going) {

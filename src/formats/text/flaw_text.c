@@ -34,7 +34,7 @@ void flaw_amount(enum flaw_id id, const struct flaw *f, struct buf *out)
 		add_percent(f->n, f->of, out);
 	else if (id == FLAW_RECORDS_OVERWRITTEN || id == FLAW_RECORDS_UNREAD)
 		add_bytes(f->n, out);
-	else if (id == FLAW_RECORDS_LOST || id == FLAW_SAMPLES_LOST)
+	else if (id == FLAW_RECORDS_LOST || id == FLAW_SAMPLES_LOST || id == FLAW_THROTTLED)
 		buf_addf(out, "%llu", (unsigned long long)f->n);
 	else
 		buf_addf(out, "%u", f->events);
@@ -84,6 +84,9 @@ void flaw_text(enum flaw_id id, const struct flaw *f, struct buf *out)
 		return;
 	case FLAW_SAMPLES_LOST:
 		buf_addf(out, "lost %llu sample%s", (unsigned long long)f->n, f->n == 1 ? "" : "s");
+		break;
+	case FLAW_THROTTLED:
+		buf_addf(out, "throttled %llu time%s", (unsigned long long)f->n, f->n == 1 ? "" : "s");
 		break;
 	case FLAW_RECORDS_OVERWRITTEN:
 		flaw_amount(id, f, out);

@@ -7,6 +7,7 @@
 #include "formats/diff/compare.h"
 #include "formats/diff/expect.h"
 #include "formats/perfdata/perfdata.h"
+#include "formats/text/flaw_text.h"
 #include "formats/text/text_fit.h"
 #include "verbs/cli/input.h"
 #include "verbs/cli/machine.h"
@@ -354,6 +355,7 @@ static void offer_fields(struct nearest *n)
 {
 	for (size_t i = 0; i < CALL_COUNT; i++)
 		nearest_try(n, call_descs[i].name);
+	nearest_try(n, "loss");
 	attr_member_offer(n);
 }
 
@@ -526,6 +528,59 @@ static void try_merged(struct diffing *d, struct side side[2])
 	memcpy(side, merged, sizeof(merged));
 }
 
+/* Write one side's loss of a kind: "- cpu-clock: lost 7 records: ..."; of 0 events: nothing. */
+static void print_loss(struct diff_print *p, char sign, enum flaw_id id, const struct flaw *f)
+{
+	struct buf text = { 0 }, before = { 0 };
+	struct flaws one = { .of = { { 0 } } };
+
+	one.of[id] = *f;
+	buf_addf(&before, "%s%c ", paint(p, sign == '+' ? GREEN : RED), sign);
+	flaws_print(&one, buf_str(&before), paint(p, PLAIN), false, &text);
+	diff_printf(p, "%s", buf_str(&text));
+	buf_free(&before);
+	buf_free(&text);
+}
+
+static void json_loss(struct diff_print *p, enum flaw_id id, const struct flaw side[2])
+{
+	static const char *const keys[] = { "a", "b" };
+
+	showing_begin(&p->out, false);
+	showing_add(&p->out, "kind", "loss");
+	showing_add(&p->out, "field", flaw_descs[id].name);
+	for (size_t i = 0; i < 2; i++) {
+		struct buf text = { 0 };
+
+		if (side[i].events)
+			flaw_text(id, &side[i], &text);
+		showing_add(&p->out, keys[i], buf_str(&text));
+		buf_free(&text);
+	}
+	showing_end(&p->out);
+}
+
+/* Write which records and samples one session lost, and the other did not, or much less. */
+static bool same_loss(struct diffing *d, const struct normal *a, const struct normal *b)
+{
+	bool same = true;
+
+	for (unsigned int i = 0; i < FLAW_COUNT && !a->attrs_only && !b->attrs_only; i++) {
+		if (!flaw_loss_differs(i, &a->flaws, &b->flaws) ||
+		    !normal_chosen(&d->choice, "loss", flaw_descs[i].name))
+			continue;
+		same = false;
+		if (d->print.out.json) {
+			json_loss(&d->print, i, (struct flaw[]){ a->flaws.of[i], b->flaws.of[i] });
+			continue;
+		}
+		diff_print_begin(&d->print);
+		print_loss(&d->print, '-', i, &a->flaws.of[i]);
+		print_loss(&d->print, '+', i, &b->flaws.of[i]);
+	}
+	return same;
+}
+
 static int two(struct diffing *d, struct side side[2])
 {
 	struct side *dump;
@@ -544,8 +599,9 @@ static int two(struct diffing *d, struct side side[2])
 						    &left_out);
 			diff_print_scope(&d->print, left_out);
 		}
-		same = normal_compare(side[0].normal, side[1].normal, &d->choice,
-				      diff_print_difference, &d->print);
+		same = same_loss(d, side[0].normal, side[1].normal);
+		same &= normal_compare(side[0].normal, side[1].normal, &d->choice,
+				       diff_print_difference, &d->print);
 		diff_print_end(&d->print);
 	}
 	return same ? EXIT_YES : EXIT_NO;
@@ -602,7 +658,7 @@ const struct verb diff_verb = {
 "perf.data file, of which the attrs of events are compared, or an EVENT; a COMMAND is traced.\n"
 "\n"
 "Events are matched by their attrs. Pids, descriptors, ids, addresses, times, counts, waits "
-"and reads are ignored.",
+"and reads are ignored; lost records are compared.",
 	.notes =
 "A DUMP of - is standard input. The exit status is 0 if nothing differs, 1 if something "
 "does, 2 on misuse and trouble.",
