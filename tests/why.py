@@ -615,6 +615,7 @@ def main():
 		("what a program does after a refusal", lambda: why_programs.test_fallbacks(tmp), None),
 		("numbers of a trace", lambda: why_programs.test_told(tmp), None),
 		("probes", lambda: why_programs.test_probes(tmp), None),
+		("what a command itself holds", lambda: why_programs.test_own(tmp), None),
 		("a line of a dump", lambda: why_programs.test_dump(tmp), None), ("blame and rule agree", test_agreement, None), ("text", test_text, None),
 		*why_fixes.tests(tmp),
 		("nothing is left behind", lambda: test_quiet(tmp), None),

@@ -3,6 +3,7 @@
 
 import ctypes
 import json
+import mmap
 import os
 import re
 import subprocess
@@ -214,6 +215,37 @@ def test_probes(tmp):
 		"%s: measured cpu-clock:u, page-faults:u\n"
 		"  probes: cpu-clock:u: refused in tests of what opens; see -v\n" % name, True), full)
 
+OWN = """
+import mmap, resource
+c.syscall.restype = ctypes.c_long
+resource.setrlimit(resource.RLIMIT_MEMLOCK, (0, 0))
+m = [mmap.mmap(o(config=2, period=1000), 2 * mmap.PAGESIZE)]
+try:
+	m.append(mmap.mmap(o(config=2, period=1000), mmap.PAGESIZE * (1 + 8192)))
+except PermissionError:
+	print("refused")
+os.close(5)
+resource.setrlimit(resource.RLIMIT_NOFILE, (8, 8))
+while o(config=2) >= 0:
+	pass
+"""
+
+def test_own(tmp):
+	"""What the program itself holds of what it lacks: descriptors, and memory of rings."""
+	script = os.path.join(tmp, "own.py")
+	with open(script, "w") as f:
+		f.write(PROGRAM.split("print(")[0] % pe.NR + OWN)
+	r = run("--", sys.executable, script)
+	bad = differ("\n  fix: raise the limit with ulimit -n, or close one of the command's own events first: "
+		     "fds 3 to " in r.stdout, True, r.stdout)
+	if not os.geteuid():
+		r = run("--", sys.executable, script, **as_nobody(tmp))
+	if "refused" in r.stdout:
+		bad += differ(bool(re.search(r"\n  mmap failed: page-faults:u #2 \(fd \d+\): EPERM: The ring buffer is "
+					     r".*\. The command's own rings pin %d KiB already\n" % (mmap.PAGESIZE // 512),
+					     r.stdout)), True, r.stdout)
+	return bad
+
 def test_dump(tmp):
 	"""A line of a dump with its group, and a call that failed only there."""
 	script, dump = os.path.join(tmp, "program.py"), os.path.join(tmp, "dump")
@@ -240,5 +272,7 @@ while c.syscall(%d, ctypes.create_string_buffer(b, 72), 0, -1, -1, ctypes.c_ulon
 	o = json.loads(open(out).read())
 	text = run("--", sys.executable, script).stdout
 	bad += differ("  in the command: -1 ENOSPC (No space left on device)\n" in text, True, text)
+	bad += differ(bool(re.search("\n  fix: close one of the command's own events first: fds? 3", text)), True,
+		      text)
 	return bad + differ((o["command"]["error"], o["verdict"], o.get("perhaps")),
 			       ("ENOSPC", "opens", "breakpoint_slots"), "a fifth breakpoint there")

@@ -156,6 +156,88 @@ void why_judge_there(struct why_call *c, const struct attempt *refused, uint32_t
 	remedy_of_attempt(refused, release, arch, names, &j, &sink.sink, &c->remedy);
 }
 
+/* Resources of the command itself ------------------------------------------------------- */
+
+/* Return whether an event holds what the rule says that an open lacked. */
+static bool holds_lacked(const struct event *e, const struct call *c, const struct rule_desc *rule)
+{
+	const struct attempt a = { .pid = call_target(c) ?: c->tid, .cpu = call_int(c, 2) };
+	const uint8_t *attr;
+	size_t len;
+
+	if (rule->by & RULE_BY_RLIMIT)
+		return true;
+	attr = call_bytes(c, AT_SYSCALL_ENTER, c->args[0], PERF_ATTR_SIZE_VER0, &len);
+	return attr && event_attr(e, ATTR_TYPE) == layout_get(&layout_perf_event_attr, ATTR_TYPE,
+							      attr, len) &&
+	       (e->pid < 0 || a.pid < 0 || (e->pid ?: e->opener) == a.pid) &&
+	       (e->cpu < 0 || a.cpu < 0 || e->cpu == a.cpu);
+}
+
+static void note_last(void *ctx, int fd, bool cloexec, struct event *e)
+{
+	int *last = ctx;
+
+	(void)cloexec, (void)e;
+	*last = fd > *last ? fd : *last;
+}
+
+/* Append the caller's descriptors of events that hold what the open lacked: "3 to 6, 9". */
+static void add_holding(struct model *m, const struct call *c, const struct rule_desc *rule,
+			struct buf *out)
+{
+	int last = -1, from = -1;
+
+	model_each_fd(m, c->tid, note_last, &last);
+	for (int fd = 0; fd <= last + 1; fd++) {
+		const struct event *e = model_event(m, c->tid, fd);
+
+		if (e && holds_lacked(e, c, rule)) {
+			from = from < 0 ? fd : from;
+		} else if (from >= 0) {
+			buf_addf(out, "%s%d", out->len ? ", " : "", from);
+			if (fd - 1 > from)
+				buf_addf(out, " to %d", fd - 1);
+			from = -1;
+		}
+	}
+}
+
+/* Append to the remedy that the command itself holds what it lacked, if it does. */
+static void add_own(struct picking *p, const struct call *c, const struct rule_desc *rule)
+{
+	struct buf fds = { 0 };
+
+	if (rule && (rule->by & (RULE_BY_SLOTS | RULE_BY_RLIMIT) || rule->id == RULE_EXCLUSIVE_BUSY))
+		add_holding(p->session.model, c, rule, &fds);
+	if (fds.len && rule->by & RULE_BY_RLIMIT)
+		buf_adds(&p->into->remedy, "raise the limit with ulimit -n, or ");
+	if (fds.len)
+		buf_addf(&p->into->remedy, "close one of the command's own events first: fd%s %s",
+			 strpbrk(buf_str(&fds), " ,") ? "s" : "", buf_str(&fds));
+	buf_free(&fds);
+}
+
+/* Note that the kernel refused to map a ring, and how much the process has mapped already. */
+static void take_refused_ring(struct picking *p, const struct call *c)
+{
+	const struct refusal_desc *why = refusal_find("mmap", NULL, (int)c->ret);
+	const struct event *e = model_event(p->session.model, c->tid, call_int(c, 4));
+	struct buf *out = &p->failures->ring;
+	const struct ring *r;
+	uint64_t bytes = 0;
+
+	if (!e || !why || out->len)
+		return;
+	buf_addf(out, "%s (fd %d): %s: %s", e->name, call_int(c, 4), error_name((int)c->ret),
+		 why->meaning);
+	for (size_t i = 0; (r = model_mapping(p->session.model, c->tid, i)); i++)
+		bytes += r->end - r->start;
+	if (bytes && c->ret == EPERM)
+		buf_addf(out, ". The command's own rings pin %llu KiB already",
+			 (unsigned long long)bytes / 1024);
+}
+
 /* Take the result of the call, and find the rule that refused it where the dump was made. */
 static void take_result(struct picking *p, const struct call *c)
 {
@@ -173,6 +255,7 @@ static void take_result(struct picking *p, const struct call *c)
 	refused.group = to->group;
 	why_judge_there(to, &refused, release ? release_read(&release) : 0, f->arch,
 			&p->session.names);
+	add_own(p, c, to->there);
 }
 
 /* Take the call that begins or ends on the line that is wanted. */
@@ -265,6 +348,8 @@ static void pick_before_exit(struct view *v, const struct call *c)
 
 	if (p->failures && c->failed && c->desc->id == CALL_PERF_EVENT_OPEN)
 		take_failure(p, c);
+	if (p->failures && c->failed && c->desc->class == CLASS_MEMORY && c->desc->nargs > 4)
+		take_refused_ring(p, c);
 	take_line(p, c);
 	if (p->into && p->begun && !p->done && c->tid == p->tid) {
 		take_result(p, c);
@@ -477,5 +562,6 @@ void why_failures_free(struct why_failures *l)
 	}
 	buf_free(&l->fallbacks);
 	buf_free(&l->measured);
+	buf_free(&l->ring);
 	free(l->list);
 }

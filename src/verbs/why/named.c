@@ -426,7 +426,7 @@ static int answer_failures(struct why *k)
 		status = examine_all(k, &failures, name);
 	k->hide_probes = failures.measured.len && !k->out.text.sink.full;
 	show_kept(k);
-	if (failures.n && k->command && !k->out.json && !k->quiet)
+	if ((failures.n || failures.ring.len) && k->command && !k->out.json && !k->quiet)
 		show_measured(k, &failures);
 	why_failures_free(&failures);
 	input_close(f);

@@ -607,6 +607,10 @@ void show_measured(struct why *k, const struct why_failures *l)
 		buf_addf(show_line(&s, COLOR_NONE, "fell back"), "%.*s", (int)strcspn(p, "\n"), p);
 		showing_end(s.out);
 	}
+	if (l->ring.len) {
+		text_escaped(show_line(&s, COLOR_ERROR, "mmap failed"), buf_str(&l->ring));
+		showing_end(s.out);
+	}
 	for (size_t i = 0; i < l->n && k->hide_probes; i++) {
 		const struct show one = { .k = k, .c = &l->list[i]->call };
 		struct buf name = { 0 };

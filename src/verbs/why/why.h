@@ -157,6 +157,7 @@ struct why_failures {
 	size_t n;
 	struct buf fallbacks;	/* what opened in place of what, in words, a line each */
 	struct buf measured;	/* names of the events that opened, but for probes */
+	struct buf ring;	/* which mmap of a ring failed first, and why; or empty */
 };
 
 /*
