@@ -41,7 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	size_t width = len ? 20 + data[0] : 20, before;
 	struct fit_line about = {
 		.desc = len > 1 && data[1] & 1 ? &call_descs[data[1] / 2 % call_ndescs] : NULL,
-		.usual = "perf_event_open({type=1, config=2}", .rule = &rule_descs[RULE_NO_PMU],
+		.rule = &rule_descs[RULE_NO_PMU],
 	};
 	struct buf line = { 0 };
 	char *was;

@@ -98,7 +98,7 @@ enum {
 /* What a piece tells, from least to most. */
 enum weight {
 	TELLS_SIZE, TELLS_ERROR_TEXT, TELLS_USUAL, TELLS_ARGUMENT, TELLS_SET, TELLS_MEMBER,
-	TELLS_OTHER,	/* what differs from the open before, what a call returned */
+	TELLS_OTHER,	/* the modes that are counted, what a call returned */
 	TELLS_COMMENT,
 	TELLS_KEPT,	/* never omitted */
 };
@@ -121,7 +121,6 @@ struct fit {
 	size_t slack;		/* columns for a second digit of the descriptors and the CPU */
 	unsigned int lists;
 	bool opens;		/* a line of perf_event_open */
-	bool two;		/* an open that has no room on one line */
 };
 
 size_t text_columns(const char *line)
@@ -151,17 +150,6 @@ static const char *skip_atom(const char *p)
 		end += strcspn(p, "m");
 	}
 	return *end ? end + 1 : end;
-}
-
-/* Return whether the open from before has the same member. */
-static bool is_usual(const struct fit *f, const char *from, size_t len)
-{
-	const char *p = f->about->usual ? f->about->usual : "";
-
-	for (; (p = memmem(p, strlen(p), from, len)); p++)
-		if (p > f->about->usual && strchr("{ ", p[-1]) && strchr(",}", p[len]))
-			return true;
-	return false;
 }
 
 /* Return what follows the attr of a line of perf_event_open, "PID, CPU, ...", or NULL. */
@@ -252,7 +240,7 @@ static enum weight weigh_member(const struct fit *f, const char *from, size_t le
 		return TELLS_SIZE;
 	if (member_is_kept(f, from, len, key))
 		return TELLS_KEPT;
-	if (is_usual(f, from, len) || !strncmp(from, "events=POLL", 11))
+	if (is_member(from, key, "freq") || !strncmp(from, "events=POLL", 11))
 		return TELLS_USUAL;
 	if (f->opens && (is_member(from, key, "exclude_kernel") || is_member(from, key, "exclude_user")))
 		return TELLS_OTHER;
@@ -291,29 +279,6 @@ static void add_aside(struct fit *f, const char *p, const char *end, enum weight
 	if (from > f->text && from[-1] == ' ')
 		p = from - 1;
 	fit_add(f, &(struct piece){ .from = p, .to = end, .weight = weight });
-}
-
-/*
- * Keep the first member that the open before has not, if nothing that is kept anyway differs, so
- * that opens which differ look different.
- */
-static void keep_difference(struct fit *f)
-{
-	const char *end = f->opens ? arguments_of(f->text) : NULL;
-	struct piece *first = NULL;
-
-	for (struct piece *p = f->pieces; p < f->pieces + f->n && end && p->to < end; p++) {
-		size_t len = (size_t)(p->to - p->from);
-
-		if (!p->keyed || is_usual(f, p->from, len))
-			continue;
-		if (p->weight == TELLS_KEPT)
-			return;
-		if (p->weight >= TELLS_SET && (!first || p->weight > first->weight))
-			first = p;
-	}
-	if (first && f->about->usual)
-		first->weight = TELLS_KEPT;
 }
 
 /* Note where twins of a line may have a second digit: in a descriptor, or the CPU of an open. */
@@ -468,45 +433,6 @@ static void render(const struct fit *f, struct buf *out)
 	append_part(f, at, at + strlen(at), out);
 }
 
-/*
- * Return the columns of the first line: of an open with two, these are the attr, or all before the
- * result if what follows the attr has no room in the second, behind HANG columns.
- */
-static size_t first_columns(const struct fit *f, struct buf *out, size_t width)
-{
-	const char *args = f->two ? arguments_of(buf_str(out)) : NULL;
-	const char *end = args && text_columns(args) + HANG > width ? strstr(args, ") = ") : NULL;
-	size_t columns = text_columns(buf_str(out));
-
-	return args ? columns - text_columns(end ? end + 1 : args) : columns + f->slack;
-}
-
-/*
- * Take back what has room, what tells most first.  Of an open it is what differs from the open
- * before, so that opens which differ in their config or CPU alone look alike.
- */
-static void fill(struct fit *f, size_t width, struct buf *out)
-{
-	enum weight least = f->opens ? TELLS_SET : TELLS_ERROR_TEXT;
-	size_t room = width - first_columns(f, out, width);
-
-	for (enum weight w = TELLS_COMMENT; w >= least; w--) {
-		for (struct piece *p = f->pieces; p < f->pieces + f->n; p++) {
-			size_t len = (size_t)(p->to - p->from);
-
-			/* a structure without its members tells nothing, but that a list has it */
-			if (!p->omitted || p->weight != w || len > room + PREFIXES ||
-			    (p->keyed && memchr(p->from, '{', len)))
-				continue;
-			p->omitted = false;
-			render(f, out);
-			p->omitted = first_columns(f, out, width) > width;
-			room = p->omitted ? room : width - first_columns(f, out, width);
-		}
-	}
-	render(f, out);
-}
-
 /* Append a line of that length, cut at width columns; colours end there. */
 static void cut_at(const char *line, size_t len, size_t width, struct buf *out)
 {
@@ -576,6 +502,48 @@ static void fold(const struct fit *f, struct buf *line, size_t width)
 	buf_free(&folded);
 }
 
+/* Return the rows of a line as shortened so far, if its descriptor and CPU had two digits. */
+static size_t rows(const struct fit *f, const struct buf *line, size_t width)
+{
+	size_t columns = text_columns(buf_str(line)), n = 1;
+	struct buf copy = { 0 };
+	const char *last;
+
+	if (columns + f->slack <= width)
+		return 1;
+	buf_add(&copy, line->data, line->len);
+	fold(f, &copy, width);
+	last = buf_str(&copy);
+	for (const char *p; (p = strchr(last, '\n')); last = p + 1)
+		n++;
+	n += text_columns(last) + f->slack > width;
+	buf_free(&copy);
+	return n;
+}
+
+/* Take back what has room in the rows that are needed anyway, what tells most first. */
+static void fill(struct fit *f, size_t width, struct buf *out)
+{
+	enum weight least = f->opens ? TELLS_SET : TELLS_ERROR_TEXT;
+	size_t most = rows(f, out, width);
+
+	for (enum weight w = TELLS_COMMENT; w >= least; w--) {
+		for (struct piece *p = f->pieces; p < f->pieces + f->n; p++) {
+			size_t len = (size_t)(p->to - p->from);
+
+			/* a structure without its members tells nothing, but that a list has it */
+			if (!p->omitted || p->weight != w || (p->keyed && memchr(p->from, '{', len)) ||
+			    len + text_columns(buf_str(out)) > most * width + PREFIXES)
+				continue;
+			p->omitted = false;
+			render(f, out);
+			p->omitted = rows(f, out, width) > most;
+			if (p->omitted)
+				render(f, out);
+		}
+	}
+}
+
 void text_fit(struct buf *line, const struct fit_line *about, size_t width)
 {
 	size_t columns = text_columns(buf_str(line));
@@ -593,13 +561,10 @@ void text_fit(struct buf *line, const struct fit_line *about, size_t width)
 		count_slack(f, f->result + strlen(") = "));
 	cut(f);
 	if (columns + f->slack > width) {
-		keep_difference(f);
 		for (size_t i = 0; i < f->n; i++)
 			f->pieces[i].omitted = f->pieces[i].weight < TELLS_KEPT;
 		render(f, line);
-		f->two = f->opens && first_columns(f, line, width) > width;
-		if (first_columns(f, line, width) <= width)
-			fill(f, width, line);
+		fill(f, width, line);
 		if (text_columns(buf_str(line)) > width)
 			fold(f, line, width);
 	}

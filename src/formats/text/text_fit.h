@@ -18,11 +18,9 @@ void text_fill(struct buf *out, const char *text, size_t len, size_t column, siz
  */
 void text_wrap(struct buf *text, size_t width);
 
-/* What is known of a line that is shortened; texts may be NULL. */
+/* What is known of a line that is shortened. */
 struct fit_line {
 	const struct call_desc *desc;	/* of a call; NULL: it is none, or of attrs */
-	/* an open: the arguments of the last one with another attr, whose members tell less here */
-	const char *usual;
 	const struct rule_desc *rule;	/* that refused an open: its members are guilty */
 };
 
@@ -30,7 +28,7 @@ struct fit_line {
  * Shorten a line to at most width columns: omit the prefixes of constants (PERF_COUNT_HW_), then
  * members, arguments and comments, those first that tell the least, and put "..." in their place.
  * Of an open, what is guilty, type and config, period, pid and cpu are kept, if need be on two
- * lines, and opens that differ in these alone look alike.  If that is not enough, break the line.
+ * lines.  What is omitted depends on the line alone.  If that is not enough, break the line.
  */
 void text_fit(struct buf *line, const struct fit_line *about, size_t width);
 

@@ -115,10 +115,7 @@ void text_align_result(struct text_view *v)
  */
 static void fit_line(struct text_view *v, const struct pending *p, bool part)
 {
-	const struct fit_line about = {
-		.desc = p ? p->desc : NULL, .usual = v->usual.len ? buf_str(&v->usual) : NULL,
-		.rule = v->rule,
-	};
+	const struct fit_line about = { .desc = p ? p->desc : NULL, .rule = v->rule };
 	size_t width = text_width(v), last = width / 3;
 
 	if (part)

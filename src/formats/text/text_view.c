@@ -132,8 +132,6 @@ static void text_free(struct view *view)
 	map_free_values(&v->comms);
 	buf_free(&v->line);
 	buf_free(&v->extra);
-	buf_free(&v->attr);
-	buf_free(&v->usual);
 	buf_free(&v->run.key);
 	buf_free(&v->run.next);
 	free(v);
@@ -299,24 +297,8 @@ static void begin_last_line(struct text_view *v, const struct pending *p, uint64
 		buf_adds(&v->line, buf_str(&p->args));
 }
 
-/* Note the attr of an open: one that is like the last one is compared with the one before that. */
-static void note_attr(struct text_view *v, const char *args)
-{
-	const char *end = strrchr(args, '}');
-	struct buf was = v->usual;
-
-	if (!end || (v->attr.len && !strncmp(args, buf_str(&v->attr), v->attr.len)))
-		return;
-	v->usual = v->attr;
-	v->attr = was;
-	buf_reset(&v->attr);
-	buf_add(&v->attr, args, (size_t)(end + 1 - args));
-}
-
 static void text_finish_call(struct text_view *v, struct pending *p)
 {
-	if (p->desc->id == CALL_PERF_EVENT_OPEN && text_width(v))
-		note_attr(v, buf_str(&p->args));
 	text_end_line(v, p->in.tid, p);
 	if (p->stack.len)
 		output_write(v->out, p->in.tid, buf_str(&p->stack), p->stack.len);

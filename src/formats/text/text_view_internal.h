@@ -30,7 +30,6 @@ struct text_view {
 	struct pending *partial;	/* its line is written, but for the end */
 	size_t written;			/* columns of that line, while its end is composed */
 	struct buf line, extra;
-	struct buf attr, usual;	/* "name({attr" of the last open, and of the last one that differs */
 	bool omitted;			/* members of an attr, to fit the terminal */
 	const struct rule_desc *rule; /* that refused the open of the current line, or NULL */
 	struct {	/* calls equal to that of the last line, which are counted instead of shown */
