@@ -266,6 +266,20 @@ def test_names(tap):
 	full = "fifteen letters[%d]" % os.getpid()
 	tap.ok(whole.count(full) == 2 and "~" not in whole, "a pipe has the names in full", [whole])
 
+def test_cut(tap):
+	"""Names that are cut still differ if they differed, wherever that is."""
+	if machine.lacks("breakpoints"):
+		tap.skip("names that are cut still differ", machine.lacks("breakpoints"))
+		return
+	fds = [opened(type=5, config=0, bits=1 << 5 | 1 << 6, addr=(0x7f0000001000 + i * 0x10000, 8))
+	       for i in range(3)]
+	shown = {w: [l.split() for l in at_80("-p", str(os.getpid()), columns=w)[1:4]] for w in (80, 64, 56, 200)}
+	for fd in fds:
+		os.close(fd)
+	bad = [l for l in shown.values() if len({row[2] for row in l}) != 3]
+	whole = ["mem:0x7f00000%d1000/8:rw:u" % i for i in range(3)]
+	tap.ok(not bad and [row[2] for row in shown[200]] == whole, "names that are cut still differ", [shown])
+
 # A child that stops for its tracer, whose debug registers then hold breakpoints.
 TRACED = r"""
 import ctypes, os, signal, sys
@@ -566,6 +580,7 @@ def main():
 	test_program(tap)
 	test_nobody(tap)
 	test_names(tap)
+	test_cut(tap)
 	test_ptrace(tap)
 	test_stale(tap)
 	test_times(tap)

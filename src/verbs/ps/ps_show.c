@@ -7,6 +7,7 @@
 #include <sys/ioctl.h>
 
 #include "core/lib/die.h"
+#include "core/lib/hash.h"
 #include "core/model/event_name.h"
 
 enum {
@@ -439,6 +440,68 @@ static void ps_add_cell(const struct ps_field *f, const struct ps_row *r, struct
 }
 
 /*
+ * Shorten text that has more than width columns: by the end of a process's name if its number
+ * fits, else in its middle, behind that many columns; or, if at is not less than width, by its end
+ * and what is before its column at - width + 1.
+ */
+static void cut_within(struct buf *text, size_t width, size_t at)
+{
+	const char *number = strrchr(buf_str(text), '[');
+	size_t digits = number ? strlen(number) : width, from;
+
+	if (text->len <= width)
+		return;
+	at = digits < width ? width - digits - 1 : at;
+	from = at < width ? text->len - width + at : at - width;
+	if (at >= width && text->len - from > width) {
+		text->data[from + width - 1] = '~';
+		at = 0;
+	} else if (at >= width) { /* its end has room */
+		from = text->len - width;
+		at = 0;
+	}
+	memmove(text->data + at, text->data + from, width - at);
+	text->data[at] = '~';
+	text->data[width] = '\0';
+	text->len = width;
+}
+
+/* Return in how many different ways the cells of a column are cut. */
+static size_t count_different(const struct ps_field *f, const struct ps_row *rows, size_t n,
+			      size_t width, size_t at)
+{
+	struct buf word = { 0 };
+	struct map seen = { 0 };
+	size_t different = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		buf_reset(&word);
+		ps_add_cell(f, &rows[i], &word);
+		cut_within(&word, width, at);
+		different += !map_set(&seen, hash_text(HASH_START, buf_str(&word)), &seen);
+	}
+	map_free(&seen);
+	buf_free(&word);
+	return different;
+}
+
+/* Return where to cut the cells of a column that are too wide, so that most of them still differ. */
+static size_t best_cut(const struct ps_field *f, const struct ps_row *rows, size_t n, size_t width)
+{
+	size_t best = width / 3, most = count_different(f, rows, n, width, best), one;
+	size_t all = count_different(f, rows, n, SIZE_MAX, 0);
+
+	for (size_t at = 0; at < 4 * width && most < all; at++) {
+		one = count_different(f, rows, n, width, at);
+		if (one > most) {
+			best = at;
+			most = one;
+		}
+	}
+	return best;
+}
+
+/*
  * Set the widths of columns: what they contain, less if a terminal has no room for that.  Return
  * false if rows are wider than it even so.
  */
@@ -466,26 +529,6 @@ static bool measure_columns(const struct ps *p, const struct ps_row *rows, size_
 			return false;
 	}
 	return true;
-}
-
-/*
- * Shorten text that has more than width columns: by the end of a process's name if its number
- * fits, else keep the first third.
- */
-static void cut_within(struct buf *text, size_t width)
-{
-	const char *number = strrchr(buf_str(text), '[');
-	size_t right = number ? strlen(number) : width, left;
-
-	if (text->len <= width)
-		return;
-	if (right >= width)
-		right = width - width / 3 - 1;
-	left = width - right - 1;
-	memmove(text->data + left + 1, text->data + text->len - right, right);
-	text->data[left] = '~';
-	text->data[width] = '\0';
-	text->len = width;
 }
 
 /* Return whether the list is repeated in place, on a terminal of that size. */
@@ -520,7 +563,8 @@ static enum text_color color_of(const struct ps_field *f, const struct ps_row *r
 }
 
 /* Show a row, or the headings if it is NULL. */
-static void ps_show_row(struct ps *p, const struct ps_row *r, const size_t *widths)
+static void ps_show_row(struct ps *p, const struct ps_row *r, const size_t *widths,
+			const size_t *cuts)
 {
 	struct buf *out = &p->out.line, word = { 0 }, text = { 0 };
 
@@ -538,7 +582,7 @@ static void ps_show_row(struct ps *p, const struct ps_row *r, const size_t *widt
 		else
 			buf_adds(&word, f->heading);
 		if (f->shrinks)
-			cut_within(&word, widths[i]);
+			cut_within(&word, widths[i], cuts[i]);
 		text_escaped(&text, buf_str(&word));
 		fill = text.len < widths[i] ? widths[i] - text.len : 0;
 		buf_pad(out, f->right ? fill : 0);
@@ -600,7 +644,7 @@ static void show_details(const struct ps_row *r)
 static void show_text(struct ps *p, const struct ps_row *rows, size_t n, const char *total)
 {
 	enum { BESIDE = 3 }; /* the head, the total, and the line of the cursor */
-	size_t widths[FIELDS], shown = n;
+	size_t widths[FIELDS], cuts[FIELDS], shown = n;
 	struct winsize w;
 
 	/* of a repeated list, as many as fit on the terminal */
@@ -611,9 +655,11 @@ static void show_text(struct ps *p, const struct ps_row *rows, size_t n, const c
 	if (!n)
 		return;
 	p->color = measure_columns(p, rows, shown, widths) && p->out.text.color;
-	ps_show_row(p, NULL, widths);
+	for (size_t i = 0; i < FIELDS; i++)
+		cuts[i] = fields[i].shrinks ? best_cut(&fields[i], rows, shown, widths[i]) : 0;
+	ps_show_row(p, NULL, widths, cuts);
 	for (size_t i = 0; i < shown; i++) {
-		ps_show_row(p, &rows[i], widths);
+		ps_show_row(p, &rows[i], widths, cuts);
 		if (p->options.text.full)
 			show_details(&rows[i]);
 	}
