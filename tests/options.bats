@@ -284,7 +284,7 @@ page_options() {
 	option '--for' is not for trace: see pevtrace open --help|--for=3 true
 	diff: missing operand: another DUMP, PERF.DATA, EVENT or COMMAND; see pevtrace diff --help|diff rec.json
 	diff: missing DUMP, PERF.DATA, EVENT or COMMAND; see pevtrace diff --help|diff
-	cannot run 'version': not found in PATH|version
+	cannot run 'version': not found in PATH; did you mean pevtrace --version?|version
 	cannot run 'help': not found in PATH|-- help
 	-p requires a PID, not 'x'; pidof(1) finds those of a name|-p x
 	-p requires a PID, not ''|-p ''

@@ -183,6 +183,7 @@ struct search {
 	struct explaining *x;
 	const char *word;
 	size_t found;
+	const char *part;	/* a name that has the word as a part; or NULL */
 	struct nearest nearest;
 };
 
@@ -195,6 +196,8 @@ static void explain_entry(void *ctx, const struct lexicon_entry *e)
 		lexicon_write(e, &s->x->prose);
 	} else {
 		lexicon_offer(e, &s->nearest);
+		if (!s->part && strlen(s->word) > 3 && strstr(e->name, s->word))
+			s->part = e->name;
 	}
 }
 
@@ -236,10 +239,15 @@ static int explain_word(struct explaining *x, const char *word)
 			warn("no file or term '%s', and no event: %s", word, l.why);
 		else if (strpbrk(word, "/."))
 			input_no_file(word);
+		else if (input_hint(x->args, word, &file))
+			warn("%s", buf_str(&file));
+		else if (s.part)
+			warn("no file, term or event '%s'; did you mean %s?", word, s.part);
 		else
 			warn("no file, term or event '%s'%s", word,
 			     *s.nearest.best ? nearest_hint(&s.nearest) :
 			     "; begin with pevtrace explain perf_event_attr");
+		buf_free(&file);
 		return EXIT_NO;
 	}
 }

@@ -393,6 +393,7 @@ static void trace_is_other(const struct verb_args *args, const char *word)
 {
 	enum input_kind kind;
 	struct event_list list = { 0 };
+	struct buf hint = { 0 };
 
 	if (args->certain || !args->all)
 		return;
@@ -400,6 +401,8 @@ static void trace_is_other(const struct verb_args *args, const char *word)
 	kind = *word ? input_kind(word, NULL, &list) : INPUT_NONE;
 	if (kind != INPUT_NONE)
 		input_check(args, word, kind, NULL);
+	else if (input_hint(args, word, &hint))
+		die("cannot run '%s': not found in PATH; %s", word, buf_str(&hint));
 }
 
 static int trace_run_verb(void *state, const struct verb_args *args)

@@ -10,6 +10,8 @@
 #include "core/abi/siginfo.h"
 #include "core/lib/clock.h"
 #include "core/lib/die.h"
+#include "core/lib/program.h"
+#include "explain/lexicon.h"
 #include "formats/perfdata/perfdata.h"
 #include "verbs/cli/views.h"
 #include "xlat/constants.h"
@@ -25,6 +27,7 @@ static const struct {
 	[INPUT_ATTR] = { "ATTR", "an attr" },
 	[INPUT_EVENT] = { "EVENT", "an event" },
 	[INPUT_COMMAND] = { "COMMAND", "a command" },
+	[INPUT_PROGRAM] = { "PROGRAM", "a program" },
 };
 
 static bool is_certain(void *ctx, struct attr_text *a)
@@ -65,11 +68,12 @@ enum input_kind input_file_kind(const char *path)
 
 		/* an object of JSON, not an attr in C */
 		buf_addf(&text, "@%s", path);
-		kind = *brace == '{' && brace[1 + strspn(brace + 1, " \t")] == '"' ? INPUT_DUMP :
+		kind = (!strncmp(start, "\177ELF", 4) || !strncmp(start, "#!", 2)) && !access(path, X_OK) ?
+		       INPUT_PROGRAM : *brace == '{' && brace[1 + strspn(brace + 1, " \t")] == '"' ? INPUT_DUMP :
 		       input_has_attr(buf_str(&text)) ? INPUT_LOG : INPUT_OTHER;
 		buf_free(&text);
 	}
-	if (kind != INPUT_OTHER)
+	if (kind != INPUT_OTHER && kind != INPUT_PROGRAM)
 		input_limit_outputs(path);
 	fclose(f);
 	return kind;
@@ -113,6 +117,39 @@ _Noreturn void input_no_file(const char *path)
 	    *n.best ? "?" : "");
 }
 
+static void find_term(void *ctx, const struct lexicon_entry *e)
+{
+	const char **word = ctx;
+
+	if (*word && !strcasecmp(e->name, *word))
+		*word = NULL;
+}
+
+bool input_hint(const struct verb_args *args, const char *word, struct buf *out)
+{
+	const char *colon = strrchr(word, ':'), *rest = word;
+	char path[64];
+	uint64_t n = 0;
+
+	if (*word && !word[strspn(word, "0123456789:")])
+		return false; /* a number alone, or bytes */
+	snprintf(path, sizeof(path), "%.*s", colon ? (int)(colon - word) : 0, word);
+	lexicon_each(find_term, &rest);
+	if (colon && scan_whole(colon + 1, SCAN_DECIMAL, 0, UINT64_MAX, &n) && !access(path, F_OK))
+		buf_addf(out, "'%s' is a line of a file, and %s uses whole ones, as '%s'; pevtrace why "
+			 "and explain use a line", word, args->verb->name, path);
+	else if (!rest)
+		buf_addf(out, "'%s' is a term; pevtrace explain %s says what it means", word, word);
+	else if (scan_whole(word, SCAN_C, 0, UINT32_MAX, &n) && ioctl_find((uint32_t)n, 8))
+		buf_addf(out, "'%s' is the number of an ioctl; pevtrace decode --ioctl=%s decodes it",
+			 word, word);
+	else if (!program_find(word))
+		buf_addf(out, verb_reads(args->verb, "COMMAND") ?
+			 "'%s' is a program; to run it, write -- before it" :
+			 "'%s' is a program; pevtrace --json=DUMP %s records a dump of it", word, word);
+	return out->len;
+}
+
 void input_check(const struct verb_args *args, const char *word, enum input_kind kind,
 		 const char *why)
 {
@@ -121,9 +158,12 @@ void input_check(const struct verb_args *args, const char *word, enum input_kind
 
 	if (kind == INPUT_OTHER || (kind != INPUT_NONE && verb_reads(args->verb, kinds[kind].word)))
 		return;
+	if ((kind == INPUT_NONE || kind == INPUT_PROGRAM) && input_hint(args, word, &can))
+		die("%s", buf_str(&can));
 	if (kind == INPUT_NONE && *word != '/' && !strchr(word, '.') &&
 	    verb_reads(args->verb, "EVENT"))
-		die("no file '%s', and no event: %s", word, why);
+		die("no file%s '%s', and no event: %s",
+		    verb_reads(args->verb, "ATTR") ? " or attr" : "", word, why);
 	if (kind == INPUT_NONE)
 		input_no_file(word);
 	while (v && *v) {

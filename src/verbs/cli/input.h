@@ -20,6 +20,7 @@ enum input_kind {
 	INPUT_ATTR,		/* ATTR: as text */
 	INPUT_EVENT,		/* EVENT */
 	INPUT_COMMAND,		/* COMMAND, behind -- */
+	INPUT_PROGRAM,		/* the file of a program, which a command may name */
 };
 
 /* Return the kind of a file by its content; INPUT_NONE: there is none; "-" is a dump. */
@@ -54,6 +55,12 @@ enum input_kind input_operand(const struct verb_args *args, size_t i, struct hos
  */
 FILE *input_session(const struct verb_args *args, size_t i, bool records, bool to_stdout,
 		    const char **name);
+
+/*
+ * Append what a word is that is no file which the verb reads, no attr and no event: a term, a line of a
+ * file, an ioctl, a program; and the command that would do.  Return false if it is nothing known.
+ */
+bool input_hint(const struct verb_args *args, const char *word, struct buf *out);
 
 /* Die as there is no file of that name: name one that is spelt like it. */
 _Noreturn void input_no_file(const char *path);

@@ -101,6 +101,17 @@ static const struct verb_foreign *foreign_of(const struct verb *v, const char *w
 	return NULL;
 }
 
+/* Die if a word is a program: what follows would be its words. */
+static void check_command(const struct verb_args *args)
+{
+	const char *name = args->verb->name;
+
+	for (size_t i = 0; i < args->n && verb_reads(args->verb, "COMMAND"); i++)
+		if (!program_find(args->words[i]))
+			die("%s: write -- before a command, as in pevtrace %s -- %s", name, name,
+			    args->words[i]);
+}
+
 static _Noreturn void unknown_option(const struct command_line *l, const char *word, size_t len)
 {
 	const struct verb_foreign *f = foreign_of(l->verb, word, len, true);
@@ -114,6 +125,7 @@ static _Noreturn void unknown_option(const struct command_line *l, const char *w
 	buf_addf(&what, "option '%s%.*s'", len > 1 ? "--" : "-", (int)len, word);
 	if (f && f->why)
 		die("%s is not supported: %s", buf_str(&what), f->why);
+	check_command(&l->args);
 	if (*word == 'e' && len == 1 && verb_reads(v, "EVENT"))
 		die("%s is not needed: an event is an argument, as in pevtrace %s cpu-clock:u",
 		    buf_str(&what), v->name);
@@ -465,6 +477,8 @@ void verb_want(const struct verb_args *args, size_t n)
 		    *args->swallowed ? ", as " : "", args->swallowed,
 		    name);
 	}
+	if (args->n > n)
+		check_command(args);
 	if (args->n + !!args->command > n)
 		die("%s: unexpected argument '%s'; see pevtrace %s --help", name,
 		    args->n > n ? args->words[n] : args->command[0], name);
@@ -525,6 +539,7 @@ void verb_check_spelling(const struct verb *const *all, const char *word)
 	if (!strcmp(best, word))
 		die("cannot run '%s': not found in PATH; a verb is the first word: pevtrace %s",
 		    word, word);
+	best = strcmp(word, "version") ? best : "--version";
 	if (*best)
 		die("cannot run '%s': not found in PATH; did you mean pevtrace %s?", word, best);
 }

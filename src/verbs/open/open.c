@@ -489,6 +489,9 @@ static void open_check(struct opening *o, const struct verb_args *args)
 		m->pages = SIDE_BAND_PAGES;
 	if (o->is_side_band)
 		side_band_text(&o->side_band, shared);
+	if (!o->is_side_band && !o->texts.n && args->n && program_find(args->words[0]))
+		die("no program '%s', and no event to open: name events with -e, such as -e %s",
+		    args->words[0], args->words[0]);
 	if (!o->is_side_band && !o->texts.n)
 		die("nothing to open: name events with -e, such as -e cpu-clock; see pevtrace open "
 		    "--help");

@@ -319,7 +319,9 @@ static int ps_run(void *state, const struct verb_args *args)
 	}
 	unread = p->events.unread;
 	if (!any && !p->options.json && !tell_missing(&p->options))
-		warn(p->options.npids || p->chosen.n || args->n ? "no perf event matches" :
+		warn(p->options.npids || p->chosen.n || args->n ?
+		     "no perf event matches: a WORD is a part of the name of an event or a process, "
+		     "and -p selects by PID; pevtrace ps lists all" :
 		     p->events.unread ? "the holders of perf events cannot be listed" :
 		     p->events.hidden ? "the other processes hold no perf event" :
 					"nobody holds a perf event");

@@ -218,26 +218,6 @@ static void add_own(struct picking *p, const struct call *c, const struct rule_d
 	buf_free(&fds);
 }
 
-/* Note that the kernel refused to map a ring, and how much the process has mapped already. */
-static void take_refused_ring(struct picking *p, const struct call *c)
-{
-	const struct refusal_desc *why = refusal_find("mmap", NULL, (int)c->ret);
-	const struct event *e = model_event(p->session.model, c->tid, call_int(c, 4));
-	struct buf *out = &p->failures->ring;
-	const struct ring *r;
-	uint64_t bytes = 0;
-
-	if (!e || !why || out->len)
-		return;
-	buf_addf(out, "%s (fd %d): %s: %s", e->name, call_int(c, 4), error_name((int)c->ret),
-		 why->meaning);
-	for (size_t i = 0; (r = model_mapping(p->session.model, c->tid, i)); i++)
-		bytes += r->end - r->start;
-	if (bytes && c->ret == EPERM)
-		buf_addf(out, ". The command's own rings pin %llu KiB already",
-			 (unsigned long long)bytes / 1024);
-}
-
 /* Take the result of the call, and find the rule that refused it where the dump was made. */
 static void take_result(struct picking *p, const struct call *c)
 {
@@ -348,8 +328,6 @@ static void pick_before_exit(struct view *v, const struct call *c)
 
 	if (p->failures && c->failed && c->desc->id == CALL_PERF_EVENT_OPEN)
 		take_failure(p, c);
-	if (p->failures && c->failed && c->desc->class == CLASS_MEMORY && c->desc->nargs > 4)
-		take_refused_ring(p, c);
 	take_line(p, c);
 	if (p->into && p->begun && !p->done && c->tid == p->tid) {
 		take_result(p, c);
@@ -562,6 +540,5 @@ void why_failures_free(struct why_failures *l)
 	}
 	buf_free(&l->fallbacks);
 	buf_free(&l->measured);
-	buf_free(&l->ring);
 	free(l->list);
 }

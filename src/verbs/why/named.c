@@ -315,9 +315,7 @@ static int answer_operand(struct why *k)
 	} else if (kind == INPUT_NONE && !strpbrk(k->what, "@{}=;\n") &&
 		   k->what[strspn(k->what, "-0123456789abcdefABCDEFxX:, ")]) {
 		/* what should have been an attr has braces or "=", or is in hexadecimal */
-		if (strpbrk(k->what, "./") && !strpbrk(k->what, ":, "))
-			input_no_file(k->what);
-		warn("no file or attr '%s', and no event: %s", k->what, list.why);
+		input_check(k->args, k->what, kind, list.why);
 		status = EXIT_TROUBLE;
 	} else {
 		status = input_attrs(buf_str(&arg), "the attr", answer_each, &all) ? all.status :
@@ -426,8 +424,8 @@ static int answer_failures(struct why *k)
 		status = examine_all(k, &failures, name);
 	k->hide_probes = failures.measured.len && !k->out.text.sink.full;
 	show_kept(k);
-	if ((failures.n || failures.ring.len) && k->command && !k->out.json && !k->quiet)
-		show_measured(k, &failures);
+	if (failures.n && !k->out.json && !k->quiet)
+		show_measured(k, k->command ? k->command[0] : name, &failures);
 	why_failures_free(&failures);
 	input_close(f);
 	return status;

@@ -593,22 +593,18 @@ void why_result_free(struct why_result *r)
 	free(r);
 }
 
-void show_measured(struct why *k, const struct why_failures *l)
+void show_measured(struct why *k, const char *name, const struct why_failures *l)
 {
 	const struct show s = { .k = k, .out = &k->out };
 	struct buf probes = { 0 };
 
 	showing_begin(s.out, false);
-	text_escaped(&s.out->line, scan_base_name(k->command[0]));
+	text_escaped(&s.out->line, scan_base_name(name));
 	buf_adds(&s.out->line, l->measured.len ? ": measured " : ": measured nothing");
 	text_escaped(&s.out->line, buf_str(&l->measured));
 	showing_end(s.out);
 	for (const char *p = buf_str(&l->fallbacks); *p; p += strcspn(p, "\n"), p += *p == '\n') {
 		buf_addf(show_line(&s, COLOR_NONE, "fell back"), "%.*s", (int)strcspn(p, "\n"), p);
-		showing_end(s.out);
-	}
-	if (l->ring.len) {
-		text_escaped(show_line(&s, COLOR_ERROR, "mmap failed"), buf_str(&l->ring));
 		showing_end(s.out);
 	}
 	for (size_t i = 0; i < l->n && k->hide_probes; i++) {

@@ -85,10 +85,12 @@ static void take_args(struct why *k, const struct verb_args *args)
 		verb_want(args, 1);
 		if (k->rules_only || k->once)
 			die("--rules-only and --once cannot be combined with a command");
-	} else if (args->n > 1) {
+	} else if (args->n > 1 && program_find(args->words[0])) {
 		die("why: unexpected argument '%s'; quote an attr that contains blanks",
 		    args->words[1]);
 	} else {
+		if (args->n > 1)
+			verb_want(args, 1);
 		k->what = args->words[0];
 		k->kind = k->what && strcmp(k->what, "-") ? input_file_kind(k->what) : INPUT_NONE;
 		if (k->kind != INPUT_NONE)

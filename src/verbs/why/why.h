@@ -157,7 +157,6 @@ struct why_failures {
 	size_t n;
 	struct buf fallbacks;	/* what opened in place of what, in words, a line each */
 	struct buf measured;	/* names of the events that opened, but for probes */
-	struct buf ring;	/* which mmap of a ring failed first, and why; or empty */
 };
 
 /*
@@ -185,8 +184,8 @@ int why_check(struct why *k, struct why_call *c);
  */
 int why_examine(struct why *k, struct why_call *c, const struct why_failed *seen);
 
-/* Show what a command measured, and in place of what. */
-void show_measured(struct why *k, const struct why_failures *l);
+/* Show what the command or dump of that name measured, and in place of what. */
+void show_measured(struct why *k, const char *name, const struct why_failures *l);
 
 /* Show the results that were kept, one paragraph for calls that are refused alike. */
 void show_kept(struct why *k);
