@@ -76,5 +76,12 @@ const struct refusal_desc *refusals_next(const struct refusal_verdict *v, int er
 void refusal_numbers(const struct refusal_facts *facts, const struct refusal_desc *d,
 		     struct buf *out);
 
+/*
+ * Change the arguments of an mmap so that the check passes that refuses it; *cpu: of an event that can
+ * be mapped.  Return false if other arguments do not help.
+ */
+bool refusal_repair_mmap(const struct refusal_facts *facts, const struct refusal_desc *d,
+			 uint64_t args[CALL_MAX_ARGS], int32_t *cpu);
+
 /* Return whether a check of that row is one of the call's. */
 bool refusal_applies(const struct refusal_desc *d, const struct call *c);

@@ -133,6 +133,8 @@ int refusal_mmap_inherit(const struct refusal_facts *in)
 REFUSES(mmap_private, refuses_if((in->call->args[FLAGS] & MAP_TYPE) == ABI_MAP_PRIVATE))
 REFUSES(mmap_security, in->machine->security == FACT_NO ? RULE_PASSES : RULE_UNKNOWN)
 
+REFUSES(mmap_many, refuses_if(refusal_map_pages(in) > INT32_MAX))
+
 static bool maps_ring(const struct refusal_facts *in)
 {
 	return !map_offset(in);
@@ -358,4 +360,40 @@ void refusal_numbers_aux(const struct refusal_facts *in, bool size, struct buf *
 	if (!size && in->event.pages)
 		buf_addf(out, "%sthe records end at %llu", out->len ? ", " : "",
 			 (unsigned long long)((in->event.pages + 1) * in->machine->page_size));
+}
+
+bool refusal_repair_mmap(const struct refusal_facts *in, const struct refusal_desc *d,
+			 uint64_t args[CALL_MAX_ARGS], int32_t *cpu)
+{
+	uint64_t page = in->machine->page_size, pages = args[LENGTH] / page, n = 1;
+
+	switch (d->id) {
+	case REFUSAL_MMAP_PAGES:
+		while (n + 1 < pages && n < UINT32_MAX)
+			n *= 2;
+		args[LENGTH] = (n + 1) * page;
+		return true;
+	case REFUSAL_MMAP_MEMLOCK:
+		args[LENGTH] = (pages / 2 + 1) * page;
+		return pages > 2;
+	case REFUSAL_MMAP_SIZE:
+		args[LENGTH] = (in->event.pages + 1) * page;
+		return true;
+	case REFUSAL_MMAP_KIND:
+	case REFUSAL_MMAP_PRIVATE:
+		args[FLAGS] = (args[FLAGS] & ~(uint64_t)MAP_TYPE) | ABI_MAP_SHARED;
+		return true;
+	case REFUSAL_MMAP_EXEC:
+		args[PROT] &= ~(uint64_t)ABI_PROT_EXEC;
+		return true;
+	case REFUSAL_MMAP_HUGE:
+	case REFUSAL_MMAP_GROWS:
+		args[FLAGS] &= ~(uint64_t)(ABI_MAP_HUGETLB | ABI_MAP_GROWSDOWN);
+		return true;
+	case REFUSAL_MMAP_INHERIT:
+		*cpu = 0;
+		return true;
+	default:
+		return false;
+	}
 }

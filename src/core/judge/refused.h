@@ -31,5 +31,12 @@ struct refused_where {
 void judge_call(const struct model *m, const struct call *c, const struct refused_where *where,
 		int error, struct refused *out);
 
-/* Append "perhaps: MEANING (NUMBERS)". */
+/*
+ * Find arguments with which an mmap that failed would succeed, by the checks; set *cpu to the CPU of
+ * the event.  Return false if none are known.
+ */
+bool judge_repair(const struct model *m, const struct call *c, const struct refused_where *where,
+		  uint64_t args[CALL_MAX_ARGS], int32_t *cpu);
+
+/* Append "perhaps: MEANING: NUMBERS". */
 void refused_text(const struct refused *r, struct buf *out);

@@ -86,6 +86,7 @@ struct picking {
 	bool begun, done;
 	unsigned long nearest;	/* line of an open that is nearest to it, or 0 */
 	struct why_failures *failures; /* NULL: a line is wanted, else all failures */
+	const struct facts *here;
 	bool born;		/* the dump has a task */
 };
 
@@ -326,8 +327,17 @@ static void pick_before_exit(struct view *v, const struct call *c)
 {
 	struct picking *p = picking_of(v);
 
-	if (p->failures && c->failed && c->desc->id == CALL_PERF_EVENT_OPEN)
+	if (p->failures && c->failed && c->desc->id == CALL_PERF_EVENT_OPEN) {
 		take_failure(p, c);
+	} else if (p->failures && c->failed) {
+		const struct session_facts *f = reader_facts(p->dump);
+		const char *release = f->release;
+		const struct refused_where where = {
+			p->here, release ? release_read(&release) : 0, f->arch, &p->session.names,
+		};
+
+		why_use_add(p->failures, &p->session, c, &where);
+	}
 	take_line(p, c);
 	if (p->into && p->begun && !p->done && c->tid == p->tid) {
 		take_result(p, c);
@@ -516,9 +526,10 @@ static void describe_fallbacks(const struct model *m, const struct names *names,
 	buf_free(&words);
 }
 
-bool why_failures_of_dump(FILE *f, const char *path, struct why_failures *out)
+bool why_failures_of_dump(FILE *f, const char *path, const struct facts *here,
+			  struct why_failures *out)
 {
-	struct picking p = { .failures = out };
+	struct picking p = { .failures = out, .here = here };
 
 	*out = (struct why_failures){ .n = 0 };
 	if (!pick_all(&p, f, path))
@@ -538,6 +549,11 @@ void why_failures_free(struct why_failures *l)
 		free(l->list[i]->differs);
 		free(l->list[i]);
 	}
+	for_each(u, l->uses, l->nuses) {
+		free(u->line);
+		buf_free(&u->refused.numbers);
+	}
+	free(l->uses);
 	buf_free(&l->fallbacks);
 	buf_free(&l->measured);
 	free(l->list);

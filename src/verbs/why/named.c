@@ -405,7 +405,7 @@ static int examine_all(struct why *k, const struct why_failures *l, const char *
 	}
 	if (meant >= 0)
 		return meant;
-	if (probes < 0)
+	if (probes < 0 && !l->nuses)
 		warn("no perf_event_open failed in '%s'", name);
 	return probes < 0 ? EXIT_NO : probes;
 }
@@ -420,10 +420,16 @@ static int answer_failures(struct why *k)
 
 	if (!descriptors_want(WHY_DESCRIPTORS))
 		refusal_descriptors("why", WHY_DESCRIPTORS);
-	else if (why_failures_of_dump(f, k->command ? "the trace" : name, &failures))
+	else if (why_failures_of_dump(f, k->command ? "the trace" : name,
+				      k->command ? &k->facts : NULL, &failures))
 		status = examine_all(k, &failures, name);
 	k->hide_probes = failures.measured.len && !k->out.text.sink.full;
 	show_kept(k);
+	if (failures.nuses) {
+		int of_uses = why_uses_show(k, &failures);
+
+		status = failures.n ? why_worse(status, of_uses) : of_uses;
+	}
 	if (failures.n && !k->out.json && !k->quiet)
 		show_measured(k, k->command ? k->command[0] : name, &failures);
 	why_failures_free(&failures);

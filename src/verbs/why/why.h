@@ -4,6 +4,8 @@
 
 #include "core/host/facts.h"
 #include "core/judge/judge.h"
+#include "core/judge/refused.h"
+#include "core/session/session.h"
 #include "experiment/instruments.h"
 #include "experiment/trial.h"
 #include "verbs/cli/input.h"
@@ -152,18 +154,36 @@ void why_call_prepare(struct why_call *c, const struct names *names);
 /* Read the call on that line of a dump, with its group.  Return false after a warn(). */
 bool why_call_of_dump(struct why_call *c, const char *path, unsigned long line);
 
+/* Calls on an event or its ring that failed alike in a traced program. */
+struct why_use {
+	char *line;		/* of the first, as a trace has it */
+	const struct call_desc *call;
+	const struct event *event; /* of the model; NULL: none */
+	int error;
+	struct refused refused;	/* owned */
+	unsigned int times;
+	bool repaired;		/* an mmap that should succeed has these arguments: */
+	uint64_t args[CALL_MAX_ARGS];
+	int32_t cpu;		/* of the event then, */
+	bool inherit;		/* and whether it is inherited */
+};
+
 struct why_failures {
 	struct why_failed **list;	/* owned */
 	size_t n;
+	struct why_use *uses;	/* owned */
+	size_t nuses;
 	struct buf fallbacks;	/* what opened in place of what, in words, a line each */
 	struct buf measured;	/* names of the events that opened, but for probes */
 };
 
 /*
  * Collect the failed calls of a dump, identical ones once.  Return false after a warn(), or
- * if no task was traced.  Free the list in any case.
+ * if no task was traced.  Free the list in any case.  here: of this machine, on which the dump was
+ * just made; or NULL.
  */
-bool why_failures_of_dump(FILE *f, const char *path, struct why_failures *out);
+bool why_failures_of_dump(FILE *f, const char *path, const struct facts *here,
+			  struct why_failures *out);
 void why_failures_free(struct why_failures *l);
 
 /*
@@ -183,6 +203,13 @@ int why_check(struct why *k, struct why_call *c);
  * the exit status.
  */
 int why_examine(struct why *k, struct why_call *c, const struct why_failed *seen);
+
+/* Add a call other than perf_event_open that failed, in the state of the model (uses.c). */
+void why_use_add(struct why_failures *to, const struct session *s, const struct call *c,
+		 const struct refused_where *where);
+
+/* Show why each of them failed, and what works in place of it; return the exit status. */
+int why_uses_show(struct why *k, struct why_failures *l);
 
 /* Show what the command or dump of that name measured, and in place of what. */
 void show_measured(struct why *k, const char *name, const struct why_failures *l);
