@@ -10,51 +10,56 @@ static refusal_fn *const predicates[REFUSAL_COUNT] = {
 #undef REFUSAL_CHANCE
 };
 
-/* Return the call whose checks are those of a call. */
-static const char *refusal_call(const struct call_desc *d)
+/* Return whether the check is one of the call's; some calls have the checks of another one. */
+static bool applies(const struct refusal_desc *d, const struct call *c)
 {
-	switch (d->id) {
-	case CALL_MMAP2:
-		return "mmap";
-	case CALL_PKEY_MPROTECT:
-		return "mprotect";
-	case CALL_READV:
-		return "read";
-	default:
-		return d->name;
-	}
+	enum call_id id = c->desc->id;
+	const struct ioctl_desc *ioctl = id == CALL_IOCTL ? ioctl_of(c) : NULL;
+	const char *request = ioctl ? ioctl->name : c->desc->class == CLASS_BPF ?
+			      xlat_name(&xlat_bpf_cmd, (uint32_t)c->args[0]) : NULL;
+	const char *of = id == CALL_MMAP2 ? "mmap" : id == CALL_PKEY_MPROTECT ? "mprotect" :
+			 id == CALL_READV ? "read" : c->desc->name;
+
+	return !strcmp(d->call, of) && (!d->request || (request && !strcmp(d->request, request)));
 }
 
-bool refusal_applies(const struct refusal_desc *d, const struct call *c)
+static struct refusal_input input_of(const struct refusal_facts *facts)
 {
-	const struct ioctl_desc *ioctl = c->desc->id == CALL_IOCTL ? ioctl_of(c) : NULL;
-	const char *request = c->desc->class == CLASS_BPF ?
-			      xlat_name(&xlat_bpf_cmd, (uint32_t)c->args[0]) :
-			      ioctl ? ioctl->name : NULL;
+	const struct call *c = facts->call;
+	struct refusal_input in = {
+		.facts = facts, .call = c, .machine = facts->machine, .event = &facts->event,
+		.page = facts->machine->page_size, .addr = call_word(c, 0), .arg = call_word(c, 2),
+		.offset = call_word(c, 5) << (c->desc->id == CALL_MMAP2 ? c->arch->mmap2_shift : 0),
+	};
+	size_t len = 0;
+	const uint8_t *p = call_bytes(c, AT_SYSCALL_ENTER, in.arg, 8, &len);
 
-	return !strcmp(d->call, refusal_call(c->desc)) &&
-	       (!d->request || (request && !strcmp(d->request, request)));
+	in.len = round_up(call_word(c, 1), in.page);
+	in.captured = p && len == 8;
+	in.pointed = in.captured ? load_uint(p, 8) : 0;
+	return in;
 }
 
 void refusals_judge(const struct refusal_facts *facts, struct refusal_verdict *v)
 {
-	uint32_t release = facts->machine->release;
+	struct refusal_input in = input_of(facts);
 
 	*v = (struct refusal_verdict){ .refusal = NULL };
 	for (size_t i = 0; i < REFUSAL_COUNT; i++) {
 		const struct refusal_desc *d = &refusal_descs[i];
 
-		if (!refusal_applies(d, facts->call) || !rule_in_release(d->since, release) ||
-		    (d->until && release >= d->until))
+		if (!applies(d, facts->call) || !rule_in_release(d->since, in.machine->release) ||
+		    (d->until && in.machine->release >= d->until))
 			continue;
-		v->says[i] = predicates[i] ? predicates[i](facts) : RULE_UNFORESEEN;
+		v->says[i] = predicates[i] ? predicates[i](&in) : RULE_UNFORESEEN;
 		if (v->says[i] == RULE_REFUSES && !v->refusal)
 			v->refusal = d;
 	}
 }
 
-const struct refusal_desc *refusals_next(const struct refusal_verdict *v, int error,
-					 const struct refusal_desc *after)
+/* Return the next check after `after` (NULL: the first) that may be behind the error, or NULL. */
+static const struct refusal_desc *suspect(const struct refusal_verdict *v, int error,
+					  const struct refusal_desc *after)
 {
 	for (size_t i = after ? after->id + 1 : 0; i < REFUSAL_COUNT; i++)
 		if (refusal_descs[i].error == error && v->says[i] != RULE_PASSES &&
@@ -65,11 +70,49 @@ const struct refusal_desc *refusals_next(const struct refusal_verdict *v, int er
 
 const struct refusal_desc *refusals_cause(const struct refusal_verdict *v, int error, bool *sure)
 {
-	const struct refusal_desc *first = refusals_next(v, error, NULL);
+	const struct refusal_desc *first = suspect(v, error, NULL);
 
 	*sure = v->refusal && v->refusal->error == error;
 	if (*sure)
 		return v->refusal;
-	*sure = first && !refusals_next(v, error, first);
+	*sure = first && !suspect(v, error, first);
 	return first;
+}
+
+void refusal_numbers(const struct refusal_facts *facts, const struct refusal_desc *d,
+		     struct buf *out)
+{
+	const struct xlat *types = &xlat_bpf_prog_type;
+	struct refusal_input in = input_of(facts);
+	bool both = facts->event.attr && facts->other.attr;
+
+	switch (d->id) {
+	case REFUSAL_PERIOD_FREQ:
+		if (in.captured && in.pointed > in.machine->max_sample_rate &&
+		    !(in.machine->unread & UNREAD_SAMPLE_RATE))
+			buf_addf(out, "%llu, the limit is %llu", (unsigned long long)in.pointed,
+				 (unsigned long long)in.machine->max_sample_rate);
+		break;
+	case REFUSAL_OUTPUT_OTHER_CPU:
+		if (both)
+			buf_addf(out, "%d and %d", facts->event.cpu, facts->other.cpu);
+		break;
+	case REFUSAL_PROGRAM_TYPE:
+	case REFUSAL_LINK_TYPE:
+		if (facts->event.attr && facts->program == FACT_YES &&
+		    xlat_name(types, facts->program_type))
+			buf_addf(out, "the event requires %s, this one is %s",
+				 xlat_name(types, refusal_program_wanted(facts)),
+				 xlat_name(types, facts->program_type));
+		break;
+	case REFUSAL_READ_SPACE:
+		if (facts->event.attr)
+			buf_addf(out, "%llu bytes, and %llu are required; the count is not lost",
+				 (unsigned long long)in.arg,
+				 (unsigned long long)refusal_read_required(facts));
+		break;
+	default:
+		refusal_memory_numbers(&in, d->id, out);
+		break;
+	}
 }

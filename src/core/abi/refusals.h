@@ -68,10 +68,6 @@ void refusals_judge(const struct refusal_facts *facts, struct refusal_verdict *v
  */
 const struct refusal_desc *refusals_cause(const struct refusal_verdict *v, int error, bool *sure);
 
-/* Return the next check after `after` (NULL: the first) that may be behind the error, or NULL. */
-const struct refusal_desc *refusals_next(const struct refusal_verdict *v, int error,
-					 const struct refusal_desc *after);
-
 /* Append the numbers that decide the check: "12 pages; 9 and 17 are the nearest lengths". */
 void refusal_numbers(const struct refusal_facts *facts, const struct refusal_desc *d,
 		     struct buf *out);
@@ -83,5 +79,6 @@ void refusal_numbers(const struct refusal_facts *facts, const struct refusal_des
 bool refusal_repair_mmap(const struct refusal_facts *facts, const struct refusal_desc *d,
 			 uint64_t args[CALL_MAX_ARGS], int32_t *cpu);
 
-/* Return whether a check of that row is one of the call's. */
-bool refusal_applies(const struct refusal_desc *d, const struct call *c);
+/* Return the type of BPF program that the event accepts, and the bytes of a read of it. */
+uint32_t refusal_program_wanted(const struct refusal_facts *facts);
+uint64_t refusal_read_required(const struct refusal_facts *facts);

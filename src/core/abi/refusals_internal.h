@@ -6,7 +6,20 @@
 #include "core/abi/refusals.h"
 #include "core/abi/rules_internal.h"
 
-typedef int refusal_fn(const struct refusal_facts *in);
+/* A call with values derived from it that several checks use. */
+struct refusal_input {
+	const struct refusal_facts *facts;
+	const struct call *call;
+	const struct rule_machine *machine;
+	const struct used_event *event;	/* that of the descriptor */
+	/* of calls on memory, in bytes: the range, rounded up to pages; mmap's offset */
+	uint64_t page, addr, len, offset;
+	/* of others: their third argument; the integer to which that points, if it was captured */
+	uint64_t arg, pointed;
+	bool captured;
+};
+
+typedef int refusal_fn(const struct refusal_input *in);
 
 /* Every check has a predicate, except those decided by chance. */
 #define REFUSAL(id, name) refusal_fn refusal_##name;
@@ -15,19 +28,33 @@ typedef int refusal_fn(const struct refusal_facts *in);
 #undef REFUSAL
 #undef REFUSAL_CHANCE
 
-/* Define the predicate of a check that is one expression of the facts, in. */
+/* Define the predicate of a check that is one expression of the input, in. */
 #define REFUSES(name, judgement) \
-	int refusal_##name(const struct refusal_facts *in) { return judgement; }
+	int refusal_##name(const struct refusal_input *in) { return judgement; }
+#define REFUSES_IF(name, wrong) REFUSES(name, refuses_if(wrong))
 
 static inline uint64_t used_get(const struct used_event *e, unsigned int index)
 {
 	return layout_get(&layout_perf_event_attr, index, e->attr, e->len);
 }
 
-/* Numbers of the checks of mmap. */
-void refusal_numbers_pages(const struct refusal_facts *in, struct buf *out);
-void refusal_numbers_memlock(const struct refusal_facts *in, struct buf *out);
-void refusal_numbers_aux(const struct refusal_facts *in, bool size, struct buf *out);
+static inline uint64_t round_up(uint64_t v, uint64_t page)
+{
+	return v / page * page + (v % page ? page : 0);
+}
 
-/* Return the length of an mmap in pages, rounded up as the kernel does. */
-uint64_t refusal_map_pages(const struct refusal_facts *in);
+static inline int unless_security(const struct refusal_input *in)
+{
+	return in->machine->security == FACT_NO ? RULE_PASSES : RULE_UNKNOWN;
+}
+
+static inline enum fact lacks_cap(const struct refusal_input *in, unsigned int cap)
+{
+	return rule_caps_lack(in->machine, cap, cap);
+}
+
+/* Refuse what a PMU may support if none does that is described in full. */
+int unless_own_checks(const struct refusal_input *in, const struct used_event *e, int says);
+
+/* Append the numbers of a check of calls on memory. */
+void refusal_memory_numbers(const struct refusal_input *in, enum refusal_id id, struct buf *out);
