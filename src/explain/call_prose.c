@@ -339,7 +339,7 @@ static void call_attr(const struct call_prose *c, const struct open_attr *a, boo
 	}
 	prose_para(p);
 	if (c->elided)
-		prose_adds(p, "The text leaves members out (\"...\"). They are unknown: what is said "
+		prose_adds(p, "The text leaves members or values out (\"...\"). They are unknown: what is said "
 			      "above covers only the members in the text, and what the call requires "
 			      "cannot be told. strace -v and pevtrace leave nothing out.");
 	else

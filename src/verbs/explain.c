@@ -119,10 +119,14 @@ static void explain_guess(struct explaining *x, const struct attr_text *a)
 static bool explain_attr(void *ctx, struct attr_text *a)
 {
 	struct explaining *x = ctx;
-	struct why_call *c = xmalloc(sizeof(*c));
+	struct why_call *c;
+	struct buf doubts = { 0 };
 
+	if (a->ioctl.given || (a->again && !a->call.error))
+		return true;	/* the same on another CPU */
 	if (a->call.returned)
 		explain_leave_here(x);
+	c = xmalloc(sizeof(*c));
 	why_call_init(c);
 	if (x->check.elsewhere)
 		c->call.arch = x->check.machine.names.arch;
@@ -136,6 +140,12 @@ static bool explain_attr(void *ctx, struct attr_text *a)
 		c->error = a->call.error;
 	}
 	explain_call(x, c, a->call.given, a->elided);
+	if (attr_text_doubts(a, &doubts)) {
+		prose_para(&x->prose);
+		prose_addf(&x->prose, "Of the text: %s.", buf_str(&doubts));
+		prose_end(&x->prose);
+	}
+	buf_free(&doubts);
 	explain_guess(x, a);
 	why_call_free(c);
 	free(c);

@@ -207,7 +207,12 @@ static void test_special(void **state)
 	assert_true(a.elided);
 	assert_int_equal(a.nstrings, 1);
 	assert_string_equal((char *)a.pool + a.strings[0].at, "/bin/\"x");
-	expect_bad("{type=1, size=64, bogus=1}", "no member 'bogus'");
+	assert_int_equal(read_one("{type=1, size=64, bogus=1, sample_freq=9}", &a, why), ATTR_READ);
+	assert_string_equal(a.left_out, "bogus");
+	assert_int_equal(load_uint(a.bytes + 16, 8), 9);
+	assert_int_equal(read_one("{type=1, size=64, config=cfg, sample_freq=9}", &a, why), ATTR_READ);
+	assert_string_equal(a.left_out, "config, a variable");
+	assert_true(a.elided);
 	expect_bad("{type=1, size=64, sample_type=PERF_SAMPLE_FOO}", "PERF_SAMPLE_FOO");
 	expect_bad("{type=1, size=64", "truncated");
 	expect_bad("{type=1,\nsize=64,\nprecise_ip=4}", "line 3: precise_ip has 2 bits");

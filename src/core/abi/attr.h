@@ -23,5 +23,11 @@ void attr_capture(struct call *c, enum call_phase phase, uint64_t addr,
 void attr_emit(const struct call *c, enum call_phase phase, const char *key,
 	       uint64_t addr, const struct names *n, struct sink *s);
 
+/*
+ * Append which members beyond the len bytes that the kernel reads are not zero, of the have bytes
+ * there are, and what that means; certain: the caller's struct is that long.  Return false if none is.
+ */
+bool attr_beyond(const uint8_t *bytes, size_t len, size_t have, bool certain, struct buf *out);
+
 /* Note the size that the kernel wrote into a refused attr. */
 void attr_note_size(const struct call *c, uint64_t addr, struct sink *s);

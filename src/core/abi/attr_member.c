@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "core/abi/attr_member.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "core/abi/attr.h"
@@ -29,6 +30,109 @@ bool attr_member_unknown(struct text_cursor *c, const char *name, size_t len)
 	text_cursor_note(c, "struct perf_event_attr has no member '%.*s'%s",
 			 len < 60 ? (int)len : 60, name, nearest_hint(&n));
 	return *n.best;
+}
+
+/* Names of members and of the word of all flags, where they differ by more than case and _. */
+static const struct {
+	const char *name;
+	unsigned int member;	/* ATTR_DISABLED: the word of flags */
+} other_names[] = {
+	/* strace before 5.15 */
+	{ "exclusive_user", ATTR_EXCLUDE_USER },
+	/* golang.org/x/sys/unix */
+	{ "Sample", ATTR_SAMPLE_PERIOD }, { "Bits", ATTR_DISABLED },
+	{ "Wakeup", ATTR_WAKEUP_EVENTS }, { "Ext1", ATTR_CONFIG1 }, { "Ext2", ATTR_CONFIG2 },
+	/* Rust's bindgen */
+	{ "storage", ATTR_DISABLED },
+	{ "aux_action", ATTR_AUX_START_PAUSED },
+};
+
+/* Return whether two names differ in nothing but case and underscores. */
+static bool names_alike(const char *a, const char *b, size_t len)
+{
+	const char *end = b + len;
+
+	for (;; a++, b++) {
+		while (*a == '_')
+			a++;
+		while (b < end && *b == '_')
+			b++;
+		if (!*a || b == end)
+			return !*a && b == end;
+		if ((*a | ' ') != (*b | ' '))
+			return false;
+	}
+}
+
+/* Find the member of that name; *word: the name is that of all the flags beside it. */
+static const struct field *find_member(const char *name, size_t len, bool *word)
+{
+	const struct field *f = attr_member(name, len);
+
+	*word = false;
+	for (size_t i = 0; !f && i < sizeof(other_names) / sizeof(*other_names); i++) {
+		if (strlen(other_names[i].name) != len || memcmp(other_names[i].name, name, len))
+			continue;
+		f = &attr->fields[other_names[i].member];
+		*word = f->nbits && other_names[i].member != ATTR_EXCLUDE_USER;
+	}
+	for (size_t i = 0; !f && len && i < attr->n; i++)
+		if (names_alike(attr->fields[i].name, name, len))
+			f = &attr->fields[i];
+	return f;
+}
+
+bool attr_member_like(const char *name, size_t len)
+{
+	bool word;
+
+	return find_member(name, len, &word);
+}
+
+/* Note a member that is left out, and why. */
+static void leave_out(struct attr_text *out, const char *name, size_t len, const char *why)
+{
+	size_t at = strlen(out->left_out);
+
+	if (at + 1 < sizeof(out->left_out))
+		snprintf(out->left_out + at, sizeof(out->left_out) - at, "%s%.*s%s", at ? ", " : "",
+			 len < 60 ? (int)len : 60, name, why);
+}
+
+/* Leave out what no member has the name of; say which is spelt like it. */
+static void leave_out_unknown(struct attr_text *out, const char *name, size_t len)
+{
+	char why[NEAREST_MAX + 20] = "";
+	struct nearest n;
+
+	nearest_start(&n, name, len);
+	attr_member_offer(&n);
+	if (*n.best)
+		snprintf(why, sizeof(why), " (did you mean %s?)", n.best);
+	leave_out(out, name, len, why);
+}
+
+/* Set all flags of a word: a number, or the list of its bytes. */
+static bool member_set_word(struct text_cursor *c, const struct field *f, const char *value,
+			    size_t len, struct attr_text *out)
+{
+	struct text_cursor v = { .at = value, .end = value + len };
+	uint8_t bytes[8] = { 0 };
+	uint64_t n = 0;
+	size_t got;
+
+	if (text_take(&v, "[")) {
+		v.end -= v.end > v.at && v.end[-1] == ']';
+		if (!bytes_read(&v, bytes, f->width, &got))
+			return text_cursor_fail(c, "%.60s", v.why);
+		n = load_uint(bytes, 8);
+	} else if (!value_read(&v, NULL, &n)) {
+		return text_cursor_fail(c, "%s: %s", f->name, v.why);
+	}
+	if (f->width < 8 && n >> (8u * f->width))
+		return text_cursor_fail(c, "0x%llx is too large", (unsigned long long)n);
+	store_uint(out->bytes + f->offset, f->width, n);
+	return true;
 }
 
 /*
@@ -124,27 +228,66 @@ bool attr_member_tail(struct text_cursor *c, struct attr_text *out)
 	return text_take(c, "]") || text_cursor_fail(c, "unknown: expected a closing bracket");
 }
 
+/* Return whether a value is the size of the struct, in C, Go, Rust or Python. */
+static bool is_sizeof(const char *value, size_t len)
+{
+	return len > 6 && (memmem(value, len, "izeof(", 6) || memmem(value, len, "ize_of", 6));
+}
+
+/* Return whether a value has a name in lower case, which constants of the kernel have not. */
+static bool is_variable(const char *value, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (value[i] >= 'a' && value[i] <= 'z' &&
+		    (!i || !(scan_is_word(value[i - 1]) || value[i - 1] == '\\')))
+			return true;
+	return false;
+}
+
 bool attr_member_set(struct text_cursor *c, const char *name, size_t len,
 		     const char *value, size_t value_len,
 		     const struct text_cursor *bits,
 		     struct attr_text *out)
 {
 	struct text_cursor v = { .at = value, .end = value + value_len };
-	const struct field *f = attr_member(name, len);
+	bool word;
+	const struct field *f = find_member(name, len, &word);
 	uint64_t n;
 
 	if (!f) {
-		attr_member_unknown(c, name, len);
-		return false;
+		/* padding has names of "_" and bindgen's */
+		if (*name != '_' && !(len == 5 && !memcmp(name, "align", 5)))
+			leave_out_unknown(out, name, len);
+		return true;
 	}
+	if (word)
+		return member_set_word(c, f, value, value_len, out);
 	if (f->kind == FIELD_STRING && value_len && *value == '"') {
 		if (!member_add_string(c, f, &v, out))
 			return false;
 		out->elided |= v.at < v.end; /* "..." follows an abbreviated string */
 		return true;
 	}
-	if (!value_read(&v, f->xlat, &n))
-		return text_cursor_fail(c, "%s: %s", f->name, v.why);
+	if (is_sizeof(value, value_len)) {
+		n = attr->size;
+	} else if (!value_read(&v, f->xlat, &n)) {
+		if (!is_variable(value, value_len))
+			return text_cursor_fail(c, "%s: %s", f->name, v.why);
+		leave_out(out, f->name, strlen(f->name), ", a variable");
+		out->elided = true;
+		return true;
+	}
+	if (out->packed && f->nbits) {
+		if (f->offset == attr->fields[ATTR_DISABLED].offset)
+			return true;
+		n = n >> f->bit % 8 & ((1ULL << f->nbits) - 1);
+	}
+	/* bpftrace before 0.24 prints the whole word for each of its bits */
+	if (f == &attr->fields[ATTR_DISABLED] && n > 1) {
+		store_uint(out->bytes + f->offset, f->width, n);
+		out->packed = true;
+		return true;
+	}
 	if (bits && f->kind == FIELD_RESERVED && f->nbits)
 		return member_set_range(c, f, bits, n, out);
 	return member_set_number(c, f, n, out);
@@ -183,9 +326,30 @@ void attr_text_swap(struct attr_text *a)
 	attr_member_done(a);
 }
 
+bool attr_text_doubts(const struct attr_text *a, struct buf *out)
+{
+	size_t have = a->given && a->given < attr->size ? a->given : attr->size;
+
+	if (*a->left_out)
+		buf_addf(out, "left out, as no member or value is known: %s", a->left_out);
+	if (have > a->len) {
+		buf_adds(out, out->len ? "; " : "");
+		if (!attr_beyond(a->bytes, a->len, have, true, out) && out->len)
+			out->len -= *a->left_out ? 2 : 0;
+	}
+	return out->len;
+}
+
 void attr_text_capture(const struct attr_text *a, struct call *c, uint64_t addr)
 {
+	uint32_t have = a->given && a->given < attr->size ? (uint32_t)a->given : attr->size;
+	uint32_t more = have > a->len ? have - (uint32_t)a->len : 0;
+	static const uint8_t zeros[ATTR_TEXT_MAX];
+
 	call_add_capture(c, AT_SYSCALL_ENTER, addr, (uint32_t)a->len, a->bytes, (uint32_t)a->len);
+	/* what lies beyond its size is named */
+	if (more && memcmp(a->bytes + a->len, zeros, more))
+		call_add_capture(c, AT_SYSCALL_ENTER, addr + a->len, more, a->bytes + a->len, more);
 	for (size_t i = 0; i < a->nstrings; i++)
 		call_add_capture(c, AT_SYSCALL_ENTER, a->strings[i].addr,
 				 (uint32_t)a->strings[i].len, a->pool + a->strings[i].at,
@@ -207,34 +371,59 @@ static char value_next(struct text_cursor *c)
 	return c->at < c->end ? *c->at : 0;
 }
 
+/* Find a constant by its full name in any table, or without its prefix in x. */
+static const struct xlat_entry *find_constant(const struct xlat *x, const char *name)
+{
+	const struct xlat_entry *e = xlat_by_name(x, name);
+
+	for (size_t i = 0; !e && xlat_tables[i]; i++) {
+		e = xlat_by_name(xlat_tables[i], name);
+		if (e && strcmp(e->name, name))
+			e = NULL;
+	}
+	return e;
+}
+
+/* Read the name of a constant, true, false or NULL, or one that a binding has in its place. */
+static bool known_name(const struct expression *x, const char *name, uint64_t *v)
+{
+	const char *inside = strstr(name, "_PERF_");
+	const struct xlat_entry *e;
+	const struct field *f;
+	char longer[90];
+	bool word;
+
+	*v = !strcmp(name, "true") || !strcmp(name, "True");
+	if (*v || !strcmp(name, "NULL") || !strcmp(name, "false") || !strcmp(name, "False"))
+		return true;
+	/* perf's Python has perf.SAMPLE_IP, bindgen perf_type_id_PERF_TYPE_RAW */
+	snprintf(longer, sizeof(longer), "PERF_%s", name);
+	e = find_constant(x->xlat, name) ?: find_constant(x->xlat, longer);
+	e = e || !inside ? e : find_constant(x->xlat, inside + 1);
+	if (e) {
+		*v = e->value;
+		return true;
+	}
+	/* golang.org/x/sys/unix has PerfBitDisabled, PerfBitPreciseIPBit1 */
+	if (strncmp(name, "PerfBit", 7))
+		return false;
+	f = find_member(name + 7, strcspn(name + 7, "B"), &word);
+	if (f)
+		*v = 1ULL << (f->bit + !!strstr(name, "Bit2"));
+	return f;
+}
+
 /* Read the name of a constant; names without prefix must be of the own table. */
 static bool value_of_name(struct expression *x, const char *word, size_t len, uint64_t *v)
 {
-	const struct xlat_entry *e;
 	struct nearest n;
 	char name[80];
 
 	if (len < sizeof(name)) {
 		memcpy(name, word, len);
 		name[len] = 0;
-		if (!strcmp(name, "NULL") || !strcmp(name, "false")) {
-			*v = 0;
+		if (known_name(x, name, v))
 			return true;
-		}
-		if (!strcmp(name, "true")) {
-			*v = 1;
-			return true;
-		}
-		e = xlat_by_name(x->xlat, name);
-		for (size_t i = 0; !e && xlat_tables[i]; i++) {
-			e = xlat_by_name(xlat_tables[i], name);
-			if (e && strcmp(e->name, name))
-				e = NULL;
-		}
-		if (e) {
-			*v = e->value;
-			return true;
-		}
 	}
 	/* the nearest constant: of the own table if one is */
 	nearest_start(&n, word, len);
@@ -264,12 +453,45 @@ static bool value_sizeof(struct text_cursor *c, uint64_t *v)
 
 static bool value_any_of(struct expression *x, uint64_t *v);
 
+/* Move behind "(__u32)" before a value. */
+static bool skip_cast(struct text_cursor *c)
+{
+	struct text_cursor t = { .at = c->at, .end = c->end };
+
+	if (!text_take(&t, "(") || t.at == t.end || scan_is_digit(*t.at))
+		return false;
+	while (t.at < t.end && (scan_is_word(*t.at) || scan_is_blank(*t.at) || *t.at == '*'))
+		t.at++;
+	if (!text_take(&t, ")") || t.at == t.end || !(scan_is_word(*t.at) || strchr("(-~", *t.at)))
+		return false;
+	c->at = t.at;
+	return true;
+}
+
+/* Move behind "perf.", "unix." or "bindings::" before a name of C. */
+static void skip_scope(struct text_cursor *c)
+{
+	struct text_cursor t = { .at = c->at, .end = c->end };
+	size_t n;
+
+	while ((n = text_word_at(&t)) && !scan_is_digit(*t.at)) {
+		t.at += n;
+		if (!text_take(&t, "::") && !text_take(&t, "."))
+			break;
+		c->at = t.at;
+	}
+}
+
 static bool value_primary(struct expression *x, uint64_t *v)
 {
 	struct text_cursor *c = x->c;
 	char ch = value_next(c);
-	const char *word = c->at, *at = word, *end;
+	const char *word, *at, *end;
 	bool ok;
+
+	if (skip_cast(c))
+		ch = value_next(c);
+	at = word = c->at;
 
 	if (ch == '-' || ch == '~' || ch == '(') {
 		if (++x->depth > DEPTH)
@@ -287,6 +509,8 @@ static bool value_primary(struct expression *x, uint64_t *v)
 		*v = ch == '-' ? -*v : ch == '~' ? ~*v : *v;
 		return true;
 	}
+	skip_scope(c);
+	at = word = c->at;
 	c->at += scan_word(c->at, c->end);
 	if (c->at == word)
 		return ch ? text_cursor_fail(c, "expected a number or a name at '%c'", ch) :

@@ -16,8 +16,15 @@ void attr_member_offer(struct nearest *n);
 bool attr_member_unknown(struct text_cursor *c, const char *name, size_t len);
 
 /*
+ * Return whether the name is a member's, as any language or tool spells it: sample_type, SampleType,
+ * Sample_type, type_, Go's Ext1.
+ */
+bool attr_member_like(const char *name, size_t len);
+
+/*
  * Set a member to a value in text form; store an error in c.  bits: the text behind
- * "Bits " in a comment that follows the value, such as "63..38", or NULL.
+ * "Bits " in a comment that follows the value, such as "63..38", or NULL.  A name that no member
+ * has, and a value that is a variable of the program, are added to out->left_out.
  */
 bool attr_member_set(struct text_cursor *c, const char *name, size_t len,
 		     const char *value, size_t value_len,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * struct perf_event_attr read back from text: as pevtrace and strace print it,
- * as C initializes it, as perf -vv and perf evlist -v list it, and as
- * PERF_TEST_ATTR writes it to files.
+ * struct perf_event_attr read back from text: as pevtrace, strace, perf trace, gdb, bpftrace, libbpf,
+ * Go, Rust and Python print it, as C initializes it, as perf -vv and perf evlist -v list it, as
+ * PERF_TEST_ATTR writes it to files, and as dumps of bytes.
  */
 #pragma once
 
@@ -18,16 +18,31 @@ struct attr_text_call {
 	uint64_t flags;
 	bool returned;		/* the text has the result */
 	int error;		/* positive errno, 0: it opened */
+	int32_t fd;		/* its descriptor, if it opened */
+	int32_t tid;		/* the caller, 0: the text does not say */
 };
 
-/* One attr and what the text says beside its bytes. */
+/* An ioctl(2) of perf in a log of calls. */
+struct attr_text_ioctl {
+	bool given;
+	int32_t fd;
+	uint64_t request, arg;
+	bool pointed;		/* arg is the number behind the pointer */
+	struct attr_text_call result;	/* only its result */
+};
+
+/* One attr, or an ioctl of a log in its place, and what the text says beside its bytes. */
 struct attr_text {
 	uint8_t bytes[ATTR_TEXT_MAX];
 	size_t len;		/* the bytes that its size member covers */
 	size_t given;		/* the bytes in the text, 0: it was not in bytes */
 	char label[256];	/* its name in the text, or "" */
 	bool elided;		/* "...": members were omitted; zero here, they are unknown */
+	bool packed;		/* the flags were one number */
+	bool again;		/* the attr is that of the call before */
+	char left_out[160];	/* names that no member has, and members whose value is not known */
 	struct attr_text_call call;	/* if the attr is an argument of a call in the text */
+	struct attr_text_ioctl ioctl;	/* in place of an attr */
 	/* strings that members point to, at synthetic addresses */
 	size_t nstrings;
 	struct {
@@ -40,7 +55,7 @@ struct attr_text {
 
 /* The form of the text. */
 enum attr_style {
-	ATTR_UNKNOWN, ATTR_BYTES, ATTR_BRACES, ATTR_STATEMENTS, ATTR_COLUMNS,
+	ATTR_UNKNOWN, ATTR_BYTES, ATTR_DUMPS, ATTR_BRACES, ATTR_STATEMENTS, ATTR_COLUMNS,
 	ATTR_BARE_COLUMNS, ATTR_LINES, ATTR_SECTIONS, ATTR_MISNAMED,
 };
 
@@ -50,6 +65,8 @@ struct attr_reader {
 	const char *start;
 	enum attr_style style;
 	bool calls;		/* a log of calls: braces of other calls are skipped */
+	const char *columns;	/* the attr of the calls that follow, or NULL */
+	const char *resume;	/* where reading goes on behind an attr that is wrong */
 };
 
 enum attr_read { ATTR_END, ATTR_READ, ATTR_BAD };
@@ -66,6 +83,9 @@ bool attr_text_bytes(struct text_cursor *c, const uint8_t *bytes, size_t len,
 
 /* Convert an attr that was read from bytes of the other byte order; leave one of text as it is. */
 void attr_text_swap(struct attr_text *a);
+
+/* Append what of the text is not in the attr, and what the kernel does not read; false: nothing. */
+bool attr_text_doubts(const struct attr_text *a, struct buf *out);
 
 /* Add the attr to a call as memory captured at addr, for attr_emit(). */
 void attr_text_capture(const struct attr_text *a, struct call *c, uint64_t addr);

@@ -195,9 +195,10 @@ static bool read_escaped(struct text_cursor *c, char quote, uint8_t *out, size_t
 
 bool bytes_read_literal(struct text_cursor *c, uint8_t *out, size_t max, size_t *len)
 {
+	char quote = *c->at++;
+
 	*len = 0;
-	c->at++;
-	if (!read_escaped(c, '"', out, max, len))
+	if (!read_escaped(c, quote, out, max, len))
 		return false;
 	if (c->at == c->end)
 		return text_cursor_fail(c, "a string is missing its closing quote");

@@ -73,6 +73,12 @@ bool bytes_like(const char *text, size_t len);
  */
 bool bytes_read(struct text_cursor *c, uint8_t *out, size_t max, size_t *len);
 
+/* Return whether the text has a dump of bytes by xxd, hexdump, od, gdb's x or the kernel. */
+bool bytes_dump_like(const char *text, size_t len);
+
+/* Read the next dump, at most max bytes of it, and move behind it; false: an error, or c->at is c->end. */
+bool bytes_dump_read(struct text_cursor *c, uint8_t *out, size_t max, size_t *len);
+
 /*
  * Read the C string literal at c, whose quote is next, and move behind it.  More than
  * max bytes are an error.

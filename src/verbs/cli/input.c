@@ -66,10 +66,12 @@ enum input_kind input_file_kind(const char *path)
 	} else if (fgets(start, sizeof(start), f)) {
 		const char *brace = start + strspn(start, " \t");
 
-		/* an object of JSON, not an attr in C */
+		/* an object of JSON, not an attr in C or of Python */
 		buf_addf(&text, "@%s", path);
 		kind = (!strncmp(start, "\177ELF", 4) || !strncmp(start, "#!", 2)) && !access(path, X_OK) ?
-		       INPUT_PROGRAM : *brace == '{' && brace[1 + strspn(brace + 1, " \t")] == '"' ? INPUT_DUMP :
+		       INPUT_PROGRAM :
+		       *brace == '{' && brace[1 + strspn(brace + 1, " \t")] == '"' &&
+		       strncmp(brace, "{\"type\"", 7) ? INPUT_DUMP :
 		       input_has_attr(buf_str(&text)) ? INPUT_LOG : INPUT_OTHER;
 		buf_free(&text);
 	}
@@ -436,11 +438,10 @@ bool input_attrs(const char *arg, const char *option, input_attr_fn *use, void *
 {
 	struct attr_text *a = xmalloc(sizeof(*a)); /* large for a stack */
 	struct text_cursor c = { .why = "no attr found" };
-	const char *why = c.why;
-	enum attr_read got = ATTR_END;
+	enum attr_read got;
 	struct attr_reader r;
 	struct buf text = { 0 };
-	bool read = input_text(arg, option, &text), ok = false;
+	bool read = input_text(arg, option, &text), ok = false, bad = false;
 
 	if (read && input_is_binary(&text)) {
 		ok = option && attr_text_bytes(&c, (const uint8_t *)text.data, text.len, a);
@@ -448,26 +449,40 @@ bool input_attrs(const char *arg, const char *option, input_attr_fn *use, void *
 			use(ctx, a);
 	} else if (read) {
 		attr_reader_init(&r, buf_str(&text), text.len);
-		while ((got = attr_reader_next(&r, a)) == ATTR_READ && (ok = true) && use(ctx, a))
-			;
-		ok &= got != ATTR_BAD;
-		why = got == ATTR_BAD ? r.in.why : why;
+		while ((got = attr_reader_next(&r, a)) == ATTR_BAD ||
+		       (got == ATTR_READ && (ok = true) && use(ctx, a))) {
+			if (got == ATTR_READ)
+				continue;
+			/* of a log the rest may be read */
+			bad = true;
+			memcpy(c.why, r.in.why, sizeof(c.why));
+			if (option && r.resume < r.in.end)
+				warn("%s: %s", option, c.why);
+			r.in.at = r.resume;
+			*r.in.why = '\0';
+			if (r.in.at == r.in.end)
+				break;
+		}
 	}
-	if (read && !ok && option)
-		warn("cannot read %s: %s%s", option, why, nearest_hinted(why) ? "" :
+	if (read && option && (!ok || (bad && r.resume == r.in.end)))
+		warn("cannot read %s: %s%s", option, c.why, nearest_hinted(c.why) ? "" :
 		     "; use bytes, or an attr as C, strace or perf write it");
 	buf_free(&text);
 	free(a);
-	return ok;
+	return ok && !bad;
 }
 
 static bool take_one(void *ctx, struct attr_text *a)
 {
+	if (a->ioctl.given)
+		return true;
 	memcpy(ctx, a, sizeof(*a));
 	return false;
 }
 
 bool input_attr(const char *arg, const char *option, struct attr_text *out)
 {
-	return input_attrs(arg, option, take_one, out);
+	memset(out, 0, sizeof(*out));
+	out->ioctl.given = true;	/* until an attr is read */
+	return input_attrs(arg, option, take_one, out) && !out->ioctl.given;
 }

@@ -4,6 +4,7 @@
  * its events and records are decoded one by one.
  */
 #include "verbs/decode/decode.h"
+#include "verbs/decode/decode_log.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -80,7 +81,6 @@ static void decode_show(struct decode_one *d, struct attr_text *a)
 {
 	struct call c;
 	struct buf guess = { 0 };
-	struct sink *s;
 
 	c = (struct call){ .arch = d->arch };
 	decode_convert(d, a);
@@ -93,26 +93,19 @@ static void decode_show(struct decode_one *d, struct attr_text *a)
 		call_free(&c);
 		return;
 	}
-	s = d->out.sink;
 	if (*a->label && d->out.json) {
-		sink_symbol(s, "label", a->label);
+		sink_symbol(d->out.sink, "label", a->label);
 	} else if (*a->label) {
 		text_escaped(&d->out.line, a->label);
 		buf_adds(&d->out.line, ": ");
 	}
-	attr_emit(&c, AT_SYSCALL_ENTER, "attr", AT, decode_names(d), s);
+	decode_log_begin(a, &c, AT, decode_names(d), &d->out);
+	decode_log_end(a, &c, decode_names(d), &d->out);
 	if (d->machine.facts.host && !d->machine.path)
 		machine_add_guess(a->bytes, a->len, &guess);
 	if (guess.len)
-		sink_note(s, "guess", buf_str(&guess));
+		sink_note(d->out.sink, "guess", buf_str(&guess));
 	buf_free(&guess);
-	if (a->elided)
-		sink_note(s, "elided", "members missing from the text are taken as zero");
-	if (a->given > a->len)
-		sink_notef(s, "left_over", "%zu bytes beyond its size are ignored",
-			   a->given - a->len);
-	if (d->out.json)
-		json_add_bytes(&d->out.object, "attr_bytes", a->bytes, a->len);
 	showing_end(&d->out);
 	call_free(&c);
 }
@@ -125,7 +118,10 @@ static bool decode_each(void *ctx, struct attr_text *a)
 	if ((d->log || a->call.given) && machine_leave_here(&d->machine, d->options.machine) &&
 	    !d->arch_given)
 		d->arch = d->machine.names.arch;
-	decode_show(d, a);
+	if (a->ioctl.given)
+		decode_log_ioctl(&a->ioctl, arch_native(), decode_names(d), &d->out);
+	else if (!a->again || a->call.error) /* perf -vv has the attr of several calls once */
+		decode_show(d, a);
 	return true;
 }
 

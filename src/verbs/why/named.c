@@ -187,14 +187,18 @@ static struct why_call *new_call(struct why *k)
 static int answer_named(struct why *k, struct named *n)
 {
 	struct why_call *c;
+	struct buf doubts = { 0 };
 	int status;
 
+	if (n->attr && attr_text_doubts(n->attr, &doubts))
+		warn("%s%s%s", n->attr->label, *n->attr->label ? ": " : "", buf_str(&doubts));
+	buf_free(&doubts);
 	if (n->attr && n->attr->elided) {
 		const struct attr_text_call *text = &n->attr->call;
 
 		n->opens = false;
 		n->at = TRIAL_NONE;
-		warn("the attr ends with \"...\"%s%s: what is left out is unknown, so the call "
+		warn("the attr has \"...\" or a variable%s%s: what is left out is unknown, so the call "
 		     "cannot be judged; use pevtrace or strace -v, which leave nothing out",
 		     !text->returned ? "" : text->error ? ", of a call that failed with " :
 							  ", of a call that succeeded",
@@ -274,12 +278,22 @@ struct attrs {
 	struct why *k;
 	const struct attr_text *leader;
 	int status;
+	size_t opened, failed;	/* of a log's calls with a result */
 };
 
 static bool answer_each(void *ctx, struct attr_text *a)
 {
 	struct attrs *all = ctx;
 
+	if (a->ioctl.given)
+		return true;
+	/* of a log the calls that failed are in question */
+	if (all->k->kind == INPUT_LOG && a->call.returned) {
+		all->opened += !a->call.error;
+		all->failed += !!a->call.error;
+		if (!a->call.error)
+			return true;
+	}
 	all->status = why_worse(all->status, answer_attr(all->k, a, all->leader));
 	return true;
 }
@@ -288,7 +302,7 @@ static int answer_operand(struct why *k)
 {
 	struct attr_text attr, *leader = k->leader ? &attr : NULL;
 	struct named n = { .attr = leader, .leads = true, .stays = true };
-	struct attrs all = { k, leader, EXIT_YES };
+	struct attrs all = { .k = k, .leader = leader, .status = EXIT_YES };
 	enum input_kind kind = k->kind;
 	struct event_list list = { 0 };
 	struct buf arg = { 0 };
@@ -320,6 +334,10 @@ static int answer_operand(struct why *k)
 	} else {
 		status = input_attrs(buf_str(&arg), "the attr", answer_each, &all) ? all.status :
 			 EXIT_TROUBLE;
+		if (all.opened && !all.failed && status == EXIT_YES) {
+			warn("no perf_event_open failed in '%s'", k->what);
+			status = EXIT_NO;
+		}
 	}
 	event_list_free(&list);
 	buf_free(&arg);
