@@ -60,15 +60,28 @@ static void there_and_back(const struct attr_text *a)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	static struct attr_text a;
+	static struct buf doubts;
 	struct attr_reader r;
 	struct text_cursor c = { 0 };
+	enum attr_read got;
 
 	if (attr_text_bytes(&c, data, len, &a)) {
 		show(&a, NULL);
 		there_and_back(&a);
 	}
 	attr_reader_init(&r, (const char *)data, len);
-	for (int i = 0; i < 64 && attr_reader_next(&r, &a) == ATTR_READ; i++)
-		show(&a, NULL);
+	for (int i = 0; i < 64 && (got = attr_reader_next(&r, &a)) != ATTR_END; i++) {
+		buf_reset(&doubts);
+		if (got == ATTR_READ && !a.ioctl.given) {
+			attr_text_doubts(&a, &doubts);
+			show(&a, NULL);
+		} else if (got == ATTR_BAD) {
+			/* as verbs do, go on behind it */
+			if (r.resume < r.in.at && r.style != ATTR_LINES)
+				fuzz_wrong("resumes before", r.in.at);
+			r.in.at = r.resume;
+			*r.in.why = '\0';
+		}
+	}
 	return 0;
 }

@@ -8,8 +8,9 @@
 /* The bytes of type and size, which decoding requires. */
 #define ATTR_HEAD 8
 
-/* With sizes below this, of Linux 3.4 (PERF_ATTR_SIZE_VER3), what lies beyond is captured. */
-#define ATTR_BEYOND 96
+/* With sizes below that of Linux 3.4, what lies beyond is captured, up to that of Linux 4.1. */
+#define ATTR_BEYOND PERF_ATTR_SIZE_VER3
+#define ATTR_BEYOND_END PERF_ATTR_SIZE_VER5
 
 size_t attr_wanted(uint32_t size)
 {
@@ -58,13 +59,13 @@ bool attr_beyond(const uint8_t *bytes, size_t len, size_t have, bool certain, st
 	while ((f = beyond_next(&w, len, &at)))
 		buf_addf(&names, "%s%s", n++ ? ", " : "", f->name);
 	if (n && size)
-		buf_addf(out, "%s%s lie%s beyond size %u: the kernel does not read %s",
-			 certain ? "" : "if the struct is so long, ", buf_str(&names),
-			 n == 1 ? "s" : "", size, n == 1 ? "it" : "them");
+		buf_addf(out, "%s lie%s beyond size %u%s: the kernel does not read %s",
+			 buf_str(&names), n == 1 ? "s" : "", size,
+			 certain ? "" : ", if the struct is so long", n == 1 ? "it" : "them");
 	else if (n)
-		buf_addf(out, "%ssize is 0: the kernel reads %d bytes, without %s",
-			 certain ? "" : "if the struct is longer, and ", PERF_ATTR_SIZE_VER0,
-			 buf_str(&names));
+		buf_addf(out, "size is 0: the kernel reads %d bytes, without %s%s",
+			 PERF_ATTR_SIZE_VER0, buf_str(&names),
+			 certain ? "" : ", if the struct is so long");
 	buf_free(&names);
 	return n;
 }
@@ -114,9 +115,9 @@ void attr_capture(struct call *c, enum call_phase phase, uint64_t addr,
 	want = attr_wanted((uint32_t)load_uint(bytes + 4, 4));
 	if (want > len && len == usual)
 		len += m->read(m, addr + len, bytes + len, want - len);
-	have = len;
+	have = len < ATTR_BEYOND_END ? len : ATTR_BEYOND_END;
 	if (want < ATTR_BEYOND && have <= want)
-		have = want + m->read(m, addr + want, bytes + want, usual - want);
+		have = want + m->read(m, addr + want, bytes + want, ATTR_BEYOND_END - want);
 	w.len = len = len < want ? len : want;
 	call_add_capture(c, phase, addr, (uint32_t)want, bytes, (uint32_t)len);
 	/* the size of a header older than ten years is rarely meant; an address is no member's value */

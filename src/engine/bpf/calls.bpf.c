@@ -91,7 +91,8 @@ static __always_inline void message_send_task(struct calls_message *m)
 }
 
 /* Members of perf_event_attr, by their offset. */
-enum { ATTR_AT_SIZE = 4, ATTR_AT_CONFIG1 = 56, ATTR_SIZE_VER0 = 64, ATTR_DYNAMIC = 6 };
+enum { ATTR_AT_SIZE = 4, ATTR_AT_CONFIG1 = 56, ATTR_DYNAMIC = 6 };
+enum { ATTR_SIZE_VER0 = 64, ATTR_SIZE_VER3 = 96, ATTR_SIZE_VER5 = 112 };
 
 /* Requests of type '$' by their number. */
 enum {

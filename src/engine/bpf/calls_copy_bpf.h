@@ -123,7 +123,7 @@ __noinline __u64 calls_last_word(const struct calls_message *m, __u32 at, __u32 
 
 static __always_inline void copy_attr(struct calls_message *m, __u64 addr)
 {
-	__u32 head[2] = { 0 };
+	__u32 head[2] = { 0 }, incomplete;
 	__u64 path;
 
 	if (bpf_probe_read_user(head, sizeof(head), (void *)addr))
@@ -134,6 +134,12 @@ static __always_inline void copy_attr(struct calls_message *m, __u64 addr)
 	path = calls_last_word(m, ATTR_AT_CONFIG1, 8);
 	if (head[0] >= ATTR_DYNAMIC && path)
 		calls_copy_string(m, path, MEMORY_STRING_BYTES);
+	/* what lies beyond a small size, which need not be there */
+	if (head[1] >= 8 && head[1] < ATTR_SIZE_VER3) {
+		incomplete = m->incomplete;
+		calls_copy(m, addr + head[1], ATTR_SIZE_VER5 - head[1]);
+		m->incomplete = incomplete;
+	}
 }
 
 static __always_inline void copy_ioctl(struct calls_message *m, __u32 request, __u64 arg)
