@@ -286,7 +286,12 @@ static void call_result(const struct call_prose *c, struct prose *p)
 		return;
 	if (e)
 		prose_addf(p, " %s: %s.", e->name, e->meaning);
-	prose_adds(p, " pevtrace why finds the cause.");
+	if (c->refused_by)
+		prose_addf(p, " The cause %s rule %s: %s. pevtrace why says what to do.",
+			   c->assumed ? "may be" : "is", c->refused_by->name,
+			   c->refused_by->meaning);
+	else
+		prose_adds(p, " pevtrace why finds the cause.");
 }
 
 static void call_refusal(const struct call_prose *c, struct prose *p)

@@ -42,8 +42,9 @@ struct call_prose {
 	bool elided;			/* "..." in the text: members are unknown */
 	bool returned, injected;	/* if it was made */
 	int error;			/* of the call, or of refused_by; 0: none */
-	bool assumed;			/* refused_by only if nothing changed since xlat_release */
-	const struct rule_desc *refused_by; /* if it was not made; NULL: it would open */
+	/* refused_by only if nothing changed since xlat_release; or another may have, if it was made */
+	bool assumed;
+	const struct rule_desc *refused_by; /* NULL: it would open, or no rule explains the error */
 };
 
 void call_prose_write(const struct call_prose *c, const struct story_options *o,

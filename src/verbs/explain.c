@@ -49,6 +49,7 @@ static void explain_call(struct explaining *x, struct why_call *c, bool made, bo
 		.call = &c->call, .names = &x->check.machine.names, .label = c->label,
 		.events = x->events, .made = made, .returned = c->returned,
 		.error = c->error, .injected = c->injected, .elided = elided,
+		.refused_by = c->there, .assumed = !c->there_sure,
 	};
 	struct why_answer r;
 	struct buf why = { 0 };
@@ -139,6 +140,15 @@ static bool explain_attr(void *ctx, struct attr_text *a)
 		c->returned = a->call.returned;
 		c->error = a->call.error;
 	}
+	if (c->error) {
+		struct attempt refused = log_calls_attempt(&x->check.log, a);
+		struct judgement j;
+
+		judge_attempt(&refused, 0, c->call.arch, &x->check.machine.names, &j);
+		c->there = j.rule;
+		c->there_sure = j.sure && !a->elided;
+	}
+	log_calls_add(&x->check.log, a);
 	explain_call(x, c, a->call.given, a->elided);
 	if (attr_text_doubts(a, &doubts)) {
 		prose_para(&x->prose);
@@ -288,6 +298,7 @@ static int explain_others(struct explaining *x)
 	buf_free(&x->text);
 	if (x->judges)
 		facts_close(&x->check.facts);
+	log_calls_free(&x->check.log);
 	machine_close(&x->check.machine);
 	return showing_close(&x->out) ? status : EXIT_TROUBLE;
 }

@@ -42,6 +42,7 @@ struct decode_one {
 	const char *of_dumps;	/* name of an option that applies to dumps only, or NULL */
 	struct machine machine;
 	struct showing out;
+	struct log_calls calls;	/* of the log */
 	struct perfdata *data;	/* in place of a dump, or NULL */
 	struct buf name;	/* of one of its events */
 };
@@ -100,7 +101,7 @@ static void decode_show(struct decode_one *d, struct attr_text *a)
 		buf_adds(&d->out.line, ": ");
 	}
 	decode_log_begin(a, &c, AT, decode_names(d), &d->out);
-	decode_log_end(a, &c, decode_names(d), &d->out);
+	decode_log_end(&d->calls, a, &c, decode_names(d), &d->out);
 	if (d->machine.facts.host && !d->machine.path)
 		machine_add_guess(a->bytes, a->len, &guess);
 	if (guess.len)
@@ -451,6 +452,7 @@ static int decode_one(struct decode_one *d, const struct verb_args *args)
 	for (size_t i = 0; i < d->events.n; i++)
 		decode_show(d, &d->events.events[i].attr);
 	event_list_free(&d->events);
+	log_calls_free(&d->calls);
 	buf_free(&file);
 	machine_close(&d->machine);
 	return showing_close(&d->out) && ok ? EXIT_YES : EXIT_TROUBLE;

@@ -43,25 +43,21 @@ static void add_result(const struct attr_text_call *r, struct showing *out)
 }
 
 /* Note the rule that gives the error which the log has, on whatever machine it was. */
-static void note_cause(const struct attr_text *a, const struct call *c, const struct names *n,
-		       struct sink *s)
+static void note_cause(const struct log_calls *l, const struct attr_text *a, const struct call *c,
+		       const struct names *n, struct sink *s)
 {
 	static const struct names none;
-	struct attempt attempt = {
-		.error = a->call.error, .attr = a->bytes, .attr_len = a->len, .pid = a->call.pid,
-		.cpu = a->call.cpu, .group_fd = a->call.group_fd, .flags = a->call.flags,
-		.group.event = a->call.group_fd < -1 ? FACT_NO : FACT_UNKNOWN,
-	};
+	struct attempt attempt = log_calls_attempt(l, a);
 	struct judgement j;
 
 	judge_attempt(&attempt, 0, c->arch, n ?: &none, &j);
 	if (j.rule)
-		sink_notef(s, "cause", "%s: %s (rule %s)", j.sure ? "cause" : "perhaps",
+		sink_notef(s, "cause", "%s: %s (rule %s)", !j.sure || a->elided ? "perhaps" : "cause",
 			   j.rule->meaning, j.rule->name);
 }
 
-void decode_log_end(const struct attr_text *a, const struct call *c, const struct names *n,
-		    struct showing *out)
+void decode_log_end(struct log_calls *l, const struct attr_text *a, const struct call *c,
+		    const struct names *n, struct showing *out)
 {
 	const struct attr_text_call *call = &a->call;
 	struct sink *s = out->sink;
@@ -78,8 +74,9 @@ void decode_log_end(const struct attr_text *a, const struct call *c, const struc
 			sink_sint(s, "errno", call->error);
 		sink_end(s);
 	}
-	if (call->error && !a->elided)
-		note_cause(a, c, n, s);
+	if (call->error)
+		note_cause(l, a, c, n, s);
+	log_calls_add(l, a);
 	if (a->elided)
 		sink_note(s, "elided", "members missing from the text are taken as zero");
 	if (*a->left_out)

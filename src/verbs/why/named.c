@@ -113,22 +113,20 @@ static void why_leave_here(struct why *k)
 }
 
 /* Take the result of a call in a text, and find the rule that refused it on a machine that is unknown. */
-static void take_evidence(struct why *k, struct why_call *c, const struct attr_text_call *text)
+static void take_evidence(struct why *k, struct why_call *c, const struct attr_text *a)
 {
-	struct attempt refused = {
-		.error = text->error, .attr = c->attr, .pid = text->pid, .cpu = text->cpu,
-		.group_fd = text->group_fd, .flags = text->flags,
-		.group.event = text->group_fd < -1 ? FACT_NO : FACT_UNKNOWN,
-	};
+	struct attempt refused = log_calls_attempt(&k->log, a);
 
 	c->from_dump = c->from_log = c->returned = true;
-	c->error = text->error;
+	c->error = a->call.error;
 	c->not_here = k->machine.path ? "it is of another machine" : "its machine is not known";
 	if (!c->error)
 		return;
 	why_call_prepare(c, &k->machine.names);
+	refused.attr = c->attr;
 	refused.attr_len = c->len;
 	why_judge_there(c, &refused, 0, k->facts.rules.machine.arch, &k->machine.names);
+	c->there_sure &= !a->elided;
 }
 
 /* Set the other arguments: those of the options, else those in the text of the call. */
@@ -193,16 +191,15 @@ static int answer_named(struct why *k, struct named *n)
 	if (n->attr && attr_text_doubts(n->attr, &doubts))
 		warn("%s%s%s", n->attr->label, *n->attr->label ? ": " : "", buf_str(&doubts));
 	buf_free(&doubts);
-	if (n->attr && n->attr->elided) {
-		const struct attr_text_call *text = &n->attr->call;
-
+	if (n->attr && n->attr->elided && n->attr->call.error) {
+		warn("the attr has \"...\" or a variable: what is left out is taken as 0, so the "
+		     "cause is a guess; pevtrace or strace -v leave nothing out");
+	} else if (n->attr && n->attr->elided) {
 		n->opens = false;
 		n->at = TRIAL_NONE;
-		warn("the attr has \"...\" or a variable%s%s: what is left out is unknown, so the call "
+		warn("the attr has \"...\" or a variable%s: what is left out is unknown, so the call "
 		     "cannot be judged; use pevtrace or strace -v, which leave nothing out",
-		     !text->returned ? "" : text->error ? ", of a call that failed with " :
-							  ", of a call that succeeded",
-		     text->returned && text->error ? error_name(text->error) : "");
+		     n->attr->call.returned ? ", of a call that succeeded" : "");
 		return EXIT_TROUBLE;
 	}
 	c = new_call(k);
@@ -222,7 +219,7 @@ static int answer_named(struct why *k, struct named *n)
 		c->call.arch = k->facts.rules.machine.arch;
 	take_call(k, c, n);
 	if (k->elsewhere && n->attr && n->attr->call.returned)
-		take_evidence(k, c, &n->attr->call);
+		take_evidence(k, c, n->attr);
 	status = answer_one(k, c);
 	n->opens = c->opens;
 	n->at = TRIAL_NONE;
@@ -291,6 +288,7 @@ static bool answer_each(void *ctx, struct attr_text *a)
 	if (all->k->kind == INPUT_LOG && a->call.returned) {
 		all->opened += !a->call.error;
 		all->failed += !!a->call.error;
+		log_calls_add(&all->k->log, a);
 		if (!a->call.error)
 			return true;
 	}
@@ -480,6 +478,7 @@ int why_answer_all(struct why *k, const char *path, unsigned long line)
 	free(k->calls);
 	free(k->opened.events);
 	buf_free(&k->working);
+	log_calls_free(&k->log);
 	facts_close(&k->facts);
 	machine_close(&k->machine);
 	return showing_close(&k->out) ? status : EXIT_TROUBLE;

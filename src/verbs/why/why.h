@@ -9,6 +9,7 @@
 #include "experiment/instruments.h"
 #include "experiment/trial.h"
 #include "verbs/cli/input.h"
+#include "verbs/cli/log_calls.h"
 #include "verbs/cli/machine.h"
 #include "verbs/cli/showing.h"
 
@@ -112,6 +113,7 @@ struct why {
 	struct buf working;	/* what progress shows */
 	struct why_call **calls; /* owned */
 	size_t ncalls;
+	struct log_calls log;
 	struct why_kept *kept;
 	size_t nkept;
 	/* the calls of a list that opened: they stay open for those that follow */
