@@ -174,7 +174,7 @@ def test_log():
 		why += has(run("decode", log), "type=%d, " % number, guess, lacks=["/* %s */" % name])
 	log = line("PERF_TYPE_SOFTWARE", "PERF_COUNT_SW_CPU_CLOCK", "sample_freq=1000000, freq=1, exclude_kernel=1",
 		   "-1 EINVAL (Invalid argument)")
-	why += has(run("why", log), unknown, "{sample_freq=1000000}: perhaps: ", "rule freq_limit, EINVAL")
+	why += has(run("why", log), unknown, "{sample_freq=1000000}: ", "rule freq_limit, EINVAL")
 	log = line("PERF_TYPE_HARDWARE", "0", "sample_type=PERF_SAMPLE_REGS_USER, sample_regs_user=0xff00f000, "
 		   "exclude_kernel=1", "-1 EINVAL (Invalid argument)")
 	why += has(run("why", log), "{sample_regs_user=0xff00f000}: perhaps: ", "rule user_regs",
@@ -186,6 +186,31 @@ def test_log():
 	machine.need("kernel events")
 	log = line("PERF_TYPE_SOFTWARE", "PERF_COUNT_SW_DUMMY", "exclude_kernel=1", "-1 EACCES (Permission denied)")
 	return why + has(run("why", "--machine=here", log), "the call opens here", lacks=[unknown])
+
+def test_hidden():
+	"""Without a PMU for a hardware event, what one would refuse is said, too."""
+	path = machine_file("nopmu.json", arch="x86_64", pmus=ARM["pmus"][:5],
+			    rights=dict(ARM["rights"], capabilities="0x1ffffffffff"))
+	hidden = "with a PMU: also refused by clockid_nmi"
+	said = json.loads(run("why", "--machine=" + path, "--json", "-e", "cycles:u,use_clockid,clockid=0").stdout)
+	return has(run("why", "--machine=" + path, "cycles:u,use_clockid,clockid=0"), "rule no_pmu", hidden) + \
+		has(run("why", "--machine=" + path, "cycles:u"), "rule no_pmu", lacks=["with a PMU"]) + \
+		has(run("why", "--machine=" + path, "cpu-clock:u,use_clockid,clockid=77"), "rule clockid",
+		    lacks=["with a PMU"]) + differ(said.get("with_pmu"), ["clockid_nmi"], "JSON")
+
+def test_outside():
+	"""Causes outside perf are named with what to do: containers, user namespaces, lockdown."""
+	why = []
+	for changes, event, said in (
+			({"container": True}, "cpu-clock", "on the host: only there can it be changed"),
+			({"first_user_namespace": False, "capabilities": "0x1ffffffffff"}, "cpu-clock",
+			 "as of uid 0 in a rootless container"),
+			({"bounding": "0x0"}, "cpu-clock", "start it with them (--cap-add=PERFMON)")):
+		path = machine_file("outside.json", rights=dict(ARM["rights"], **changes))
+		why += has(run("why", "--machine=" + path, event), "rule kernel_privilege", said)
+	path = machine_file("locked.json", lockdown=True)
+	return why + has(run("why", "--machine=" + path, "-e", "cpu-clock:u,sample_period=9,sample_type=REGS_INTR,"
+			     "sample_regs_intr=1"), "rule lockdown", "boot with lockdown=integrity")
 
 def test_bad():
 	"""A file that is none is named, with its line."""
@@ -216,6 +241,8 @@ def main():
 	check("another machine is not asked", test_no_call)
 	check("what a file does not say", test_missing)
 	check("a log is evidence of its own machine", test_log)
+	check("what no_pmu hides", test_hidden)
+	check("causes outside perf", test_outside)
 	check("what is no machine file", test_bad)
 	subprocess.run(["rm", "-r", TMP], check=False)
 	return TAP.done()

@@ -459,7 +459,8 @@ def test_userns():
 
 def test_seccomp():
 	bad = []
-	for error in (errno.EPERM, errno.ENOSYS, errno.EACCES):
+	for error in (errno.EPERM, errno.ENOSYS, errno.EACCES, errno.EINVAL, errno.E2BIG, errno.ENOENT,
+		      errno.EIO, errno.ESRCH):
 		for b in (attr(), attr(sigtrap=1), attr(0)):
 			o, status = ask(b.hex(), preexec_fn=pe.forbid(error))
 			bad += differ((o["verdict"], [x["by"] for x in o["blocked"]], status),

@@ -152,19 +152,6 @@ static void set_idle(uint8_t *attr, size_t len, uint64_t type, bool exclude_kern
 	attr_put(attr, ATTR_EXCLUDE_KERNEL, exclude_kernel);
 }
 
-int trial_gate(void)
-{
-	uint8_t attr[PERF_ATTR_SIZE_VER0] = { 0 };
-	int fd;
-
-	set_idle(attr, sizeof(attr), PERF_TYPE_SOFTWARE, true);
-	attr_put(attr, ATTR_CONFIG, PERF_COUNT_SW_DUMMY);
-	fd = open_event(attr, sizeof(attr), 0, -1, -1, NO_SUCH_FLAG);
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0 || fd == -EINVAL ? 0 : -fd;
-}
-
 /* Ask for an event whose size is wrong; return the kernel's answer, a positive errno. */
 static int ask_attr_size(uint32_t *size)
 {
@@ -178,6 +165,21 @@ static int ask_attr_size(uint32_t *size)
 	*size = fd == -E2BIG ? (uint32_t)layout_get(&layout_perf_event_attr, ATTR_SIZE, attr,
 						    sizeof(attr)) : 0;
 	return fd < 0 ? -fd : 0;
+}
+
+int trial_gate(void)
+{
+	uint8_t attr[PERF_ATTR_SIZE_VER0] = { 0 };
+	uint32_t size;
+	int fd;
+
+	set_idle(attr, sizeof(attr), PERF_TYPE_SOFTWARE, true);
+	attr_put(attr, ATTR_CONFIG, PERF_COUNT_SW_DUMMY);
+	fd = open_event(attr, sizeof(attr), 0, -1, -1, NO_SUCH_FLAG);
+	if (fd >= 0)
+		close(fd);
+	/* the kernel's own answer is EINVAL, but it has another one for a wrong size */
+	return fd >= 0 || (fd == -EINVAL && ask_attr_size(&size) != EINVAL) ? 0 : -fd;
 }
 
 uint32_t trial_attr_size(void)

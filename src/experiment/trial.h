@@ -64,8 +64,8 @@ bool trial_open(const struct rule_ask *ask, const struct trial_state *before,
 		struct trial *out);
 
 /*
- * Return the errno with which every call fails before the kernel checks it: that of a
- * seccomp filter, or ENOSYS without perf events.  0: calls reach the kernel's checks.
+ * Return the errno, any one, with which every call fails before perf checks it: that of a seccomp
+ * filter, or of a kernel without perf events.  0: calls reach the kernel's checks.
  */
 int trial_gate(void);
 

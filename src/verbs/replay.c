@@ -11,6 +11,7 @@
 #include "core/model/event_name.h"
 #include "engine/rings/borrow.h"
 #include "experiment/replay_engine.h"
+#include "experiment/trial.h"
 #include "formats/dump/reader.h"
 #include "verbs/cli/input.h"
 #include "verbs/cli/views.h"
@@ -149,7 +150,7 @@ static void replay_explain(struct replaying *r, const struct call *c, int error)
 
 	if (c->desc->class == CLASS_OPEN && (error == EACCES || error == EPERM)) {
 		if (!r->warned_rights) {
-			if (refusal_is_gate(error)) {
+			if (trial_gate() == error) {
 				refusal_gate_words(&rights, error);
 			} else {
 				add_rule(r, c, error, &rights);

@@ -116,6 +116,32 @@ void judge_open(const struct judge_case *c, struct judgement *out)
 			out->certain = false;
 }
 
+size_t judge_with_pmu(const struct rule_ask *ask, const struct rule_desc *out[RULE_COUNT])
+{
+	const struct arch *arch = ask->facts->machine.arch;
+	const char *name = arch->kernel == &arch_aarch64 || arch == &arch_aarch64 ? "armv8_pmuv3_0" : "cpu";
+	uint64_t type = layout_get(&layout_perf_event_attr, ATTR_TYPE, ask->attr, ask->len);
+	struct rule_pmu pmu = { .type = PERF_TYPE_RAW, .name = name, .desc = pmu_desc_by_name(name) };
+	struct rule_facts facts = *ask->facts;
+	struct rule_ask as = *ask;
+	struct rule_verdict v;
+	size_t n = 0;
+
+	as.facts = &facts;
+	rules_judge(&as, &v);
+	if (!judge_refuses(&v, RULE_NO_PMU) || (type != PERF_TYPE_HARDWARE &&
+	    type != PERF_TYPE_HW_CACHE && type != PERF_TYPE_RAW))
+		return 0;
+	facts.machine.pmus = &pmu;
+	facts.machine.npmus = 1;
+	facts.target.pmu_event = FACT_YES;
+	rules_judge(&as, &v);
+	for (size_t i = RULE_NO_PMU + 1; i < RULE_COUNT; i++)
+		if (judge_refuses(&v, i))
+			out[n++] = &rule_descs[i];
+	return n;
+}
+
 const struct judge_cap judge_caps[JUDGE_CAPS] = {
 	{ "CAP_PERFMON", ABI_CAP_PERFMON }, { "CAP_SYS_ADMIN", ABI_CAP_SYS_ADMIN },
 	{ "CAP_KILL", ABI_CAP_KILL },

@@ -47,6 +47,12 @@ static inline bool judge_refuses(const struct rule_verdict *v, size_t rule)
 	return v->says[rule] == RULE_REFUSES || v->says[rule] > 0;
 }
 
+/*
+ * Find the rules that would refuse a hardware event if the machine had a PMU for it, as it has none:
+ * those that rule no_pmu hides.  Return their number; 0 of other events.
+ */
+size_t judge_with_pmu(const struct rule_ask *ask, const struct rule_desc *out[RULE_COUNT]);
+
 /* The capabilities that rules look at. */
 enum { JUDGE_CAPS = 3 };
 extern const struct judge_cap { const char *name; unsigned int bit; } judge_caps[JUDGE_CAPS];

@@ -35,18 +35,25 @@ void refusal_requires(const struct judge_rights *r, struct buf *out)
 	buf_adds(out, r->cap ?: "");
 }
 
-void refusal_gate(const struct confinement *c, struct buf *out)
+void refusal_gate(const struct confinement *c, int error, struct buf *out)
 {
-	buf_adds(out, "every call fails before it reaches perf");
-	if (!c->seccomp) {
-		buf_adds(out, ", though this process has no seccomp filter");
+	if (!c->seccomp && error == ENOSYS)
+		buf_adds(out, "the kernel is built without perf events, or only imitates Linux, as "
+			      "WSL 1 (use WSL 2) and gVisor (use runc) do");
+	else
+		buf_adds(out, "every call fails before it reaches perf");
+	if (!c->seccomp && error != ENOSYS)
+		buf_adds(out, ", though this process has no seccomp filter: the kernel may only imitate "
+			      "Linux, as WSL 1 and gVisor do");
+	if (!c->seccomp)
 		return;
-	}
 	buf_addf(out, ": this process has a seccomp filter (Seccomp is %d", c->seccomp);
 	if (c->filters)
 		buf_addf(out, ", Seccomp_filters %d", c->filters);
 	buf_addf(out, ", NoNewPrivs %d), as containers and sandboxes set them; allow "
-		      "perf_event_open in its profile", c->no_new_privs);
+		      "perf_event_open in its profile (--security-opt=seccomp=FILE of Docker and Podman), "
+		      "or add CAP_PERFMON, with which newer default profiles let it through, or "
+		      "CAP_SYS_ADMIN", c->no_new_privs);
 }
 
 void refusal_descriptors(const char *verb, size_t n)
@@ -60,21 +67,12 @@ void refusal_descriptors(const char *verb, size_t n)
 	     (unsigned long long)limit.rlim_cur, (unsigned long long)limit.rlim_max);
 }
 
-bool refusal_is_gate(int error)
-{
-	/* filters return these; for other errors avoid the trial, which a trace would show */
-	return (error == EPERM || error == EACCES || error == ENOSYS) && trial_gate() == error;
-}
-
 void refusal_gate_words(struct buf *out, int error)
 {
 	struct confinement c;
 
 	confinement_read(&c);
-	if (error == ENOSYS && !c.seccomp)
-		buf_adds(out, "the kernel is built without perf events");
-	else
-		refusal_gate(&c, out);
+	refusal_gate(&c, error, out);
 }
 
 /* Events of a measurement ------------------------------------------------------------ */
@@ -229,7 +227,7 @@ static void refusal_open(const struct refused *r, struct facts *facts)
 	struct rlimit limit;
 	struct judgement j;
 
-	if (refusal_is_gate(r->error)) {
+	if (trial_gate() == r->error) {
 		refusal_gate_words(&text, r->error);
 		warn("cannot open '%s': %s: %s", r->e->attr.label, name ? name : "error",
 		     buf_str(&text));

@@ -13,14 +13,11 @@ void refusal_tell(const struct measure *m);
 /* Warn that rings of so many data pages each could not be mapped. */
 void refusal_map(size_t rings, size_t pages, int error);
 
-/* Return whether something returns the error before the call reaches perf (trial_gate()). */
-bool refusal_is_gate(int error);
-
-/* Append what returns such an error: a seccomp filter, or a kernel without perf events. */
+/* Append what answers every call with that error (trial_gate()), in place of perf, and what to do. */
 void refusal_gate_words(struct buf *out, int error);
 
-/* Append what may answer in the kernel's place, such as a seccomp filter. */
-void refusal_gate(const struct confinement *c, struct buf *out);
+/* The same, of a process that is confined so. */
+void refusal_gate(const struct confinement *c, int error, struct buf *out);
 
 /* Warn that fewer than n descriptors are left, which the verb requires for its trials. */
 void refusal_descriptors(const char *verb, size_t n);

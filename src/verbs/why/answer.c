@@ -100,10 +100,12 @@ static void text_cause(const struct show *s, const struct rule_desc *rule)
 	if (r->verdict == WHY_REFUSED && rules_assumed(v))
 		rules_assumption_text(&s->out->line);
 	showing_end(s->out);
-	if (s->r)
+	if (s->r) {
 		show_fix(s);
-	else if (rule && rule == s->c->there)
+		show_blocks(s);
+	} else if (rule && rule == s->c->there) {
 		show_remedy(s, rule);
+	}
 	verdict_words(s, show_line(s, COLOR_NONE, "verdict"));
 	showing_end(s->out);
 }
@@ -155,6 +157,7 @@ static void text_answer(const struct show *s)
 	if (!s->k->quiet) {
 		show_rules(s, "unknown", "not known", RULE_UNKNOWN);
 		show_rules(s, "also", "also refused by", RULE_REFUSES);
+		show_with_pmu(s);
 	}
 	show_seen(s);
 	if (!r->asked && !s->k->rules_only) {
@@ -189,6 +192,7 @@ static void json_answer(const struct show *s)
 	if (!s->k->quiet) {
 		show_rules(s, "unknown", NULL, RULE_UNKNOWN);
 		show_rules(s, "also", NULL, RULE_REFUSES);
+		show_with_pmu(s);
 	}
 	show_seen(s);
 	if (r->asked) {

@@ -142,17 +142,6 @@ static void fix_find(const struct why *k, struct why_result *r)
 
 /* Facts and trials ------------------------------------------------------------------------ */
 
-/* Return the call, as why_call_prepare() built it, in the form that rules judge. */
-static struct rule_ask asked(const struct why *k, const struct why_call *c)
-{
-	return (struct rule_ask){
-		.attr = c->len ? c->attr : NULL, .len = c->len,
-		.pid = call_int(&c->call, 1), .cpu = call_int(&c->call, 2),
-		.group_fd = call_int(&c->call, 3), .flags = c->call.args[4],
-		.facts = &k->facts.rules,
-	};
-}
-
 /* Find the facts about the call for k->facts; tries: open events for that, too. */
 static void find_facts(struct why *k, const struct why_call *c, const struct rule_ask *ask,
 		       bool tries)
@@ -199,7 +188,7 @@ static enum why_verdict compare(const struct why_call *c, struct why_answer *r)
 	if (r->open)
 		return WHY_UNFORESEEN;
 	/* a filter or the like answered instead of the kernel */
-	if (error && (error == v->error ? refusal_is_gate(error) : trial_gate() == error))
+	if (error && trial_gate() == error)
 		return WHY_STOPPED;
 	if (r->asked && error != v->error) {
 		r->open = rules_cause(v, error, &sure);
@@ -216,7 +205,7 @@ void why_ask(struct why *k, struct why_call *c, struct why_answer *r)
 
 	*r = (struct why_answer){ .asked = false };
 	why_call_prepare(c, &k->machine.names);
-	judged.ask = asked(k, c);
+	judged.ask = why_asked(k, c);
 	find_facts(k, c, &judged.ask, !k->rules_only);
 	judge_open(&judged, &r->judged);
 	r->not_asked = k->elsewhere ? "--machine" : k->rules_only ? "--rules-only" : c->not_here;
@@ -344,14 +333,15 @@ static void try_simplest(struct why *k, struct why_result *r)
 		return;
 	gate = trial_gate();
 	if (gate)
-		r->blocked[k->facts.confined.seccomp || gate != ENOSYS ?
+		r->blocked[k->facts.confined.seccomp ?
 			   BLOCK_SECCOMP : BLOCK_NO_SYSCALL] = true;
 	else if (r->simplest == EMFILE || r->simplest == ENFILE)
 		r->blocked[BLOCK_DESCRIPTORS] = true;
-	else
-		r->blocked[k->facts.rules.machine.paranoid > 2 ||
-			   k->facts.rules.machine.unread & UNREAD_PARANOID ?
-			   BLOCK_PARANOID : BLOCK_SECURITY] = true;
+	else if (k->facts.rules.machine.paranoid > 2 ||
+		 k->facts.rules.machine.unread & UNREAD_PARANOID)
+		r->blocked[BLOCK_PARANOID] = true;
+	else if (k->facts.rules.machine.security == FACT_YES)
+		r->blocked[BLOCK_SECURITY] = true;
 }
 
 static void block_by_rule(const struct rule_desc *d, bool *blocked)
@@ -383,7 +373,7 @@ static struct why_result *examine_by_rules(struct why *k, const struct why_call 
 	struct trying t = { .k = k, .c = c, .target = k->facts.rules.target };
 
 	r->by_rules = true;
-	r->ask = t.ask = asked(k, c);
+	r->ask = t.ask = why_asked(k, c);
 	search(&t, r);
 	for (size_t i = 0; i < r->cause.nfaults; i++)
 		if (r->cause.faults[i].rule)
@@ -433,7 +423,7 @@ int why_examine(struct why *k, struct why_call *c, const struct why_failed *seen
 	int status;
 
 	why_call_prepare(c, &k->machine.names);
-	r->ask = t.ask = judged.ask = asked(k, c);
+	r->ask = t.ask = judged.ask = why_asked(k, c);
 	find_facts(k, c, &t.ask, !k->elsewhere);
 	t.target = k->facts.rules.target;
 	judge_open(&judged, &j);

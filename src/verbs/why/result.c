@@ -317,8 +317,7 @@ static void json_probe(const struct show *s)
 	sink_end(s->out->sink);
 }
 
-/* Show obstacles in the machine; as text, those that the fix does not name. */
-static void show_blocks(const struct show *s)
+void show_blocks(const struct show *s)
 {
 	struct sink *k = s->out->sink;
 
@@ -500,6 +499,7 @@ static void text_result(const struct show *s)
 	if (s->nalike)
 		showing_end(s->out);
 	text_guess(s);
+	show_with_pmu(s);
 	if (s->out->text.sink.full ||
 	    (!s->c->from_log && (r->not_tried || s->c->injected || s->c->error != c->error)))
 		show_seen(s);
@@ -545,6 +545,7 @@ static void json_result(const struct show *s)
 			emit_changes(s, &c->others[i], 1, NULL);
 		sink_end(k);
 	}
+	show_with_pmu(s);
 	show_blocks(s);
 	json_verdict(s);
 }

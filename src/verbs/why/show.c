@@ -238,12 +238,20 @@ static void capability_words(const struct show *s, struct buf *out)
 
 	here_add(s, RULE_BY_CAPS, out);
 	if (f->own_caps & ~(f->rules.machine.caps | f->rules.machine.caps_unread))
-		buf_adds(out, "; its capabilities are valid only in this user namespace");
+		buf_adds(out, "; its capabilities are valid only in this user namespace, as of uid 0 in a "
+			      "rootless container: run it outside, or in a container of root");
 	if (!(c->bounding >> ABI_CAP_PERFMON & 1) && !(c->bounding >> ABI_CAP_SYS_ADMIN & 1))
 		buf_adds(out, "; the bounding set has neither, as in a container: "
-			      "start it with them");
+			      "start it with them (--cap-add=PERFMON)");
 	else if (c->no_new_privs)
 		buf_adds(out, "; NoNewPrivs prevents programs from gaining them");
+}
+
+static void paranoid_words(const struct show *s, struct buf *out)
+{
+	here_add(s, RULE_BY_PARANOID, out);
+	if (s->k->facts.confined.container || s->k->facts.first_user_ns == FACT_NO)
+		buf_adds(out, ", on the host: only there can it be changed");
 }
 
 static void pmu_words(const struct show *s, struct buf *out)
@@ -258,14 +266,16 @@ static void pmu_words(const struct show *s, struct buf *out)
 
 static void seccomp_words(const struct show *s, struct buf *out)
 {
-	refusal_gate(&s->k->facts.confined, out);
+	refusal_gate(&s->k->facts.confined, s->r->simplest, out);
 }
 
 static void security_words(const struct show *s, struct buf *out)
 {
 	buf_adds(out, s->r->simplest ?
-		      "a security module does not let this process use perf events" :
-		      "the kernel is locked down, for root as well: see kernel_lockdown(7)");
+		      "SELinux does not let this process use perf events: its audit log has the denial "
+		      "(ausearch -m avc)" :
+		      "the kernel is locked down to confidentiality, for root as well: boot with "
+		      "lockdown=integrity, see kernel_lockdown(7)");
 }
 
 const char *here_add_block(const struct show *s, enum why_block b, struct buf *out)
@@ -279,10 +289,9 @@ const char *here_add_block(const struct show *s, enum why_block b, struct buf *o
 		bool confined;		/* containers do that */
 	} blocks[] = {
 		[BLOCK_SECCOMP] = { "seccomp", .add = seccomp_words, .confined = true },
-		[BLOCK_NO_SYSCALL] = { "no_syscall",
-				       .words = "the kernel is built without perf events" },
+		[BLOCK_NO_SYSCALL] = { "no_syscall", .add = seccomp_words },
 		[BLOCK_SECURITY] = { "security", .add = security_words },
-		[BLOCK_PARANOID] = { "paranoid", .by = RULE_BY_PARANOID },
+		[BLOCK_PARANOID] = { "paranoid", .add = paranoid_words },
 		[BLOCK_CAPABILITY] = { "capability", .add = capability_words, .confined = true },
 		[BLOCK_DESCRIPTORS] = { "descriptors", .by = RULE_BY_RLIMIT,
 					.words = ", and so many descriptors are open" },
@@ -312,6 +321,37 @@ const char *here_add_block(const struct show *s, enum why_block b, struct buf *o
 	if (blocks[b].confined && s->k->facts.confined.container)
 		buf_addf(out, "; this is a container (%s)", s->k->facts.confined.container);
 	return blocks[b].name;
+}
+
+void show_with_pmu(const struct show *s)
+{
+	const struct rule_ask ask = why_asked(s->k, s->c);
+	const struct rule_desc *others[RULE_COUNT];
+	size_t n = judge_with_pmu(&ask, others), kept = 0;
+
+	/* but for those that are shown as such already */
+	for (size_t i = 0; i < n; i++) {
+		bool shown = s->answer && judge_refuses(&s->answer->judged.rules, others[i]->id);
+
+		for (size_t k = 0; s->r && k < s->r->cause.nfaults; k++)
+			shown |= s->r->cause.faults[k].rule == others[i];
+		if (!shown)
+			others[kept++] = others[i];
+	}
+	n = kept;
+	if (!n)
+		return;
+	if (s->out->json)
+		sink_begin(s->out->sink, "with_pmu", SINK_ARRAY);
+	else
+		show_line(s, COLOR_NONE, "with a PMU");
+	for (size_t i = 0; i < n; i++)
+		if (s->out->json)
+			sink_symbol(s->out->sink, NULL, others[i]->name);
+		else
+			buf_addf(&s->out->line, "%s%s (%s)", i ? ", " : "also refused by ", others[i]->name,
+				 others[i]->meaning);
+	show_end(s);
 }
 
 /* Append the state of an obstacle, once in a run; first: it is the first of what is required. */

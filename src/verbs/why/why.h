@@ -194,6 +194,9 @@ void why_failures_free(struct why_failures *l);
  */
 int32_t why_pid_here(const struct why_call *c);
 
+/* Return the call, as why_call_prepare() built it, in the form that rules judge. */
+struct rule_ask why_asked(const struct why *k, const struct why_call *c);
+
 /* Judge the call and, unless the options or the call forbid it, make it; set its result. */
 void why_ask(struct why *k, struct why_call *c, struct why_answer *r);
 

@@ -124,6 +124,12 @@ void show_head(const struct show *s);
 /* Show the result in the dump or command, if it had one. */
 void show_seen(const struct show *s);
 
+/* Show by which rules a machine with a PMU would refuse the call, which has none here. */
+void show_with_pmu(const struct show *s);
+
+/* Show obstacles in the machine; as text, those that the fix does not name. */
+void show_blocks(const struct show *s);
+
 /* Show that the call, which opens, is for an event of the hardware, and such do not count here. */
 void show_doubt(const struct show *s);
 
