@@ -76,20 +76,6 @@ static void explain_call(struct explaining *x, struct why_call *c, bool made, bo
 	buf_free(&why);
 }
 
-/* Say for which other machine it is explained. */
-static void explain_machine(struct explaining *x)
-{
-	struct buf words = { 0 };
-
-	machine_add_words(&x->check.machine, &words);
-	if (words.len) {
-		prose_para(&x->prose);
-		prose_adds(&x->prose, buf_str(&words));
-		prose_end(&x->prose);
-	}
-	buf_free(&words);
-}
-
 /* From now on, know nothing of the machine: a call of a text with its result is evidence of its own. */
 static void explain_leave_here(struct explaining *x)
 {
@@ -99,7 +85,7 @@ static void explain_leave_here(struct explaining *x)
 		facts_close(&x->check.facts);
 	x->judges = false;
 	x->check.elsewhere = true;
-	explain_machine(x);
+	machine_show(&x->check.machine, &x->out);
 }
 
 /* Say what the numbers in an attr of another machine mean here. */
@@ -107,9 +93,7 @@ static void explain_guess(struct explaining *x, const struct attr_text *a)
 {
 	struct buf words = { 0 };
 
-	if (x->check.elsewhere && !x->options.machine)
-		machine_add_guess(a->bytes, a->len, &words);
-	if (words.len) {
+	if (machine_add_guess(&x->check.machine, a->bytes, a->len, &words)) {
 		prose_para(&x->prose);
 		prose_addf(&x->prose, "A guess: %s.", buf_str(&words));
 		prose_end(&x->prose);
@@ -285,7 +269,7 @@ static int explain_others(struct explaining *x)
 	x->check.options.machine = x->options.machine;
 	machine_open_file(&x->check.machine, x->options.machine);
 	x->check.elsewhere = x->check.machine.path;
-	explain_machine(x);
+	machine_show(&x->check.machine, &x->out);
 	x->check.instruments.host = x->check.machine.host;
 	if (x->attr)
 		status = explain_attrs(x, x->attr, "--attr");

@@ -53,7 +53,6 @@ struct host {
 	bool partial;		/* some tracepoints could not be read */
 	struct map formats;	/* id to text; "" for one that cannot be read */
 	struct buf terms;
-	struct buf dynamic;	/* names of tracepoints that users defined, in lines; "": not read */
 };
 
 struct host *host_new(const char *sysfs, const char *tracefs)
@@ -75,12 +74,12 @@ void host_free(struct host *h)
 	map_free_values(&h->formats);
 	pmus_free(h->pmus);
 	buf_free(&h->terms);
-	buf_free(&h->dynamic);
 	free(h->mounted);
 	free(h);
 }
 
-struct host *host_new_elsewhere(const struct facts *f, struct pmu *pmus, bool all_pmus)
+struct host *host_new_elsewhere(const struct facts *f, struct pmu *pmus, bool all_pmus,
+				bool all_tracepoints)
 {
 	struct host *h = host_new("", NULL);
 
@@ -89,6 +88,7 @@ struct host *host_new_elsewhere(const struct facts *f, struct pmu *pmus, bool al
 	h->elsewhere = f;
 	h->pmus = pmus;
 	h->all_pmus = all_pmus;
+	h->partial = !all_tracepoints;
 	h->pmus_known = true;
 	return h;
 }
@@ -170,44 +170,30 @@ static const char *mounted_tracefs(struct host *h)
 	return h->tracefs;
 }
 
-/* Read the names of the tracepoints that users defined, in lines "p:GROUP/NAME ...". */
-static void read_dynamic(struct host *h)
+bool host_tracepoint_is_dynamic(struct host *h, const char *name)
 {
 	static const char *const files[] = { "dynamic_events", "kprobe_events", "uprobe_events" };
 	const char *tracefs = mounted_tracefs(h);
+	size_t len = strlen(name), system = strcspn(name, ":");
 	char path[4096];
+	bool found = false;
 
-	buf_addc(&h->dynamic, '\n');
-	for (size_t i = 0; tracefs && i < sizeof(files) / sizeof(*files); i++) {
+	for (size_t i = 0; tracefs && i < sizeof(files) / sizeof(*files) && !found; i++) {
+		struct lines l;
+
 		snprintf(path, sizeof(path), "%s/%s", tracefs, files[i]);
-		for (struct lines l = lines_of(path); lines_next(&l);) {
-			char *name = strchr(l.text, ':'), *slash = name ? strchr(name, '/') : NULL;
+		for (l = lines_of(path); !found && lines_next(&l);) {
+			/* "p:GROUP/NAME ..." */
+			const char *at = strchr(l.text, ':');
 
-			if (!slash)
-				continue;
-			*slash = ':';
-			buf_add(&h->dynamic, name + 1, strcspn(name + 1, " "));
-			buf_addc(&h->dynamic, '\n');
+			found = at && strlen(at) > len && !memcmp(at + 1, name, system) &&
+				at[1 + system] == '/' &&
+				!strncmp(at + 2 + system, name + system + 1, len - system - 1) &&
+				(at[1 + len] == ' ' || !at[1 + len]);
 		}
+		lines_end(&l);
 	}
-}
-
-bool host_tracepoint_is_dynamic(struct host *h, const char *name)
-{
-	struct buf line = { 0 };
-	bool found;
-
-	if (!h->dynamic.len)
-		read_dynamic(h);
-	buf_addf(&line, "\n%s\n", name);
-	found = strstr(buf_str(&h->dynamic), buf_str(&line));
-	buf_free(&line);
 	return found;
-}
-
-void host_set_tracepoints_complete(struct host *h, bool all)
-{
-	h->partial = !all;
 }
 
 static void scan_tracepoints(struct host *h)

@@ -26,15 +26,14 @@ void host_free(struct host *h);
 
 /*
  * Create the host of another machine, which reads nothing of this one; NULL as of host_new().  The
- * facts must outlive it; it owns the PMUs, which are all if all_pmus is set.
+ * facts must outlive it; it owns the PMUs, which are all if all_pmus is set, as are the tracepoints that
+ * are added if all_tracepoints is.
  */
-struct host *host_new_elsewhere(const struct facts *f, struct pmu *pmus, bool all_pmus);
+struct host *host_new_elsewhere(const struct facts *f, struct pmu *pmus, bool all_pmus,
+				bool all_tracepoints);
 
 /* Return the facts of that machine, or NULL: the host is this machine. */
 const struct facts *host_elsewhere(const struct host *h);
-
-/* Set whether the tracepoints that are added are all. */
-void host_set_tracepoints_complete(struct host *h, bool all);
 
 /* Add a tracepoint to another machine; false as of host_new(). */
 bool host_add_tracepoint(struct host *h, uint64_t id, const char *name);

@@ -15,12 +15,16 @@
 static const struct machine_member {
 	const char *object, *key;	/* object: NULL: of the line itself */
 	size_t at;
-	enum { FORM_32, FORM_64, FORM_HEX, FORM_BOOL, FORM_FACT } form; /* 32, 64: bits of a number */
-	int64_t least, most;		/* of numbers */
+	enum { FORM_32, FORM_64, FORM_HEX, FORM_BOOL, FORM_FACT, FORM_TEXT } form; /* 32, 64: bits of a number */
+	int64_t least, most;		/* of numbers; most: of a text, the size of its array */
 	unsigned int unread;		/* UNREAD_ bit of one that is missing, or 0 */
 } machine_members[] = {
 #define AT(member) offsetof(struct facts, member)
 #define RULES(member) AT(rules.machine.member)
+	{ "kernel", "release", AT(release), FORM_TEXT, 0, sizeof(((struct facts *)0)->release), 0 },
+	{ "kernel", "version", AT(version), FORM_TEXT, 0, sizeof(((struct facts *)0)->version), 0 },
+	{ NULL, "cpus_possible", AT(possible), FORM_TEXT, 0, sizeof(((struct facts *)0)->possible), 0 },
+	{ NULL, "cpus_online_list", AT(online), FORM_TEXT, 0, sizeof(((struct facts *)0)->online), 0 },
 	{ NULL, "attr_size", RULES(attr_size), FORM_32, 0, 4096, 0 },
 	{ NULL, "page_size", RULES(page_size), FORM_32, 4096, 1 << 20, 0 },
 	{ NULL, "user_end", RULES(user_end), FORM_HEX, 0, 0, 0 },
@@ -54,11 +58,14 @@ static void machine_add_member(struct json_text *o, const struct facts *f,
 {
 	const void *at = (const char *)f + m->at;
 	int64_t v = m->form == FORM_64 || m->form == FORM_HEX ? *(const int64_t *)at :
-		    m->form == FORM_BOOL ? *(const bool *)at : *(const int32_t *)at;
+		    m->form == FORM_BOOL ? *(const bool *)at :
+		    m->form == FORM_TEXT ? 0 : *(const int32_t *)at;
 
 	if (m->unread & f->rules.machine.unread)
 		return;
-	if (m->form == FORM_HEX)
+	if (m->form == FORM_TEXT && *(const char *)at)
+		json_add_string(o, m->key, at);
+	else if (m->form == FORM_HEX)
 		json_add_hex(o, m->key, (uint64_t)v);
 	else if (m->form == FORM_BOOL || (m->form == FORM_FACT && v != FACT_UNKNOWN))
 		json_add_bool(o, m->key, v == (m->form == FORM_BOOL ? true : FACT_YES));
@@ -113,22 +120,14 @@ void machine_file_add(struct json_text *o, const struct facts *f, bool tracepoin
 
 	json_add_int(o, "schema", DUMP_SCHEMA);
 	json_add_string(o, "pevtrace", PACKAGE_VERSION);
-	sink_begin(&o->sink, "kernel", SINK_OBJECT);
-	json_add_string(o, "release", f->release);
-	json_add_string(o, "version", f->version);
-	sink_end(&o->sink);
 	json_add_string(o, "arch", f->rules.machine.arch->name);
 	perf_features_cpu(cpu, id);
 	json_add_string(o, "processor", cpu);
 	json_add_string(o, "processor_id", id);
-	if (*f->possible)
-		json_add_string(o, "cpus_possible", f->possible);
-	if (*f->online)
-		json_add_string(o, "cpus_online_list", f->online);
 	for_each(m, machine_members, sizeof(machine_members) / sizeof(*machine_members)) {
 		if (m->object != object && object)
 			sink_end(&o->sink);
-		if (m->object != object)
+		if (m->object != object && m->object)
 			sink_begin(&o->sink, m->object, SINK_OBJECT);
 		object = m->object;
 		machine_add_member(o, f, m);
@@ -156,6 +155,11 @@ static bool machine_read_member(struct json_value *o, struct facts *f, const str
 
 	if (!in || !json_scan_member(in, m->key))
 		return true;
+	if (m->form == FORM_TEXT) {
+		if (dump_get_string(in, m->key))
+			snprintf(at, (size_t)m->most, "%s", dump_get_string(in, m->key));
+		return true;
+	}
 	if (m->form == FORM_HEX)
 		return dump_get_hex(in, m->key, at);
 	if (m->form == FORM_BOOL)
@@ -174,14 +178,6 @@ static bool machine_read_member(struct json_value *o, struct facts *f, const str
 		*(int64_t *)at = v;
 	f->rules.machine.unread &= ~m->unread;
 	return true;
-}
-
-/* Copy a text, truncated to the array. */
-static void machine_read_text(struct json_value *o, const char *key, char *to, size_t size)
-{
-	const char *text = o ? dump_get_string(o, key) : NULL;
-
-	snprintf(to, size, "%s", text ? text : "");
 }
 
 /* Return a PMU, or NULL if the value describes none. */
@@ -230,10 +226,9 @@ static void machine_read_host(struct json_value *o, struct facts *f)
 			p->next = list;
 			list = p;
 		}
-	f->host = h = host_new_elsewhere(f, list, all && list);
 	points = dump_get_object(o, "tracepoints");
 	dump_get_bool(o, "tracepoints_complete", &whole);
-	host_set_tracepoints_complete(h, whole);
+	f->host = h = host_new_elsewhere(f, list, all && list, whole);
 	if (points)
 		json_for_each(v, points) {
 			int64_t id;
@@ -248,7 +243,7 @@ static void machine_read_host(struct json_value *o, struct facts *f)
 static const char *machine_read_line(struct json_value *o, struct facts *f)
 {
 	const char *kind = dump_get_string(o, "kind"), *arch = dump_get_string(o, "arch");
-	struct json_value *kernel = dump_get_object(o, "kernel");
+	struct json_value *rights = dump_get_object(o, "rights");
 	int64_t schema;
 	bool in = false;
 
@@ -260,17 +255,10 @@ static const char *machine_read_line(struct json_value *o, struct facts *f)
 	f->rules.machine.arch = arch ? arch_by_name(arch) : NULL;
 	if (!f->rules.machine.arch)
 		return "its arch is missing, or not known to this version";
-	if (kernel) {
-		machine_read_text(kernel, "release", f->release, sizeof(f->release));
-		machine_read_text(kernel, "version", f->version, sizeof(f->version));
-	}
-	machine_read_text(o, "cpus_possible", f->possible, sizeof(f->possible));
-	machine_read_text(o, "cpus_online_list", f->online, sizeof(f->online));
 	for_each(m, machine_members, sizeof(machine_members) / sizeof(*machine_members))
 		if (!machine_read_member(o, f, m))
 			return m->key;
-	kernel = dump_get_object(o, "rights");
-	if (kernel && dump_get_bool(kernel, "container", &in) && in)
+	if (rights && dump_get_bool(rights, "container", &in) && in)
 		f->confined.container = "as its machine file says";
 	if (!f->rules.machine.page_size)
 		f->rules.machine.page_size = 4096;

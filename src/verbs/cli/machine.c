@@ -110,39 +110,40 @@ bool machine_leave_here(struct machine *m, const char *given)
 	*m = (struct machine){ .facts = facts_unknown() };
 	m->facts.rules.machine.arch = m->names.arch = &arch_unknown;
 	m->facts.rules.machine.page_size = m->names.page_size = (uint32_t)sysconf(_SC_PAGESIZE);
-	m->facts.host = m->host = host_new_elsewhere(&m->facts, NULL, false);
+	m->facts.host = m->host = host_new_elsewhere(&m->facts, NULL, false, false);
 	facts_derive(&m->facts);
 	facts_add_pmus(&m->facts);
 	return true;
 }
 
-void machine_add_guess(const uint8_t *attr, size_t len, struct buf *out)
+bool machine_add_guess(const struct machine *m, const uint8_t *attr, size_t len, struct buf *out)
 {
-	uint32_t type = (uint32_t)layout_get(&layout_perf_event_attr, ATTR_TYPE, attr, len);
+	uint64_t type = layout_get(&layout_perf_event_attr, ATTR_TYPE, attr, len);
 	uint64_t id = layout_get(&layout_perf_event_attr, ATTR_CONFIG, attr, len);
-	struct host *h = host_new("/sys", NULL);
-	bool tracepoint = type == PERF_TYPE_TRACEPOINT;
-	const char *name = tracepoint ? host_tracepoint(h, id) :
-			   type >= PERF_TYPE_MAX ? host_pmu(h, type) : NULL;
+	struct host *h = m->facts.host && !m->path ? host_new("/sys", NULL) : NULL;
+	const char *name = !h ? NULL : type == PERF_TYPE_TRACEPOINT ? host_tracepoint(h, id) :
+			   type >= PERF_TYPE_MAX ? host_pmu(h, (uint32_t)type) : NULL;
 
-	if (name && tracepoint)
-		buf_addf(out, "on this machine, tracepoint %llu is %s", (unsigned long long)id, name);
-	else if (name)
-		buf_addf(out, "on this machine, type %u is %s", type, name);
+	if (name)
+		buf_addf(out, "on this machine, %s %llu is %s",
+			 type == PERF_TYPE_TRACEPOINT ? "tracepoint" : "type",
+			 (unsigned long long)(type == PERF_TYPE_TRACEPOINT ? id : type), name);
 	host_free(h);
+	return out->len;
 }
 
 void machine_add_words(const struct machine *m, struct buf *out)
 {
 	const struct facts *f = &m->facts;
 
-	if (f->host && !m->path)
+	if (m->path) {
+		buf_addf(out, "For the machine of %s, Linux ", m->path);
+		text_escaped(out, *f->release ? f->release : "of an unknown release");
+		buf_addf(out, ", %s:", f->rules.machine.arch->name);
+	} else if (f->host) {
 		buf_adds(out, "For an unknown machine, as a log does not say which (--machine=FILE does, "
 			      "--machine=" MACHINE_HERE " if it is this one):");
-	if (m->path)
-		buf_addf(out, "For the machine of %s, Linux %s, %s:", m->path,
-			 *f->release ? f->release : "of an unknown release",
-			 f->rules.machine.arch->name);
+	}
 }
 
 void machine_show(const struct machine *m, struct showing *s)

@@ -35,10 +35,10 @@ void machine_open_file(struct machine *m, const char *path);
 bool machine_leave_here(struct machine *m, const char *given);
 
 /*
- * Append what this machine has by the number in an attr of another, as a guess by name only: "on this
- * machine, type 8 is uprobe"; nothing if the number means the same everywhere.
+ * If m is not known, append what this machine has by the number in an attr, as a guess by name only: "on
+ * this machine, type 8 is uprobe".  Return false if there is nothing to say.
  */
-void machine_add_guess(const uint8_t *attr, size_t len, struct buf *out);
+bool machine_add_guess(const struct machine *m, const uint8_t *attr, size_t len, struct buf *out);
 
 /* Append, or show, "For the machine of FILE, Linux 6.1.0, x86_64:", unless it is this machine. */
 void machine_add_words(const struct machine *m, struct buf *out);

@@ -102,9 +102,7 @@ static void decode_show(struct decode_one *d, struct attr_text *a)
 	}
 	decode_log_begin(a, &c, AT, decode_names(d), &d->out);
 	decode_log_end(&d->calls, a, &c, decode_names(d), &d->out);
-	if (d->machine.facts.host && !d->machine.path)
-		machine_add_guess(a->bytes, a->len, &guess);
-	if (guess.len)
+	if (machine_add_guess(&d->machine, a->bytes, a->len, &guess))
 		sink_note(d->out.sink, "guess", buf_str(&guess));
 	buf_free(&guess);
 	showing_end(&d->out);

@@ -458,9 +458,7 @@ static void text_guess(const struct show *s)
 {
 	struct buf words = { 0 };
 
-	if (s->c->from_log && !s->k->options.machine)
-		machine_add_guess(s->c->attr, s->c->len, &words);
-	if (words.len) {
+	if (machine_add_guess(&s->k->machine, s->c->attr, s->c->len, &words)) {
 		buf_adds(show_line(s, COLOR_NONE, "guess"), buf_str(&words));
 		showing_end(s->out);
 	}
