@@ -89,7 +89,7 @@ static void find_failures(FILE *f)
 	struct why_failures failures;
 
 	rewind(f);
-	why_failures_of_dump(f, "dump", &failures);
+	why_failures_of_dump(f, "dump", NULL, &failures);
 	why_failures_free(&failures);
 }
 
