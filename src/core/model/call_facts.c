@@ -31,7 +31,7 @@ static struct used_event used_event(const struct model *m, const struct task *t,
 		if (ring_first(t->space->rings[i]) == ring)
 			u.at = t->space->rings[i]->start;
 	if (aux) {
-		u.aux_offset = (uint64_t)aux->offset_4k << 12;
+		u.aux_offset = aux->offset;
 		u.aux_length = aux->end - aux->start;
 	}
 	u.siblings = (e->leader ? e->leader : e)->members;

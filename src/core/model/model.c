@@ -440,7 +440,7 @@ void model_looked(const struct activity_look *a)
 	r->event->ring.missed += a->missed;
 	if (a->error) {
 		r->blind++;
-		r->blind_error = (unsigned int)a->error;
+		r->blind_error = a->error;
 		return;
 	}
 	r->looks++;

@@ -87,8 +87,7 @@ struct event {
 	uint64_t id;		/* PERF_EVENT_IOC_ID, 0: not known */
 	struct event *output;	/* writes to the ring buffer of this event */
 	unsigned int output_ring; /* number of that ring buffer; 0: not known */
-	enum event_start start : 8;
-	enum event_bpf bpf : 8;
+	enum event_start start;
 	bool found : 1;		/* opened before it was followed */
 	bool described : 1;	/* found, and model_describe() was called */
 	bool unread : 1;	/* its attr was not readable: no member is known */
@@ -100,6 +99,7 @@ struct event {
 	unsigned int members;	/* open ones in its group, besides itself */
 	uint32_t formats;	/* bit N: one of them had N as its read_format */
 	char *filter;		/* PERF_EVENT_IOC_SET_FILTER */
+	enum event_bpf bpf;
 	struct bpf_program program;
 	unsigned int handles;	/* open descriptors */
 	unsigned int controls;	/* ioctls that enable, disable, reset, refresh */
@@ -132,16 +132,16 @@ struct ring {
 	pid_t pid;		/* process that mapped it */
 	struct event *event;	/* whose descriptor was mapped */
 	uint64_t start, end;	/* addresses in that process */
+	uint64_t offset;	/* of an AUX area, in bytes */
 	bool aux : 1;
 	bool overwrite : 1;	/* first mapped read-only: the kernel ignores data_tail */
 	bool unmapped : 1;
 	bool leaving : 1;	/* a call that ends or moves this mapping is running */
 	bool ends_unread : 1;	/* it is a call that unmaps it, and unread was read since */
-	unsigned int blind_error : 12; /* errno of the last failed attempt to read it */
-	unsigned int blind;	/* number of these */
 	unsigned int looks, polls;
 	unsigned int torn;
-	uint32_t offset_4k;	/* of an AUX area, in units of 4096 bytes */
+	unsigned int blind;	/* failed attempts to read it */
+	int blind_error;	/* errno of the last of them */
 	uint64_t records, missed; /* records read; bytes overwritten before they were read */
 	uint64_t looked_ns;	/* when it was read last, and what its first page told then: */
 	uint64_t unread;	/* bytes between data_tail and data_head; overwrite: bytes replaced */

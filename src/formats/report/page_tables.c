@@ -242,7 +242,7 @@ static void add_ring_row(const struct report *r, const struct summary_writers *w
 		 (unsigned long long)ring->missed);
 	if (ring->blind)
 		buf_addf(out, " <span class=\"note\">%u look%s failed (%s)</span>", ring->blind,
-			 ring->blind == 1 ? "" : "s", strerror((int)ring->blind_error));
+			 ring->blind == 1 ? "" : "s", strerror(ring->blind_error));
 	buf_adds(out, "</td><td class=\"num\">");
 	if (life && life->measured)
 		buf_addf(out, "%llu", (unsigned long long)life->most);

@@ -337,7 +337,7 @@ static void print_ring(const struct summary_writers *w, const struct ring *r, ui
 	if (r->blind) {
 		buf_adds(out, "       ");
 		summary_count(out, r->blind, "look");
-		buf_addf(out, " failed (%s): contents unknown\n", strerror((int)r->blind_error));
+		buf_addf(out, " failed (%s): contents unknown\n", strerror(r->blind_error));
 	}
 }
 
