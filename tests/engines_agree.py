@@ -51,6 +51,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 libc.mmap.restype = ctypes.c_void_p
 libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t] + [ctypes.c_int] * 3 + [ctypes.c_long]
 libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
 page, nr, memory = mmap.PAGESIZE, int(sys.argv[1]), 3
 def event(size, whole=64):
 	attr = struct.pack("<IIQ", 1, size, 9).ljust(whole - 1, b"\\0") + bytes([whole != 64])
@@ -68,6 +69,7 @@ def poll(fds, ms):
 poll(pipes, 0), poll(pipes[:2], 0), poll([fd], 0), poll([fd], 1), poll(pipes + [fd], 0)
 start = ring()
 other = libc.mmap(None, 4 * page, memory, 34, -1, 0)
+libc.mprotect(other, 4 * page, 1), libc.mprotect(start, page, 1), libc.mprotect(start, 2 * page, 1)
 libc.munmap(other, 4 * page)
 libc.munmap(start, 2 * page)
 start = ring()

@@ -9,8 +9,6 @@
 #include "core/abi/call.h"
 #include "core/abi/rules.h"
 
-enum { PAGE_AUX_BYTES = 16 };	/* aux_offset and aux_size in the first page of a ring buffer */
-
 /* An event that the call names.  Zero-initialized facts are unknown. */
 struct used_event {
 	enum fact event;	/* the descriptor is that of one */
@@ -21,8 +19,7 @@ struct used_event {
 	enum fact redirected;	/* its records go to the ring of another event */
 	enum fact ring;		/* it or that event has a ring buffer */
 	uint64_t pages;		/* of that, for records; 0: none, or not known */
-	uint64_t at;		/* address of that in the caller; 0: it has it not mapped */
-	uint64_t aux_offset, aux_length; /* of its AUX area that is mapped, in bytes; 0: none */
+	uint64_t aux_length; /* of its AUX area that is mapped, in bytes; 0: none */
 	size_t siblings;	/* members of its group besides the leader */
 	enum fact filter, program;	/* it has one */
 };
@@ -71,13 +68,6 @@ const struct refusal_desc *refusals_cause(const struct refusal_verdict *v, int e
 /* Append the numbers that decide the check: "12 pages; 9 and 17 are the nearest lengths". */
 void refusal_numbers(const struct refusal_facts *facts, const struct refusal_desc *d,
 		     struct buf *out);
-
-/*
- * Change the arguments of an mmap so that the check passes that refuses it; *cpu: of an event that can
- * be mapped.  Return false if other arguments do not help.
- */
-bool refusal_repair_mmap(const struct refusal_facts *facts, const struct refusal_desc *d,
-			 uint64_t args[CALL_MAX_ARGS], int32_t *cpu);
 
 /* Return the type of BPF program that the event accepts, and the bytes of a read of it. */
 uint32_t refusal_program_wanted(const struct refusal_facts *facts);

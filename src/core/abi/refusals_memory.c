@@ -113,41 +113,16 @@ int refusal_mmap_output(const struct refusal_input *in)
 	       RULE_UNKNOWN;
 }
 
-/* Read aux_offset or aux_size of the first page, if it was captured. */
-static bool page_aux(const struct refusal_input *in, bool size, uint64_t *v)
-{
-	const struct field *f = &layout_perf_event_mmap_page.fields[PERF_EVENT_MMAP_PAGE_AUX_OFFSET];
-	size_t len = 0;
-	const uint8_t *p = call_bytes(in->call, AT_SYSCALL_ENTER, in->event->at + f->offset,
-				      PAGE_AUX_BYTES, &len);
-	bool captured = in->event->at && p && len == PAGE_AUX_BYTES;
-
-	*v = captured ? load_uint(p + (size ? 8 : 0), 8) : 0;
-	return captured;
-}
-
-/* Refuse an AUX area unless that value of the first page is the one requested. */
-static int unless_page_has(const struct refusal_input *in, bool size, uint64_t requested)
-{
-	uint64_t v;
-
-	if (!in->offset || in->event->ring == FACT_NO)
-		return RULE_PASSES;
-	return page_aux(in, size, &v) ? refuses_if(v != requested || (!size && v <
-	       (in->event->pages + 1) * in->page)) : RULE_UNKNOWN;
-}
-
 static bool maps_aux(const struct refusal_input *in)
 {
 	return in->offset && in->event->ring != FACT_NO;
 }
 
 REFUSES(mmap_aux_first, in->offset ? refuses_unless(in->event->ring) : RULE_PASSES)
-REFUSES(mmap_aux_offset, unless_page_has(in, false, in->offset))
-REFUSES(mmap_aux_size, unless_page_has(in, true, in->len))
+/* No tracer can read the first page, as memory of the kernel. */
+REFUSES(mmap_aux_page, maps_aux(in) ? RULE_UNKNOWN : RULE_PASSES)
 REFUSES_IF(mmap_aux_again,
-	   maps_aux(in) && in->event->aux_length &&
-	   (in->event->aux_offset != in->offset || in->event->aux_length != in->len))
+	   maps_aux(in) && in->event->aux_length && in->event->aux_length != in->len)
 REFUSES_IF(mmap_aux_pages, maps_aux(in) && !power_of_2(in->len / in->page))
 
 int refusal_mmap_memlock(const struct refusal_input *in)
@@ -218,7 +193,7 @@ REFUSES(mremap_grow,
 	refuses_where(new_len(in) > in->len || in->len > in->facts->covered, in->facts->covers))
 REFUSES(mremap_keep, refuses_where(remaps(in, ABI_MREMAP_DONTUNMAP), in->facts->covers))
 
-/* Numbers, and what works ---------------------------------------------------------------------- */
+/* Numbers ------------------------------------------------------------------------------------- */
 
 /* Return the power of two that is at most n; 1 at least. */
 static uint64_t power_below(uint64_t n)
@@ -245,7 +220,6 @@ static void memlock_numbers(const struct refusal_input *in, struct buf *out)
 void refusal_memory_numbers(const struct refusal_input *in, enum refusal_id id, struct buf *out)
 {
 	unsigned long long pages = in->len / in->page, n = power_below(pages - 1);
-	uint64_t v;
 
 	if (id == REFUSAL_MMAP_PAGES)
 		buf_addf(out, "%llu pages; %llu (1+%llu) or %llu (1+%llu) would do", pages, n + 1, n,
@@ -257,45 +231,7 @@ void refusal_memory_numbers(const struct refusal_input *in, enum refusal_id id, 
 			 (unsigned long long)in->event->pages, pages);
 	else if (id == REFUSAL_MMAP_MEMLOCK)
 		memlock_numbers(in, out);
-	else if (id == REFUSAL_MMAP_AUX_OFFSET && in->event->pages)
+	else if (id == REFUSAL_MMAP_AUX_PAGE && in->event->pages)
 		buf_addf(out, "the records end at %llu",
 			 (unsigned long long)((in->event->pages + 1) * in->page));
-	if ((id == REFUSAL_MMAP_AUX_OFFSET || id == REFUSAL_MMAP_AUX_SIZE) &&
-	    page_aux(in, id == REFUSAL_MMAP_AUX_SIZE, &v))
-		buf_addf(out, "%sthe page has %llu", out->len ? ", " : "", (unsigned long long)v);
-}
-
-bool refusal_repair_mmap(const struct refusal_facts *facts, const struct refusal_desc *d,
-			 uint64_t args[CALL_MAX_ARGS], int32_t *cpu)
-{
-	uint64_t page = facts->machine->page_size, pages = round_up(args[LENGTH], page) / page;
-
-	switch (d->id) {
-	case REFUSAL_MMAP_PAGES:
-		args[LENGTH] = (2 * power_below(pages - 1) + 1) * page;
-		break;
-	case REFUSAL_MMAP_MEMLOCK:
-		args[LENGTH] = (pages / 2 + 1) * page;
-		return pages > 2;
-	case REFUSAL_MMAP_SIZE:
-		args[LENGTH] = (facts->event.pages + 1) * page;
-		break;
-	case REFUSAL_MMAP_KIND:
-	case REFUSAL_MMAP_PRIVATE:
-		args[FLAGS] = (args[FLAGS] & ~(uint64_t)MAP_TYPE) | ABI_MAP_SHARED;
-		break;
-	case REFUSAL_MMAP_EXEC:
-		args[PROT] &= ~(uint64_t)ABI_PROT_EXEC;
-		break;
-	case REFUSAL_MMAP_HUGE:
-	case REFUSAL_MMAP_GROWS:
-		args[FLAGS] &= ~(uint64_t)(ABI_MAP_HUGETLB | ABI_MAP_GROWSDOWN);
-		break;
-	case REFUSAL_MMAP_INHERIT:
-		*cpu = 0;
-		break;
-	default:
-		return false;
-	}
-	return true;
 }

@@ -13,6 +13,7 @@ struct refused {
 	const struct refusal_desc *cause;	/* NULL: no check explains the error */
 	bool sure;		/* it refused the call; else it may have */
 	struct buf numbers;	/* that decide it, in words; perhaps empty; owned */
+	uint64_t pages;		/* of the ring buffer that the event has, for records; 0: none */
 	struct refusal_verdict verdict;
 };
 
@@ -31,12 +32,9 @@ struct refused_where {
 void judge_call(const struct model *m, const struct call *c, const struct refused_where *where,
 		int error, struct refused *out);
 
-/*
- * Find arguments with which an mmap that failed would succeed, by the checks; set *cpu to the CPU of
- * the event.  Return false if none are known.
- */
-bool judge_repair(const struct model *m, const struct call *c, const struct refused_where *where,
-		  uint64_t args[CALL_MAX_ARGS], int32_t *cpu);
-
 /* Append "perhaps: MEANING: NUMBERS". */
 void refused_text(const struct refused *r, struct buf *out);
+
+/* Note why the call, which has failed in the state of the model, was refused, if that is known. */
+void judge_note_refused(const struct model *m, const struct call *c,
+			const struct refused_where *where, struct sink *sink);

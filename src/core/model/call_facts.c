@@ -11,8 +11,7 @@ static pid_t target_of(const struct event *e)
 	return e->flags & PERF_FLAG_PID_CGROUP || e->pid < 0 ? -1 : e->pid ? e->pid : e->opener;
 }
 
-static struct used_event used_event(const struct model *m, const struct task *t,
-				    const struct event *e)
+static struct used_event used_event(const struct model *m, const struct event *e)
 {
 	struct used_event u = { .event = fact_of(e) };
 	uint64_t page = m->names->page_size;
@@ -27,18 +26,12 @@ static struct used_event used_event(const struct model *m, const struct task *t,
 	u.redirected = fact_of(ring && ring != e->buffer[0]);
 	if (ring && page)
 		u.pages = (ring->end - ring->start) / page - 1;
-	for (size_t i = 0; ring && i < t->space->nrings; i++)
-		if (ring_first(t->space->rings[i]) == ring)
-			u.at = t->space->rings[i]->start;
-	if (aux) {
-		u.aux_offset = aux->offset;
-		u.aux_length = aux->end - aux->start;
-	}
+	u.aux_length = aux ? aux->end - aux->start : 0;
 	u.siblings = (e->leader ? e->leader : e)->members;
 	u.filter = fact_of(e->filter);
 	u.program = fact_of(e->bpf == BPF_SET || e->bpf == BPF_LINKED || e->bpf == BPF_FOUND);
 	if (!event_attr_known(e))
-		return (struct used_event){ .event = FACT_YES, .at = u.at };
+		return (struct used_event){ .event = FACT_YES };
 	u.attr = e->attr;
 	u.len = e->attr_len;
 	u.cpu = e->cpu;
@@ -99,7 +92,6 @@ static void used_program(const struct model *m, const struct call *c, int64_t fd
 	f->program_type = p->type;
 }
 
-/* Return whether the call is about an event or its ring buffer, so that there are checks of it. */
 void model_call_facts(const struct model *m, const struct call *c, struct refusal_facts *f)
 {
 	const struct task *t = model_task(m, c->tid);
@@ -122,7 +114,7 @@ void model_call_facts(const struct model *m, const struct call *c, struct refusa
 		e = fdtab_event(t->files, call_int(c, 2));
 		f->watched = fact_of(ep && map_get(&ep->watched, (uint32_t)c->args[2]));
 	}
-	f->event = used_event(m, t, e);
+	f->event = used_event(m, e);
 	if (c->desc->class == CLASS_MEMORY) {
 		used_range(m, t, c, f);
 		used_memory(m, &f->memory);
@@ -132,7 +124,7 @@ void model_call_facts(const struct model *m, const struct call *c, struct refusa
 	if (!d || d->request != PERF_EVENT_IOC_SET_OUTPUT)
 		return;
 	other = fdtab_event(t->files, call_int(c, 2));
-	f->other = used_event(m, t, other);
+	f->other = used_event(m, other);
 	f->same_event = fact_of(e && e == other);
 	if (f->event.attr && f->other.attr)
 		f->same_task = fact_of(target_of(e) == target_of(other));

@@ -182,7 +182,6 @@ static void mapped(struct model *m, struct task *t, struct event *e,
 	e->maps++;
 	r = ring_map(m, t, e, first, start, end, aux);
 	r->overwrite = !(c->args[2] & ABI_PROT_WRITE);
-	r->offset = call_word(c, 5) << (c->desc->id == CALL_MMAP2 ? c->arch->mmap2_shift : 0);
 	if (!first)
 		e->buffer[aux] = r;
 	if (!first && !aux)

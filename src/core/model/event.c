@@ -122,11 +122,9 @@ struct ring *event_ring(const struct event *e, bool aux)
 {
 	struct ring *r = e->buffer[0];
 
-	if (!r && e->output_ring)
-		r = map_get(&e->owner->ring_numbers, e->output_ring);
-	if (!r || !r->mappings)
-		return NULL;
-	return aux ? r->event->buffer[1] : r;
+	if (!r && e->output && !e->detached)
+		r = e->output->buffer[0];
+	return r && aux ? r->event->buffer[1] : r;
 }
 
 void event_redirect(struct event *e, struct event *output)
@@ -137,7 +135,7 @@ void event_redirect(struct event *e, struct event *output)
 	/* the other event may itself write to the ring buffer of a third one */
 	if (r && r->event != e)
 		output = r->event;
-	e->output_ring = r ? r->number : 0;
+	e->detached = !r;
 	if (before == output)
 		return;
 	e->output = output ? event_ref(output) : NULL;
@@ -313,6 +311,8 @@ static void unmap(struct ring *r)
 					    first->unread : 0;
 		if (*current == first)
 			*current = NULL;
+		for (size_t i = 0; !first->aux && i < first->event->nsources; i++)
+			first->event->sources[i]->detached = true;
 	}
 	event_mapped(r->event, -1);
 	ring_unref(r);

@@ -86,7 +86,6 @@ struct event {
 	/* its state */
 	uint64_t id;		/* PERF_EVENT_IOC_ID, 0: not known */
 	struct event *output;	/* writes to the ring buffer of this event */
-	unsigned int output_ring; /* number of that ring buffer; 0: not known */
 	enum event_start start;
 	bool found : 1;		/* opened before it was followed */
 	bool described : 1;	/* found, and model_describe() was called */
@@ -96,6 +95,7 @@ struct event {
 	bool closed : 1;	/* nothing is left that keeps it open */
 	bool ended : 1;		/* it was open when the last task that had it exited */
 	bool leads : 1;		/* others were opened in its group */
+	bool detached : 1;	/* the ring buffer of output was unmapped since: it writes nowhere */
 	unsigned int members;	/* open ones in its group, besides itself */
 	uint32_t formats;	/* bit N: one of them had N as its read_format */
 	char *filter;		/* PERF_EVENT_IOC_SET_FILTER */
@@ -132,7 +132,6 @@ struct ring {
 	pid_t pid;		/* process that mapped it */
 	struct event *event;	/* whose descriptor was mapped */
 	uint64_t start, end;	/* addresses in that process */
-	uint64_t offset;	/* of an AUX area, in bytes */
 	bool aux : 1;
 	bool overwrite : 1;	/* first mapped read-only: the kernel ignores data_tail */
 	bool unmapped : 1;

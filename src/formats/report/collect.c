@@ -8,6 +8,7 @@
 #include "core/abi/siginfo.h"
 #include "core/abi/strings.h"
 #include "core/judge/judge.h"
+#include "core/judge/refused.h"
 #include "core/lib/die.h"
 #include "core/lib/hash.h"
 #include "core/lib/scan_text.h"
@@ -326,6 +327,10 @@ static void report_on_exit(struct view *v, const struct call *c)
 	struct pending *p = take_pending(r, c->tid);
 	bool opens = c->desc->id == CALL_PERF_EVENT_OPEN;
 	const struct event *e = opens ? model_opened(r->model, c) : NULL;
+	const char *release = r->facts->release;
+	const struct refused_where where = {
+		NULL, release ? release_read(&release) : 0, r->facts->arch, r->names,
+	};
 	struct buf text = { 0 };
 	struct text_sink t;
 
@@ -347,6 +352,8 @@ static void report_on_exit(struct view *v, const struct call *c)
 	call_text_rest(c, p->any, r->names, &t);
 	init_sink(&t, &text);
 	call_text_result(c, r->names, &t);
+	if (c->failed && !opens)
+		judge_note_refused(r->model, c, &where, &t.sink);
 	p->row.ns = c->start_ns;
 	p->row.end_ns = c->exit_ns;
 	p->row.error = c->failed ? (int)c->ret : 0;

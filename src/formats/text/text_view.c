@@ -332,25 +332,15 @@ static void add_reason(struct text_view *v, const struct call *c, struct sink *s
 static void add_refusal(struct text_view *v, const struct call *c, struct sink *sink)
 {
 	struct refused_where where = { NULL, v->o->release, c->arch, v->names };
-	struct buf note = { 0 };
-	struct refused r;
 	struct facts facts;
 
-	if (c->inject.injected)
-		return;
 	if (v->o->host) {
 		facts_open(&facts, v->o->host);
 		where.facts = &facts;
 	}
-	judge_call(v->o->model, c, &where, (int)c->ret, &r);
-	if (r.cause) {
-		refused_text(&r, &note);
-		sink_note(sink, "reason", buf_str(&note));
-	}
+	judge_note_refused(v->o->model, c, &where, sink);
 	if (v->o->host)
 		facts_close(&facts);
-	buf_free(&r.numbers);
-	buf_free(&note);
 }
 
 static void text_on_exit(struct view *view, const struct call *c)

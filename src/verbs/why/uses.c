@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Why calls on events and ring buffers failed in a command, and what works in place of them. */
+#include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "core/abi/call_decode.h"
@@ -13,7 +13,23 @@
 #include "verbs/cmd.h"
 #include "verbs/why/why_internal.h"
 
-enum { FEWER = 40 };	/* limit of attempts with half of the memory */
+/* Find arguments of mmap that are valid, and nearly what the call has. */
+static void use_repair(struct why_use *u, const struct call *c)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), n = 1;
+
+	while (n + 1 < c->args[1] / page && n < UINT32_MAX)
+		n *= 2;
+	if (u->refused.cause && u->refused.cause->id == REFUSAL_MMAP_SIZE)
+		n = u->refused.pages;
+	u->length = c->args[1] == page ? page : (n + 1) * page;
+	u->prot = c->args[2] & (PROT_READ | PROT_WRITE);
+	u->flags = MAP_SHARED | (c->args[3] & MAP_POPULATE);
+	u->inherit = event_attr(u->event, ATTR_INHERIT);
+	/* an inherited event has a ring on each CPU only */
+	u->cpu = u->inherit && u->event->cpu < 0 ? 0 : u->event->cpu;
+	u->maps = !c->args[5] && u->refused.cause && u->refused.cause->id != REFUSAL_MMAP_OUTPUT;
+}
 
 void why_use_add(struct why_failures *to, const struct session *s, const struct call *c,
 		 const struct refused_where *where)
@@ -21,7 +37,6 @@ void why_use_add(struct why_failures *to, const struct session *s, const struct 
 	struct why_use u = { .call = c->desc, .error = (int)c->ret, .times = 1 };
 	struct buf line = { 0 };
 	struct text_sink t;
-	bool maps = c->desc->id == CALL_MMAP;
 
 	if (c->inject.injected || !model_concerns(s->model, c))
 		return;
@@ -41,18 +56,19 @@ void why_use_add(struct why_failures *to, const struct session *s, const struct 
 	call_text_rest(c, call_text_begin(c, &s->names, &t), &s->names, &t);
 	u.line = xstrdup(buf_str(&line));
 	buf_free(&line);
-	u.repaired = maps && u.event && judge_repair(s->model, c, where, u.args, &u.cpu);
-	u.inherit = u.event && event_attr(u.event, ATTR_INHERIT);
+	if (c->desc->id == CALL_MMAP && u.event)
+		use_repair(&u, c);
 	APPEND(to->uses, to->nuses) = u;
 }
 
 /*
- * Map the ring of a dummy event, which counts nothing, with those arguments; fewer: with half of the
- * memory until that is allowed.  Return whether it works, with these arguments.
+ * Map the ring of a dummy event, which counts nothing, with half of the memory until that is
+ * allowed.  Return whether it works, then with u->length.
  */
-static bool use_works(struct why_use *u, bool fewer)
+static bool use_works(struct why_use *u)
 {
 	uint8_t attr[PERF_ATTR_SIZE_VER5] = { 0 };
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	void *at = MAP_FAILED;
 	int fd;
 
@@ -64,72 +80,65 @@ static bool use_works(struct why_use *u, bool fewer)
 	attr_put(attr, ATTR_EXCLUDE_HV, 1);
 	attr_put(attr, ATTR_INHERIT, u->inherit);
 	fd = open_event(attr, sizeof(attr), 0, u->cpu, -1, 0);
-	for (unsigned int i = 0; fd >= 0 && i < FEWER && at == MAP_FAILED; i++) {
-		size_t page = (size_t)sysconf(_SC_PAGESIZE);
-
-		at = mmap(NULL, u->args[1], (int)u->args[2],
-			  (int)u->args[3] & ~(MAP_FIXED | MAP_FIXED_NOREPLACE), fd, 0);
-		if (at == MAP_FAILED && (!fewer || u->args[1] <= 2 * page))
+	for (; fd >= 0; u->length = (u->length / page / 2 + 1) * page) {
+		at = mmap(NULL, u->length, (int)u->prot, MAP_SHARED, fd, 0);
+		if (at != MAP_FAILED || (errno != EPERM && errno != ENOMEM) || u->length <= 2 * page)
 			break;
-		if (at == MAP_FAILED)
-			u->args[1] = (u->args[1] / page / 2 + 1) * page;
 	}
 	if (at != MAP_FAILED)
-		munmap(at, u->args[1]);
+		munmap(at, u->length);
 	if (fd >= 0)
 		close(fd);
 	return at != MAP_FAILED;
 }
 
 /* Append the call that works. */
-static void use_add_works(const struct why_use *u, bool each_cpu, struct buf *out)
+static void use_add_works(const struct why_use *u, struct buf *out)
 {
 	struct text_sink t;
 
-	buf_addf(out, "mmap(NULL, %llu, ", (unsigned long long)u->args[1]);
+	buf_addf(out, "mmap(NULL, %llu, ", (unsigned long long)u->length);
 	text_sink_init(&t, out);
-	sink_flags(&t.sink, NULL, &xlat_mmap_prot, u->args[2]);
-	sink_flags(&t.sink, NULL, &xlat_mmap_flags, u->args[3]);
-	buf_addf(out, ", fd, 0)%s", each_cpu ? " of an event for each CPU" : "");
+	sink_flags(&t.sink, NULL, &xlat_mmap_prot, u->prot);
+	sink_flags(&t.sink, NULL, &xlat_mmap_flags, u->flags);
+	buf_addf(out, ", fd, 0)%s", u->refused.cause->id == REFUSAL_MMAP_INHERIT ?
+		 " of an event for each CPU" : "");
 }
 
 static void use_show(struct why *k, struct why_use *u)
 {
 	const struct show s = { .k = k, .out = &k->out };
 	const struct refusal_desc *d = u->refused.cause;
-	bool fewer = d && d->id == REFUSAL_MMAP_MEMLOCK;
-	bool works = u->repaired && !u->args[5] && use_works(u, fewer);
 	struct buf text = { 0 }, instead = { 0 };
 
 	if (d)
 		refused_text(&u->refused, &text);
-	if (works)
-		use_add_works(u, d->id == REFUSAL_MMAP_INHERIT, &instead);
-	showing_begin(&k->out, !k->out.json);
-	if (k->out.json) {
-		sink_symbol(k->out.sink, "call", u->call->name);
-		sink_symbol(k->out.sink, "line", u->line);
-		sink_symbol(k->out.sink, "error", error_name(u->error));
-		sink_uint(k->out.sink, "times", u->times);
-		showing_add(&k->out, "check", d ? d->name : NULL);
-		json_add_bool(&k->out.object, "sure", d && u->refused.sure);
-		showing_add(&k->out, "cause", d ? buf_str(&text) : NULL);
-		showing_add(&k->out, "works", works ? buf_str(&instead) : NULL);
-		showing_end(&k->out);
+	if (u->maps && use_works(u))
+		use_add_works(u, &instead);
+	showing_begin(s.out, !s.out->json);
+	if (s.out->json) {
+		sink_symbol(s.out->sink, "call", u->call->name);
+		sink_symbol(s.out->sink, "line", u->line);
+		sink_symbol(s.out->sink, "error", error_name(u->error));
+		sink_uint(s.out->sink, "times", u->times);
+		showing_add(s.out, "check", d ? d->name : NULL);
+		json_add_bool(&s.out->object, "sure", d && u->refused.sure);
+		showing_add(s.out, "cause", d ? buf_str(&text) : NULL);
+		showing_add(s.out, "works", instead.len ? buf_str(&instead) : NULL);
 	} else {
-		buf_addf(&k->out.line, "%s = -1 %s%s", u->line, error_name(u->error),
-			 u->times > 1 ? ", " : "");
+		buf_addf(&s.out->line, "%s = -1 %s", u->line, error_name(u->error));
 		if (u->times > 1)
-			buf_addf(&k->out.line, "%u times", u->times);
-		showing_end(&k->out);
-		buf_addf(show_line(&s, COLOR_ERROR, "cause"), "%s%s%s%s", d ? buf_str(&text) :
-			 "not known: no check of these calls gives this error", d ? " (check " : "",
-			 d ? d->name : "", d ? ")" : "");
-		showing_end(&k->out);
-		if (works) {
-			buf_addf(show_line(&s, COLOR_GOOD, "works"), "%s", buf_str(&instead));
-			showing_end(&k->out);
-		}
+			buf_addf(&s.out->line, ", %u times", u->times);
+		showing_end(s.out);
+		buf_adds(show_line(&s, COLOR_ERROR, "cause"), d ? buf_str(&text) :
+			 "not known: no check of these calls gives this error");
+		if (d)
+			buf_addf(&s.out->line, " (check %s)", d->name);
+	}
+	showing_end(s.out);
+	if (instead.len && !s.out->json) {
+		buf_adds(show_line(&s, COLOR_GOOD, "works"), buf_str(&instead));
+		showing_end(s.out);
 	}
 	buf_free(&text);
 	buf_free(&instead);

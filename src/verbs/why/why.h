@@ -164,9 +164,9 @@ struct why_use {
 	int error;
 	struct refused refused;	/* owned */
 	unsigned int times;
-	bool repaired;		/* an mmap that should succeed has these arguments: */
-	uint64_t args[CALL_MAX_ARGS];
-	int32_t cpu;		/* of the event then, */
+	bool maps;		/* a ring buffer: it may work like this: */
+	uint64_t length, prot, flags;
+	int32_t cpu;		/* of the event, */
 	bool inherit;		/* and whether it is inherited */
 };
 
