@@ -14,6 +14,7 @@
   instead  what opened in place of what failed
   clocks   how many samples per second and in which mode, of CPUs that differ
   not_sampled  what took no samples, or needs no ring
+  regressions  what kernels of some releases do wrongly
   attached what is not known of a process that was running before
 """
 
@@ -502,6 +503,29 @@ def test_attached(tap, tmp):
 	       "Samples: " not in story.text and "so no records" not in story.text,
 	       "of an event that was there before, nothing is claimed", [story.text])
 
+REFRESHED = """
+import fcntl, sys
+sys.path.insert(0, sys.argv[1])
+import perf_event as pe
+fd = pe.call(pe.attr(1, config=1, sample_period=1 << 40, disabled=1, inherit=int(sys.argv[2]), inherit_stat=1,
+		     exclude_kernel=1))
+fcntl.ioctl(fd, 0x2402 if sys.argv[2] == "0" else 0x2400, 1)
+"""
+
+def test_regressions(tap, tmp):
+	"""What kernels of the dump's release do wrongly is told, and of others not."""
+	hangs, missing = "PERF_EVENT_IOC_REFRESH can hang the machine", "READ records may be missing"
+	for inherit, release, want in (("0", "6.17.3", hangs), ("0", "6.17.8", None), ("0", "6.16.8-x", hangs),
+				       ("1", "6.17.3", missing), ("1", "6.19.0", None), ("1", "5.12.0", None)):
+		path, _ = trace(tmp, "refreshed", [sys.executable, "-c", REFRESHED, os.path.dirname(pe.__file__), inherit])
+		with open(path, encoding="utf-8") as f:
+			text = re.sub(r'"release":"[^"]*"', '"release":"%s"' % release, f.read(), count=1)
+		with open(path, "w", encoding="utf-8") as f:
+			f.write(text)
+		text = squash(explain([path]).stdout)
+		said = [w for w in (hangs, missing) if w in text]
+		tap.ok(said == [want] * (want is not None), "regressions of %s: %s" % (release, want), [text[-900:]])
+
 def own_tests(tap, tmp):
 	return [("failing", lambda: test_failing(tap, tmp)),
 		("nobody", lambda: test_nobody(tap, tmp)),
@@ -512,7 +536,8 @@ def own_tests(tap, tmp):
 		("instead", lambda: test_instead(tap, tmp)),
 		("clocks", lambda: test_clocks(tap, tmp)),
 		("not_sampled", lambda: test_not_sampled(tap, tmp)),
-		("attached", lambda: test_attached(tap, tmp))]
+		("attached", lambda: test_attached(tap, tmp)),
+		("regressions", lambda: test_regressions(tap, tmp))]
 
 def perf_tests(tap, tmp, tracefs):
 	return [("uprobe", lambda: test_uprobe_path(tap, tmp)),

@@ -149,6 +149,16 @@ static int highest_paranoid(const struct judge_case *user, struct judge_machine 
 	return level;
 }
 
+static bool counts_nothing(const struct rule_ask *ask)
+{
+	const struct flaw_desc *d;
+	size_t at = 0;
+
+	while ((d = flaw_next(ask, &at)) && d->severity != FLAW_ERROR)
+		;
+	return d;
+}
+
 /* Write the change with which the call passes at level 2 and still counts, if there is a small one. */
 static void rights_change(const struct judge_case *user, struct judge_machine *m, bool brief,
 			  struct prose *p)
@@ -158,7 +168,6 @@ static void rights_change(const struct judge_case *user, struct judge_machine *m
 
 	for (int i = 1; i < 4 && user->ask.len <= sizeof(attr); i++) {
 		struct judge_case changed = *user;
-		size_t flaw = 0;
 
 		memcpy(attr, user->ask.attr, user->ask.len);
 		changed.ask.attr = attr;
@@ -167,7 +176,7 @@ static void rights_change(const struct judge_case *user, struct judge_machine *m
 		if (i & 2)
 			changed.ask.pid = 0;
 		if ((i & 2 && (user->ask.pid != -1 || user->ask.flags & PERF_FLAG_PID_CGROUP)) ||
-		    highest_paranoid(&changed, m, &above) != 2 || flaw_next(&changed.ask, &flaw))
+		    highest_paranoid(&changed, m, &above) != 2 || counts_nothing(&changed.ask))
 			continue;
 		prose_addf(p, "%s2 with %s%s%s%s", brief ? " (" : "; at ", i & 1 ?
 			   "exclude_kernel=1" : "", i == 3 ? " and " : "",

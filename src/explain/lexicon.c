@@ -588,6 +588,13 @@ static void write_flaw(struct prose *p, const struct lexicon_entry *e)
 	entry_text(p, "Consequence", "%s.", e->flaw->consequence);
 	if (*e->flaw->condition)
 		entry_text(p, "Condition", "%s.", e->flaw->condition);
+	if (e->flaw->until) {
+		entry_label(p, "Kernels");
+		entry_release(p, e->flaw->since);
+		prose_adds(p, " and newer, before ");
+		entry_release(p, e->flaw->until);
+		prose_adds(p, ".");
+	}
 }
 
 static void write_rule(struct prose *p, const struct lexicon_entry *e)

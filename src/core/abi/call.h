@@ -132,6 +132,7 @@ struct names {
 			      unsigned int cpumode, bool after_call);
 	uint32_t page_size;	/* of the machine that was traced, in bytes */
 	uint32_t cpus;		/* that it has; 0: not known */
+	uint32_t release;	/* KVER() of its kernel; 0: not known */
 	/* its PMUs, as perf.data has them (HEADER_PMU_MAPPINGS); NULL: not known */
 	const uint8_t *pmus;
 	size_t pmus_len;

@@ -21,12 +21,20 @@ bool open_meets(const char *condition, const struct rule_ask *ask)
 	return holds;
 }
 
+/* Return whether the kernel has the flaw; of one that is not known, only what every kernel has. */
+static bool flaw_is_of(const struct flaw_desc *d, const struct rule_facts *facts)
+{
+	uint32_t release = facts ? facts->machine.release : 0;
+
+	return !d->until || (release >= d->since && release < d->until);
+}
+
 const struct flaw_desc *flaw_next(const struct rule_ask *ask, size_t *at)
 {
 	while (flaw_descs[*at].name) {
 		const struct flaw_desc *d = &flaw_descs[(*at)++];
 
-		if (*d->condition && open_meets(d->condition, ask))
+		if (*d->condition && flaw_is_of(d, ask->facts) && open_meets(d->condition, ask))
 			return d;
 	}
 	return NULL;

@@ -10,6 +10,6 @@ bool open_meets(const char *condition, const struct rule_ask *ask);
 
 /*
  * Return the next row of xlat/flaws.in that applies to an open, from *at on, which is 0 at first;
- * NULL: no more.
+ * NULL: no more.  ask->facts: of the kernel, for regressions; NULL: not known.
  */
 const struct flaw_desc *flaw_next(const struct rule_ask *ask, size_t *at);

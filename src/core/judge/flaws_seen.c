@@ -175,9 +175,10 @@ static void flaws_found(struct flaws *f, enum flaw_id id, struct judged *j)
 
 void flaws_add(struct flaws *f, const struct model *m, const struct event *e)
 {
+	const struct rule_facts facts = { .machine.release = model_release(m) };
 	struct rule_ask ask = {
 		.attr = e->attr, .len = e->attr_len, .pid = e->pid, .cpu = e->cpu,
-		.group_fd = -1, .flags = e->flags,
+		.group_fd = -1, .flags = e->flags, .facts = &facts,
 	};
 	const struct flaw_desc *d;
 	size_t at = 0;
@@ -191,9 +192,10 @@ void flaws_add(struct flaws *f, const struct model *m, const struct event *e)
 			flaws_found(f, i, &j);
 	}
 	/* what the open excludes is judged by the count: some tracepoints are of user mode */
-	while (e->count.known && !e->count.value && event_attr_known(e) &&
-	       (d = flaw_next(&ask, &at)))
-		flaws_found(f, d->id, &(struct judged){ .m = m, .e = e });
+	while (event_attr_known(e) && (d = flaw_next(&ask, &at)))
+		if (d->id == FLAW_REFRESH_HANGS ? e->refreshed :
+		    d->until || (e->count.known && !e->count.value))
+			flaws_found(f, d->id, &(struct judged){ .m = m, .e = e });
 }
 
 void flaws_of(struct flaws *f, const struct model *m)

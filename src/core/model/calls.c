@@ -68,8 +68,11 @@ static void after_ioctl(struct model *m, struct task *t, const struct call *c)
 	if (!d || !e)
 		return;
 	switch (d->request) {
-	case PERF_EVENT_IOC_ENABLE:
 	case PERF_EVENT_IOC_REFRESH:
+		e->refreshed = true;
+		event_control(m, e, c, true);
+		break;
+	case PERF_EVENT_IOC_ENABLE:
 		event_control(m, e, c, true);
 		break;
 	case PERF_EVENT_IOC_DISABLE:

@@ -485,6 +485,11 @@ uint32_t model_page_size(const struct model *m)
 	return m->names->page_size;
 }
 
+uint32_t model_release(const struct model *m)
+{
+	return m->names->release;
+}
+
 static bool needs_counter(const struct event *e)
 {
 	uint64_t type = event_attr(e, ATTR_TYPE);

@@ -96,6 +96,7 @@ struct event {
 	bool ended : 1;		/* it was open when the last task that had it exited */
 	bool leads : 1;		/* others were opened in its group */
 	bool detached : 1;	/* the ring buffer of output was unmapped since: it writes nowhere */
+	bool refreshed : 1;	/* by PERF_EVENT_IOC_REFRESH */
 	unsigned int members;	/* open ones in its group, besides itself */
 	uint32_t formats;	/* bit N: one of them had N as its read_format */
 	char *filter;		/* PERF_EVENT_IOC_SET_FILTER */
@@ -442,6 +443,9 @@ struct rule_group model_group(const struct model *m, const struct call *c);
 
 /* Return the bytes of a page of the traced machine, or 0: not known. */
 uint32_t model_page_size(const struct model *m);
+
+/* Return KVER() of the traced kernel; 0: not known. */
+uint32_t model_release(const struct model *m);
 
 /*
  * Iterate over all events that the model still has, in no order: start with *at = 0; NULL at the

@@ -233,6 +233,7 @@ void session_start(struct session *s, const struct session_setup *setup,
 		   const struct session_facts *facts)
 {
 	const struct names *source = setup->source;
+	const char *release = facts->release;
 
 	*s = (struct session){
 		.source = source, .selection = setup->selection,
@@ -245,6 +246,7 @@ void session_start(struct session *s, const struct session_setup *setup,
 			.read_format = session_read_format, .event = session_name_event,
 			.format = session_name_format, .page_size = source->page_size,
 			.cpus = facts->cpus, .arch = facts->arch,
+			.release = release ? release_read(&release) : 0,
 		},
 		.hooks = {
 			.ctx = s, .event = session_name_event_of_id, .raw = session_emit_raw,
