@@ -214,6 +214,121 @@ static void test_arm_events(void **state)
 	assert_int_equal(w.v.says[RULE_ARM_EVENT], RULE_UNKNOWN);
 }
 
+/* What drivers refuse by their source: never called certain, and by release. */
+static void test_drivers(void **state)
+{
+	struct world w;
+
+	(void)state;
+	make(&w);
+	add_pmu(&w, 10, "ibs_op");
+	w.ask.pid = -1;
+	w.ask.cpu = 0;
+	w.facts.machine.paranoid = -1;
+	put(&w, ATTR_TYPE, 10);
+	put(&w, ATTR_CONFIG, 0);
+	put(&w, ATTR_EXCLUDE_KERNEL, 0);
+	put(&w, ATTR_EXCLUDE_HV, 0);
+	expect(&w, "ibs_period", EINVAL);
+	put(&w, ATTR_CONFIG, 100);
+	expect(&w, NULL, 0);
+	put(&w, ATTR_SAMPLE_PERIOD, 100000);
+	expect(&w, "ibs_period", EINVAL);
+	put(&w, ATTR_CONFIG, 0);
+	expect(&w, NULL, 0);
+	put(&w, ATTR_EXCLUDE_KERNEL, 1);
+	expect(&w, "ibs_exclude", EINVAL);
+	assert_true(rule_descs[RULE_IBS_EXCLUDE].by & RULE_BY_UNTRIED);
+	put(&w, ATTR_CONFIG2, 1);
+	expect(&w, NULL, 0);
+	put(&w, ATTR_EXCLUDE_GUEST, 1);
+	expect(&w, "ibs_exclude", EINVAL);
+	put(&w, ATTR_EXCLUDE_GUEST, 0);
+	put(&w, ATTR_CONFIG2, 0);
+	w.facts.machine.release = KVER(7, 1, 0);
+	expect(&w, NULL, 0);
+	assert_ptr_equal(rules_explain(&w.v, EINVAL), &rule_descs[RULE_IBS_EXCLUDE]);
+	w.facts.machine.release = KVER(6, 13, 0);
+	expect(&w, NULL, 0);
+	assert_int_equal(w.v.says[RULE_IBS_EXCLUDE], RULE_PASSES);
+	/* energy and other counters of a package */
+	add_pmu(&w, 11, "power");
+	add_pmu(&w, 12, "uncore_imc_0");
+	put(&w, ATTR_TYPE, 11);
+	expect(&w, "package_sampling", EINVAL);
+	put(&w, ATTR_SAMPLE_PERIOD, 0);
+	expect(&w, "no_exclude", EINVAL);
+	w.facts.machine.release = KVER(5, 0, 0);
+	expect(&w, "package_exclude", EINVAL);
+	put(&w, ATTR_EXCLUDE_KERNEL, 0);
+	put(&w, ATTR_EXCLUDE_HOST, 1);
+	expect(&w, "package_exclude", EINVAL);
+	put(&w, ATTR_TYPE, 12);
+	expect(&w, NULL, 0);
+	/* since 4.10, sampling is refused by the kernel's core */
+	add_pmu(&w, 13, "amd_l3");
+	w.facts.machine.release = 0;
+	put(&w, ATTR_EXCLUDE_HOST, 0);
+	put(&w, ATTR_TYPE, 13);
+	put(&w, ATTR_SAMPLE_PERIOD, 1);
+	expect(&w, "no_interrupt", EOPNOTSUPP);
+}
+
+/* The CPU's PMU of hybrid machines, of Zen 3, beside a virtual machine, and of 32-bit ARM. */
+static void test_core_drivers(void **state)
+{
+	struct world w;
+
+	(void)state;
+	make(&w);
+	add_pmu(&w, 4, "cpu_core");
+	w.facts.machine.caps = CAP(ABI_CAP_PERFMON);
+	w.ask.cpu = 1;
+	put(&w, ATTR_TYPE, PERF_TYPE_HARDWARE);
+	expect(&w, NULL, 0);
+	assert_int_equal(w.v.says[RULE_CORE_CPU], RULE_PASSES);
+	add_pmu(&w, 10, "cpu_atom");
+	put(&w, ATTR_CONFIG, 10ULL << 32);
+	expect(&w, NULL, 0);
+	assert_ptr_equal(rules_explain(&w.v, ENOENT), &rule_descs[RULE_CORE_CPU]);
+	w.ask.cpu = -1;
+	expect(&w, NULL, 0);
+	assert_int_equal(w.v.says[RULE_CORE_CPU], RULE_PASSES);
+	assert_ptr_equal(rules_explain(&w.v, EOPNOTSUPP), &rule_descs[RULE_PMU_OWN]);
+	w.facts.machine.release = KVER(7, 0, 0);
+	expect(&w, NULL, 0);
+	assert_ptr_equal(rules_explain(&w.v, EOPNOTSUPP), &rule_descs[RULE_GUEST_PMU]);
+	put(&w, ATTR_EXCLUDE_GUEST, 1);
+	expect(&w, NULL, 0);
+	assert_ptr_equal(rules_explain(&w.v, EOPNOTSUPP), &rule_descs[RULE_PMU_OWN]);
+	/* Zen 3 */
+	w.pmus[w.facts.machine.npmus - 2].brs = true;
+	put(&w, ATTR_TYPE, PERF_TYPE_RAW);
+	put(&w, ATTR_CONFIG, 0xc4);
+	put(&w, ATTR_SAMPLE_PERIOD, 1000);
+	put(&w, ATTR_SAMPLE_TYPE, PERF_SAMPLE_BRANCH_STACK);
+	put(&w, ATTR_BRANCH_SAMPLE_TYPE, PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY);
+	expect(&w, NULL, 0);
+	put(&w, ATTR_FREQ, 1);
+	expect(&w, "brs", EINVAL);
+	put(&w, ATTR_FREQ, 0);
+	put(&w, ATTR_SAMPLE_PERIOD, 16);
+	expect(&w, "brs", EINVAL);
+	put(&w, ATTR_SAMPLE_PERIOD, 1000);
+	put(&w, ATTR_CONFIG, 0xc2);
+	expect(&w, "brs", EINVAL);
+	/* 32-bit ARM */
+	make(&w);
+	add_pmu(&w, 8, "armv7_cortex_a8");
+	put(&w, ATTR_TYPE, PERF_TYPE_RAW);
+	w.facts.machine.release = KVER(3, 6, 0);
+	expect(&w, NULL, 0);
+	assert_ptr_equal(rules_explain(&w.v, EPERM), &rule_descs[RULE_ARM_EXCLUDE_OLD]);
+	w.facts.machine.release = KVER(3, 7, 0);
+	expect(&w, NULL, 0);
+	assert_ptr_equal(rules_explain(&w.v, EOPNOTSUPP), &rule_descs[RULE_ARM_EXCLUDE]);
+}
+
 /* A probe is where an instruction can begin. */
 static void test_uprobe_align(void **state)
 {
@@ -289,6 +404,8 @@ int main(void)
 		cmocka_unit_test(test_offered),
 		cmocka_unit_test(test_arm_pmu),
 		cmocka_unit_test(test_arm_events),
+		cmocka_unit_test(test_drivers),
+		cmocka_unit_test(test_core_drivers),
 		cmocka_unit_test(test_uprobe_align),
 		cmocka_unit_test(test_arm_breakpoints),
 	};

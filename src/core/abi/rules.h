@@ -33,6 +33,7 @@ struct rule_pmu {
 	size_t nconfigs;
 	int64_t threshold_max;	/* caps/threshold_max of armv8_*; 0 if there is no such file */
 	bool threshold_unread;	/* that file cannot be read */
+	bool brs;		/* its events/ has branch-brs, of AMD's Zen 3 */
 };
 
 /* Numbers of struct rule_machine that could not be read. */

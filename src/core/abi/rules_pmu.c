@@ -183,6 +183,96 @@ PREDICATE(cpu_branches, refuses_branches(in, in->pmu))
 PREDICATE(arm_idle,
 	  refuses_if(rule_get(in, ATTR_EXCLUDE_IDLE) && in->pmu && rule_trait(in, in->pmu,
 	  PMU_TRAIT_NO_IDLE) == FACT_YES))
+/* Kinds of CPUs: each has a PMU of its own, which refuses the CPUs of others. */
+int rule_core_cpu(const struct rule_input *in)
+{
+	size_t cores = 0;
+
+	for (size_t i = 0; i < in->machine->npmus; i++)
+		cores += in->machine->pmus[i].desc &&
+			 in->machine->pmus[i].desc->traits & PMU_TRAIT_CORE;
+	return cores > 1 && in->ask->cpu != -1 && in->pmu &&
+	       rule_trait(in, in->pmu, PMU_TRAIT_CORE) == FACT_YES ? RULE_UNKNOWN : RULE_PASSES;
+}
+
+static bool is_described(const struct rule_input *in, const char *name)
+{
+	return in->pmu && in->pmu->desc && !strcmp(in->pmu->desc->name, name);
+}
+
+/* Return whether the event excludes modes, and perhaps hosts and guests. */
+static bool excludes(const struct rule_input *in, bool guests)
+{
+	return rule_get(in, ATTR_EXCLUDE_USER) || rule_get(in, ATTR_EXCLUDE_KERNEL) ||
+	       rule_get(in, ATTR_EXCLUDE_HV) || rule_get(in, ATTR_EXCLUDE_IDLE) ||
+	       (guests && (rule_get(in, ATTR_EXCLUDE_HOST) || rule_get(in, ATTR_EXCLUDE_GUEST)));
+}
+
+/* Some 32-bit CPUs can exclude modes, none the idle task: arch/arm/kernel/perf_event*.c. */
+PREDICATE(arm_exclude,
+	  is_described(in, "armv7_*") && excludes(in, false) ? RULE_UNKNOWN : RULE_PASSES)
+PREDICATE(arm_exclude_old, rule_arm_exclude(in))
+
+enum {
+	BRANCH_BRS = 0xc4,	/* config of the event */
+	BRS_DEPTH = 16,
+	IBS_COUNT = 0xffff,	/* of config: format/maxcnt */
+	IBS_COUNT_HIGH = 0x7f << 20,
+	SWFILT = 1,		/* of config2 */
+};
+
+/* amd_brs_hw_config() of arch/x86/events/amd/brs.c */
+PREDICATE(brs,
+	  refuses_if(branches(in) && in->pmu && in->pmu->brs &&
+		     (rule_get(in, ATTR_FREQ) || rule_get(in, ATTR_SAMPLE_PERIOD) <= BRS_DEPTH ||
+		      (rule_get(in, ATTR_CONFIG) & EVENT_MASK) != BRANCH_BRS)))
+
+static bool is_ibs(const struct rule_input *in)
+{
+	return is_described(in, "ibs_op") || is_described(in, "ibs_fetch");
+}
+
+/* perf_ibs_init() of arch/x86/events/amd/ibs.c */
+int rule_ibs_period(const struct rule_input *in)
+{
+	uint64_t config = rule_get(in, ATTR_CONFIG);
+	bool period = rule_get(in, ATTR_SAMPLE_PERIOD);
+
+	return refuses_if(is_ibs(in) && (period ? config & IBS_COUNT :
+					 !(config & (IBS_COUNT | IBS_COUNT_HIGH))));
+}
+
+int rule_ibs_exclude(const struct rule_input *in)
+{
+	if (!is_ibs(in) || !excludes(in, true))
+		return RULE_PASSES;
+	if (rule_get(in, ATTR_EXCLUDE_HOST) || rule_get(in, ATTR_EXCLUDE_GUEST) ||
+	    rule_get(in, ATTR_EXCLUDE_IDLE))
+		return RULE_REFUSES;
+	if (rule_get(in, ATTR_CONFIG2) & SWFILT)
+		return RULE_PASSES;
+	return rule_in_release(KVER(7, 1, 0), in->machine->release) ? RULE_UNKNOWN : RULE_REFUSES;
+}
+
+static bool is_package(const struct rule_input *in)
+{
+	return is_described(in, "uncore_*") || is_described(in, "power") ||
+	       is_described(in, "cstate_*");
+}
+
+PREDICATE(package_sampling, refuses_if(is_package(in) && rule_get(in, ATTR_SAMPLE_PERIOD)))
+PREDICATE(package_exclude,
+	  refuses_if(is_package(in) && excludes(in, !is_described(in, "uncore_*"))))
+
+/*
+ * mediated_pmu_account_event() of kernel/events/core.c; which machines run is not known.  The PMU
+ * refuses branches and precise_ip with the same error.
+ */
+PREDICATE(guest_pmu,
+	  in->machine->arch == &arch_x86_64 && in->pmu && !rule_get(in, ATTR_EXCLUDE_GUEST) &&
+	  rule_trait(in, in->pmu, PMU_TRAIT_CORE) == FACT_YES && !branches(in) &&
+	  !rule_get(in, ATTR_PRECISE_IP) ? RULE_UNKNOWN : RULE_PASSES)
+
 PREDICATE(pmu_event,
 	  in->pmu && in->target->pmu_event == FACT_NO ? in->target->pmu_error : RULE_PASSES)
 

@@ -202,6 +202,8 @@ static bool take_pmu(struct facts *f, const struct pmu *p)
 
 	if (!added)
 		return false;
+	for (size_t i = 0; i < p->naliases; i++)
+		added->brs |= !strcmp(p->aliases[i].name, "branch-brs");
 	added->threshold_unread = p->unread >> PMU_CAPS & 1;
 	for_each(cap, p->caps, p->ncaps) {
 		uint64_t most;

@@ -110,7 +110,8 @@ void judge_open(const struct judge_case *c, struct judgement *out)
 			judge_suspect(out, out->rule->id);
 	}
 	/* no rule up to the decisive one depends on an unknown fact */
-	out->certain = out->sure && !rules_assumed(&out->rules);
+	out->certain = out->sure && !rules_assumed(&out->rules) &&
+		       !(out->rule && out->rule->by & RULE_BY_UNTRIED);
 	for (size_t i = 0; i < RULE_COUNT && &rule_descs[i] != out->rules.rule; i++)
 		if (out->rules.says[i] == RULE_UNKNOWN)
 			out->certain = false;
