@@ -141,7 +141,18 @@ def rules(v, parts, place):
 		     "the rules predict the answers to %d random attrs of %s: %.2f %%" %
 		     (attrs, who, share), by + p.lines[-20:])
 		cells.append("%.2f %%" % share)
+	certain(v, p, "of root and a user", 2)
 	return cells
+
+def certain(v, p, what, runs):
+	"""No verdict of the library that it calls certain is wrong, and most are certain."""
+	found = [[int(n) for n in f] for f in re.findall(
+		r"attrs, .*\n# the library was certain of (\d+), (\d+) of them wrongly", p.text)]
+	asked = [int(n) for n in re.findall(r"# uid \d+: (\d+) attrs", p.text)]
+	v.ok(p.status == 0 and len(found) == runs == len(asked) and not sum(f[1] for f in found) and
+	     sum(f[0] for f in found) > 0.7 * sum(asked),
+	     "random attrs %s: the library is certain of %d of %d, none wrongly" % (
+		     what, sum(f[0] for f in found), sum(asked)), p.lines[-20:])
 
 # ---- claims --------------------------------------------------------------------------------
 
@@ -197,6 +208,8 @@ def everything(v, boot, release, wanted, place, build):
 		row["verbs"] = verbs(v, parts, release)
 	if has("rules"):
 		row["rules root"], row["rules user"] = rules(v, parts, place)
+	if has("denied"):
+		certain(v, parts.get("denied", NONE), "of a user at perf_event_paranoid 3", 1)
 	if has("features"):
 		row["features"] = features(v, parts, release)
 	if has("claims"):

@@ -5,6 +5,7 @@
  *
  * "--without ROUNDS PATH..." is for tests/missing_facts.py: without each of the files and directories, as
  * root and as an ordinary user, no verdict that is called certain may be wrong.
+ * "--nobody", for tests/kernels: as an ordinary user only.
  */
 #include "rules_draw.h"
 
@@ -547,5 +548,7 @@ int main(int argc, char **argv)
 	if (argc > 3 && !strcmp(argv[1], "--without"))
 		return without_each((unsigned int)atoi(argv[2]), argv + 3);
 	cmocka_set_message_output(CM_OUTPUT_TAP);
+	if (argc > 1 && !strcmp(argv[1], "--nobody"))
+		cmocka_set_test_filter("test_as_nobody");
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
