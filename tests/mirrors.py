@@ -105,6 +105,9 @@ def test_go():
 	got = said(ztypes_linux__go=text % (members, values("\t%s = %#x")))
 	return differ(got[:2], (1, ["perf_event_attr: lacks aux_start_paused (6.12.24), aux_pause (6.12.24), "
 				    "aux_resume (6.12.24)"]), "Go") + \
+		agrees(zerrors_linux_mips__go="const (\n\tPERF_EVENT_IOC_ENABLE = 0x20002400\n)\n") + \
+		finds(["PERF_EVENT_IOC_ENABLE: 0x20002409, in xlat/ 0x2400"],
+		      zerrors_linux_mips__go="const (\n\tPERF_EVENT_IOC_ENABLE = 0x20002409\n)\n") + \
 		finds(["PERF_FORMAT_GROUP: 0x9, in xlat/ 0x8", LACKS],
 		      zerrors_linux__go="const (\n" + few("\t%s = %#x").replace("0x8", "0x9") + ")\n")
 
