@@ -3,10 +3,11 @@
 """kill -9 of the tracer or of a tracee, at any moment.
 
 Programs that pevtrace started with ptrace die with it; those that it attached to,
-or started with a BPF engine, run on and come out as if nothing had been.  Whoever was killed: no task stays behind,
-stopped or not, no zombie; the terminal is as it was, and tracefs, too.
+or started with a BPF engine, or saw with -a, run on and come out as if nothing had been.  Whoever was
+killed: no task stays behind, stopped or not, no zombie; no program, map or link of BPF, no temporary file;
+the terminal is as it was, and tracefs, too.
 
-KILLS=N: so many in place of 60, in four parts; SEED=N: other moments.
+KILLS=N: so many in place of 60 (200 with LONG=1), in five parts; SEED=N: other moments.
 """
 
 import ctypes
@@ -28,7 +29,7 @@ import straceparse as sp
 PEVTRACE = os.environ.get("PEVTRACE") or sp.find_program("pevtrace")
 TARGETS = os.path.realpath(os.environ.get("PEVTRACE_TARGETS", "tests/targets"))
 PERF = sp.find_program("perf", ("/usr/lib/linux-tools",))
-KILLS = int(os.environ.get("KILLS", "60"))
+KILLS = int(os.environ.get("KILLS", sp.times(60, 200)))
 SEED = os.environ.get("SEED", "1")
 PATIENCE = 300
 PR_SET_CHILD_SUBREAPER = 36
@@ -180,7 +181,8 @@ class Rounds:
 			self.kill(pid)
 		self.after(whom, tracer, argv)
 
-	def attached(self, natives):
+	def attached(self, natives, bpf=False):
+		"""A process that is traced by ptrace (-p) or with all others (bpf, -a) notices nothing."""
 		argv = self.command(QUIET)
 		key = " ".join(argv)
 		if key not in natives:
@@ -189,8 +191,10 @@ class Rounds:
 			natives[key] = (r.returncode, r.stdout)
 		target = self.start(argv, subprocess.PIPE)
 		self.moment(0.03)
-		tracer = self.start([PEVTRACE, "-q", "-o", os.path.join(self.tmp, "trace"), "-p",
-				     str(target.pid)] + self.rnd.choice(OPTIONS), subprocess.DEVNULL)
+		whom = ["-a"] + self.rnd.choice(OPTIONS[:3]) if bpf else \
+			["-p", str(target.pid)] + self.rnd.choice(OPTIONS)
+		tracer = self.start([PEVTRACE, "-q", "-o", os.path.join(self.tmp, "trace")] + whom,
+				    subprocess.DEVNULL)
 		self.moment(0.1)
 		self.kills += 1
 		self.kill(tracer.pid)
@@ -231,17 +235,25 @@ class Rounds:
 		if wait_left(PATIENCE):
 			self.bad("left behind by %s: %s" % (words[2], describe(left())))
 
-def bpf_programs():
-	"""Return the ids of the kernel's BPF programs, which needs root."""
-	libc, attr, ids = ctypes.CDLL(None, use_errno=True), (ctypes.c_uint32 * 32)(), set()
-	while not libc.syscall(321 if os.uname().machine == "x86_64" else 280, 11, attr, 128):
-		ids.add(attr[1])	# BPF_PROG_GET_NEXT_ID
-		attr[0] = attr[1]
-	return ids
+def bpf_objects():
+	"""Return programs, maps and links of BPF in the kernel by their ids, which needs root."""
+	libc, found = ctypes.CDLL(None, use_errno=True), set()
+	for what, command in ("program", 11), ("map", 12), ("link", 31):	# BPF_..._GET_NEXT_ID
+		attr = (ctypes.c_uint32 * 32)()
+		while not libc.syscall(321 if os.uname().machine == "x86_64" else 280, command, attr, 128):
+			found.add((what, attr[1]))
+			attr[0] = attr[1]
+	return found
+
+def files_left(tmp):
+	"""Return what is in the directory of temporary files."""
+	return sorted(os.listdir(os.path.join(tmp, "temporary")))
 
 def main():
 	tap = sp.Tap()
 	tmp = tempfile.mkdtemp()
+	os.mkdir(os.path.join(tmp, "temporary"))
+	os.environ["TMPDIR"] = os.path.join(tmp, "temporary")
 	before = sp.tracefs_lines()
 	# become the parent of orphans, to find them
 	ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
@@ -252,19 +264,23 @@ def main():
 				  ("of a tracee", lambda: rounds.launched("tracee")),
 				  ("of the tracer of a process that was there before it",
 				   lambda: rounds.attached(natives)),
-				  ("of a BPF engine", lambda: rounds.with_bpf(outputs))):
-			if name == "of a BPF engine" and not sp.has_bpf(PEVTRACE):
+				  ("of a BPF engine", lambda: rounds.with_bpf(outputs)),
+				  ("of a BPF engine that sees all", lambda: rounds.attached(natives, True))):
+			if "BPF" in name and not sp.has_bpf(PEVTRACE):
 				tap.skip("kills " + name, "no BPF engine here")
 				continue
-			programs = bpf_programs()
+			objects = bpf_objects()
 			rounds.why, start = [], rounds.kills
-			for _ in range(KILLS // 4 + (name == "of the tracer") * (KILLS % 4)):
+			for _ in range(KILLS // 5 + (name == "of the tracer") * (KILLS % 5)):
 				one()
-			end = time.monotonic() + 10	# the kernel frees them later
-			while bpf_programs() - programs and time.monotonic() < end:
+			rest, end = bpf_objects() - objects, time.monotonic() + 30
+			while rest and time.monotonic() < end:	# the kernel frees them later
 				time.sleep(0.1)
-			if bpf_programs() - programs:
-				rounds.bad("BPF programs are left in the kernel")
+				rest &= bpf_objects()
+			if "BPF" in name and rest:
+				rounds.bad("left in the kernel: %s" % sorted(rest))
+			if files_left(tmp):
+				rounds.bad("temporary files: %s" % files_left(tmp))
 			tap.ok(not rounds.why, "%d kills %s: nobody left, nothing changed" %
 			       (rounds.kills - start, name), rounds.why)
 		if os.geteuid() == 0 and sp.tracefs():
