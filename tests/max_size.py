@@ -100,6 +100,24 @@ if group[0] != 40:
 	os.wait()
 """ % os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib")
 
+# Threads use numbers of descriptors again that others close, for an older event and for new ones.
+REUSES = """
+import os, sys, threading
+sys.path.insert(0, %r)
+import perf_event as pe
+old = pe.call(pe.attr(config=9, exclude_kernel=1))
+def work(new):
+	for i in range(150):
+		fd = pe.call(pe.attr(config=4, exclude_kernel=1)) if new else pe.LIBC.dup(old)
+		pe.LIBC.read(fd, bytes(64), 64)
+		pe.LIBC.close(fd)
+threads = [threading.Thread(target=work, args=(i %% 2,)) for i in range(4)]
+for t in threads:
+	t.start()
+for t in threads:
+	t.join()
+""" % os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib")
+
 def user(*args):
 	return ["/usr/bin/python3", "-c", USER, *args]
 
@@ -195,8 +213,26 @@ def test_closes(tmp):
 			wrong.append("%s: events are not introduced: %s" % (path, unknown))
 	return wrong
 
+def test_reuses(tmp):
+	"""A number that another event got while its close was in progress is that event's in the next file."""
+	text, dump = os.path.join(tmp, "whole"), os.path.join(tmp, "reuses")
+	run(PEVTRACE, "-o", "/dev/null", "--json=" + dump, "--max-size=4K", "/usr/bin/python3", "-c", REUSES)
+	wrong, named = [] if len(files(dump)) > 20 else ["%d files" % len(files(dump))], set()
+	for path in files(dump):
+		got = run(PEVTRACE, "decode", "-y", "-o", text, path)
+		said = [o for o in objects(path) if o.get("args", {}).get("fd_label")]
+		with open(text, encoding="utf-8") as f:
+			shown = re.findall(r"(read|close)\((\d+)(?:<([a-z-]+)[^>]*>)?", f.read())
+		want = {(o["call"], str(o["args"]["fd"]), re.match("[a-z-]*", o["args"]["fd_label"])[0]) for o in said
+			if "fd" in o["args"]}
+		wrong += ["%s: %s, %s" % (path, s, got.stderr) for s in sorted(set(shown) - want)]
+		named |= {(o["event"], o["args"]["fd_label"].startswith("dummy")) for o in said if o.get("event")}
+	if len({n for n, _ in named}) != len(named):
+		wrong.append("numbers and labels: %s" % named)
+	return wrong
+
 def test_copies(tmp):
-	"""Heads name the descriptors that are held, of each process, and no others; nor a ring alone."""
+	"""Heads name the descriptors that are held, of each process, no others, and a ring alone."""
 	text, dump = os.path.join(tmp, "copies"), os.path.join(tmp, "dumped")
 	run(PEVTRACE, "-y", "-o", text, "--json=" + dump, "--max-size=4K", "/usr/bin/python3", "-c", COPIES)
 	wrong = [] if len(files(dump)) > 3 else ["%d files" % len(files(dump))]
@@ -218,9 +254,17 @@ def test_copies(tmp):
 		heads |= known
 	if heads - used:
 		wrong.append("not held: %s" % (heads - used))
+	alone = 0
 	for path in files(dump)[1:]:
-		wrong += [path + ": a ring alone" for o in objects(path) if o["kind"] == "found_ring"]
-	return wrong
+		got = objects(path)
+		kept = {o["event"] for o in got if o["kind"] == "found" and o["fd"] == -2}
+		rings = {o["event"] for o in got if o["kind"] == "found_ring"}
+		described = {o["event"] for o in got if o["kind"] == "described"}
+		alone += bool(kept)
+		if kept != rings or kept - described:
+			wrong.append("%s: a ring alone: %s of %s" % (path, rings, kept))
+		wrong += judge(path, False)
+	return wrong + ([] if alone > 4 else ["%d files repeat the ring" % alone])
 
 def test_attached(tmp):
 	"""Events opened before attach are those of each file."""
@@ -311,6 +355,7 @@ def main():
 		("a dump", lambda: test_dump(tmp), None),
 		("text", lambda: test_text(tmp), None),
 		("closes in progress", lambda: test_closes(tmp), None),
+		("numbers used again", lambda: test_reuses(tmp), None),
 		("copies of descriptors", lambda: test_copies(tmp), None),
 		("attached", lambda: test_attached(tmp), None),
 		("all tasks", lambda: test_everything(tmp) if sp.has_bpf(PEVTRACE) else

@@ -244,15 +244,20 @@ void model_enter(struct model *m, const struct call *c)
 	/* the kernel does not execute an injected call */
 	if (!t || call_is_fake(c))
 		return;
-	event_unref(t->about);
-	t->about = model_about(m, c, &t->about_fd);
-	if (t->about)
-		event_ref(t->about);
+	if (t->about && t->about_fd == FOUND_CLOSING) {
+		t->about_fd = call_int(c, 0);
+	} else {
+		event_unref(t->about);
+		t->about = model_about(m, c, &t->about_fd);
+		if (t->about)
+			event_ref(t->about);
+	}
 	note_left(t, c, c->enter_ns);
 	if (c->desc->id == CALL_CLOSE) {
 		/* now: another thread may open an event with the same number before it returns */
 		e = fdtab_event(t->files, call_int(c, 0));
-		if (!e || e->opened_ns <= c->enter_ns) /* else that has happened already */
+		/* else that has happened already */
+		if (!e || (e == t->about && e->opened_ns <= c->enter_ns))
 			fdtab_close(t->files, call_int(c, 0));
 	} else if (c->desc->class == CLASS_MEMORY) {
 		mark_leaving(t, c, true);

@@ -45,6 +45,9 @@ void model_free(struct model *m)
 		return;
 	map_each(slot, &m->tasks)
 		model_task_free(slot->value);
+	for (size_t i = 0; i < m->unheld.n; i++)
+		event_unref(m->unheld.items[i]);
+	free(m->unheld.items);
 	for (size_t i = 0; i < m->detached.n; i++)
 		model_task_free(m->detached.items[i]);
 	free(m->detached.items);
@@ -222,6 +225,14 @@ struct event *model_opened(const struct model *m, const struct call *c)
 	if (c->desc->class != CLASS_OPEN || c->failed || c->no_event || c->inject.injected)
 		return NULL;
 	return model_event(m, c->tid, (int)c->ret);
+}
+
+struct event *model_named(const struct model *m, pid_t tid, int fd)
+{
+	const struct task *t = model_task(m, tid);
+
+	return t && t->about && (t->about_fd == fd || t->about_fd == FOUND_CLOSING) ? t->about :
+	       model_event(m, tid, fd);
 }
 
 struct event *model_about(const struct model *m, const struct call *c, int *fd)
@@ -545,25 +556,36 @@ struct adoption {
 	void *ctx;
 };
 
-struct event *model_found(struct model *m, pid_t tid, int fd, bool cloexec, struct event *e)
+static struct event *found_new(struct model *m, const struct task *t, int fd)
 {
-	struct task *t = model_task(m, tid);
+	struct event *e = event_new(m, NULL, 0);
 	char name[64];
 
-	if (!t)
-		return NULL;
-	if (e) {
-		fdtab_set(t->files, fd, file_new(e), cloexec);
-		return e;
-	}
-	e = event_new(m, NULL, 0);
 	e->found = true;
 	e->cpu = -1;
 	e->opener = t->pid;
 	e->fd = fd;
 	snprintf(name, sizeof(name), "event %u, opened before attach", e->number);
 	e->name = xstrdup(name);
-	fdtab_set(t->files, fd, file_new(e), cloexec);
+	return e;
+}
+
+struct event *model_found(struct model *m, pid_t tid, int fd, bool cloexec, struct event *e)
+{
+	struct task *t = model_task(m, tid);
+
+	if (!t)
+		return NULL;
+	e = e ? e : found_new(m, t, fd);
+	if (fd == FOUND_MAPPED) { /* until its ring is found */
+		list_add(&m->unheld, event_ref(e));
+	} else if (fd == FOUND_CLOSING) {
+		event_unref(t->about);
+		t->about = event_ref(e);
+		t->about_fd = fd;
+	} else {
+		fdtab_set(t->files, fd, file_new(e), cloexec);
+	}
 	return e;
 }
 

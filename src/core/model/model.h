@@ -218,6 +218,12 @@ void model_adopt(struct model *m, pid_t tid, bool all, model_id_of *id_of);
 void model_adopt_rings(struct model *m, pid_t tid, model_ring_event *of, void *ctx);
 
 /*
+ * In place of a descriptor: that which the call in progress closes, where another event has its
+ * number now; none, as only a ring keeps the event.
+ */
+enum { FOUND_CLOSING = -1, FOUND_MAPPED = -2 };
+
+/*
  * Set the task's fd to the event, whose descriptor came from elsewhere, or to a new event, opened
  * before attach, if e is NULL.  Return it, or NULL if the task is not known.
  */
@@ -352,6 +358,9 @@ struct event *model_subject(const struct model *m, const struct call *c);
 
 /* Return the event that the call, which begins, names by its descriptor *fd, or NULL. */
 struct event *model_about(const struct model *m, const struct call *c, int *fd);
+
+/* Return the same, or what the task's call in progress named by fd when it began. */
+struct event *model_named(const struct model *m, pid_t tid, int fd);
 
 /* Return the event to which the link at a task's descriptor attaches a program, or NULL. */
 struct event *model_linked(const struct model *m, pid_t tid, int fd);

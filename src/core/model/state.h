@@ -53,6 +53,7 @@ struct model {
 	size_t npassing;
 	/* with keep */
 	struct list events, rings, tasks_seen;
+	struct list unheld;	/* events that were found without a descriptor */
 	struct list detached;	/* tasks that hold on to what they have */
 	struct opened_limits opened;
 	struct attempt *attempts;

@@ -92,7 +92,7 @@ static const char *session_name_terms(const struct names *n, uint32_t type,
 static const char *session_name_fd(const struct names *n, const struct call *c, int64_t fd)
 {
 	struct session *s = session_of(n);
-	const struct event *e = fd < 0 ? NULL : model_event(s->model, c->tid, (int)fd);
+	const struct event *e = fd < 0 ? NULL : model_named(s->model, c->tid, (int)fd);
 	const char *name;
 
 	if (e)
@@ -549,6 +549,7 @@ static void head_tell(const struct head *h, struct activity a)
 
 static void head_add(void *ctx, pid_t tid, pid_t pid, struct event *about, int fd)
 {
+	const struct event *now;
 	struct head *h = ctx;
 
 	h->tasks = xrealloc(h->tasks, (h->n + 1) * sizeof(*h->tasks));
@@ -556,8 +557,14 @@ static void head_add(void *ctx, pid_t tid, pid_t pid, struct event *about, int f
 		.tid = tid, .pid = pid, .attached = true, .ns = clock_ns(),
 	};
 	h->found.tid = tid;
-	if (about && model_event(about->owner, tid, fd) != about)
-		adoption_add(&h->found, fd, false, about);
+	now = about ? model_event(about->owner, tid, fd) : NULL;
+	if (!about || now == about)
+		return;
+	/* it is closed, and its number perhaps another event's now, or closed by two tasks */
+	for (size_t i = 0; i < h->found.n; i++)
+		if (h->found.fds[i].fd == fd)
+			fd = FOUND_CLOSING;
+	adoption_add(&h->found, now ? FOUND_CLOSING : fd, false, about);
 }
 
 /* The threads of a process are together, the leader, if it is left, first. */
@@ -572,6 +579,7 @@ static int head_compare(const void *a, const void *b)
 static void head_tell_tasks(struct head *h, struct model *m)
 {
 	char comm[32];
+	struct ring *r;
 
 	for (struct activity_task *t = h->tasks; t < h->tasks + h->n; t++) {
 		if (t > h->tasks && t[-1].pid == t->pid) {
@@ -584,6 +592,9 @@ static void head_tell_tasks(struct head *h, struct model *m)
 		h->found.tid = t->tid;
 		if (!t->parent)
 			model_each_fd(m, t->tid, adoption_add, &h->found);
+		for (size_t i = 0; !t->parent && (r = model_mapping(m, t->tid, i)); i++)
+			if (!r->event->handles) /* the ring alone keeps the event */
+				adoption_add(&h->found, FOUND_MAPPED, false, r->event);
 	}
 }
 
@@ -630,7 +641,7 @@ void session_cut(struct session *s, struct view *v)
 
 		ring.found_ring.tid = t->tid;
 		for (size_t i = 0; !t->parent && (r = model_mapping(s->model, t->tid, i)); i++)
-			if (r->event->handles && session_set_ring(&ring.found_ring, r))
+			if (session_set_ring(&ring.found_ring, r))
 				head_tell(&h, ring);
 	}
 	v->ops->cut(v, false);
