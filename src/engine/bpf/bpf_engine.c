@@ -279,7 +279,10 @@ static void on_enter(struct bpf_engine *e, struct bpf_task *t, const struct call
 static void on_exit_of(struct bpf_engine *e, struct bpf_task *t, const struct calls_message *m)
 {
 	struct message_mem mem = { .mem.read = message_read, .parts = { m } };
-	struct message_mem both = { .mem.read = message_read, .parts = { t->held, m } };
+	/* with E2BIG, the kernel has written its size over the program's */
+	struct message_mem both = {
+		.mem.read = message_read, .parts = { t->held, m->ret == -E2BIG ? NULL : m },
+	};
 	struct call *c = &t->call;
 
 	if (m->kind == CALLS_WHOLE || m->kind == CALLS_ANSWERED)

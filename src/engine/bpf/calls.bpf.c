@@ -332,48 +332,27 @@ static __always_inline void learn_fops(struct task_struct *task, long fd)
 		calls_state.event_fops = (__u64)BPF_CORE_READ(file, f_op);
 }
 
-/* What calls_event_of() returns of a call that is reported without an event, and of others. */
-enum { NO_EVENT = 0, IRRELEVANT = -1 };
-
-/* Return the id of the event that a call of the current task with CALLS_FD to CALLS_PRCTL is about. */
-SHARED __s64 calls_event_of(__u32 watch, __u32 compat)
-{
-	struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
-	const struct calls_plan plan = { .watch = watch };
-	__u64 args[CALLS_ARGS], event;
-
-	get_args((struct pt_regs *)bpf_task_pt_regs(task), compat, args);
-	event = calls_event_at(watch == CALLS_MAP_FD ? args[4] : args[0]);
-	return relevance(&plan, args, event) == RELEVANT ? event : IRRELEVANT;
-}
-
 /*
- * Return whether a call that returned without an entry is reported, as a seccomp filter answered it;
- * event: that of a call with a descriptor.
+ * Return whether a call that returned without an entry may be reported, as a seccomp filter answered it.
+ * calls_report() looks at its descriptor: here that would take the verifier milliseconds.
  */
-static __always_inline bool is_answered(const struct calls_plan *plan, bool compat, __s64 ret,
-					bool fails_only, __s64 *event)
+static __always_inline bool is_answered(const struct calls_plan *plan, __s64 ret, bool fails_only)
 {
-	*event = NO_EVENT;
 	if (!plan || ret > 0 || ret < -4095)
 		return 0;
-	if (plan->watch == CALLS_ALWAYS)
-		return ret < 0;
-	if (fails_only || plan->watch < CALLS_FD || plan->watch > CALLS_PRCTL ||
-	    plan->watch == CALLS_ATTACH)
-		return 0;
-	*event = calls_event_of(plan->watch, compat);
-	return *event != IRRELEVANT;
+	return plan->watch == CALLS_ALWAYS ? ret < 0 :
+	       !fails_only && plan->watch >= CALLS_FD && plan->watch <= CALLS_PRCTL &&
+	       plan->watch != CALLS_ATTACH;
 }
 
 /* Send a message about a call that a seccomp filter answered. */
 static __always_inline void report_answered(void *ctx, struct calls_running *r, __u32 nr, bool compat,
-					    __s64 event, __s64 ret, __u32 place)
+					    __s64 ret, __u32 place)
 {
 	r->enter_ns = 0;
 	r->nr = nr;
 	r->compat = compat;
-	r->event = event;
+	r->event = 0;
 	r->ret = ret;
 	report(ctx, &calls_exit_report, r, place, CALLS_ANSWERED);
 }
@@ -397,14 +376,13 @@ int calls_exit(__u64 *ctx)
 {
 	__u32 *in_calls = &calls_state.pending[hash_of_self(ctx)], nr;
 	__u32 pid = bpf_get_current_pid_tgid() >> 32;
-	__s64 ret = returned(ctx), event;
+	bool held = calls_state.may_hold[pid & (CALLS_SLOTS - 1)], compat;
+	__s64 ret = returned(ctx);
 	const struct calls_plan *plan;
 	struct task_struct *task;
 	struct calls_running *r;
-	bool answered, compat;
 
-	if (!*in_calls && calls_state.event_fops &&
-	    (ret > 0 || (!ret && !calls_state.may_hold[pid & (CALLS_SLOTS - 1)])))
+	if (!*in_calls && calls_state.event_fops && (ret > 0 || (!ret && !held)))
 		return 0;
 	task = (struct task_struct *)bpf_get_current_task_btf();
 	nr = syscall_nr((struct pt_regs *)bpf_task_pt_regs(task));
@@ -424,10 +402,9 @@ int calls_exit(__u64 *ctx)
 		}
 		r->enter_ns = 0;
 	}
-	answered = is_answered(plan, compat, ret, calls_setup.hooks == CALLS_FUNCTIONS, &event);
-	r = answered ? running(task) : 0;
+	r = is_answered(plan, ret, !held || calls_setup.hooks == CALLS_FUNCTIONS) ? running(task) : 0;
 	if (r)
-		report_answered(ctx, r, nr, compat, event, ret, CALLS_AT_EXIT);
+		report_answered(ctx, r, nr, compat, ret, CALLS_AT_EXIT);
 	return 0;
 }
 
@@ -440,15 +417,12 @@ int calls_refused(__u64 *ctx)
 	__u32 nr = syscall_nr(regs);
 	__u64 result = returned(ctx);
 	struct calls_running *r;
-	__s64 event;
 
 	if (calls_setup.refusal_is_false ? (__u8)result : (__s32)result != -1)
 		return 0;
-	if (!is_answered(plan_of(nr, is_compat(task)), is_compat(task), syscall_ret(regs), 0, &event))
-		return 0;
-	r = running(task);
+	r = is_answered(plan_of(nr, is_compat(task)), syscall_ret(regs), 0) ? running(task) : 0;
 	if (r)
-		report_answered(ctx, r, nr, is_compat(task), event, syscall_ret(regs), CALLS_AT_REFUSAL);
+		report_answered(ctx, r, nr, is_compat(task), syscall_ret(regs), CALLS_AT_REFUSAL);
 	return 0;
 }
 
@@ -492,6 +466,15 @@ static __always_inline bool report_return(struct calls_message *m, const struct 
 	return !receives || self_holds(r);
 }
 
+/* Return whether a call that a filter answered concerns perf, and learn its event. */
+static __always_inline bool answer_concerns(struct calls_message *m, const struct calls_plan *plan)
+{
+	if (plan->watch == CALLS_ALWAYS)
+		return 1;
+	m->event = calls_event_at(plan->watch == CALLS_MAP_FD ? m->args[4] : m->args[0]);
+	return relevance(plan, m->args, m->event) == RELEVANT;
+}
+
 /* Report what the current task's state says. */
 static __always_inline int report_now(void)
 {
@@ -521,7 +504,9 @@ static __always_inline int report_now(void)
 			bpf_get_current_comm(m->comm, sizeof(m->comm));
 		if (r->kind == CALLS_ENTER)
 			copy_arguments(m, plan);
-		if (r->kind == CALLS_ENTER || report_return(m, plan, r)) {
+		if (r->kind == CALLS_ENTER ||
+		    ((r->kind != CALLS_ANSWERED || answer_concerns(m, plan)) &&
+		     report_return(m, plan, r))) {
 			len = __builtin_offsetof(struct calls_message, bytes) + (__u64)m->used;
 			KNOWN(len);
 			if (len <= sizeof(*m) && message_output(m, len))
