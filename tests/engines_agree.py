@@ -460,6 +460,28 @@ def answered(tap, tmp):
 		tap.ok(run(rp.PEVTRACE, "decode", dump).stdout == text and text.count("perhaps the answer") == 3,
 		       "their dump gives the same text: %s" % " ".join(engine), [text])
 
+# An attr of a size that the kernel does not know, in a page that nobody has touched.
+UNTOUCHED = """
+import ctypes, struct, sys, tempfile
+libc = ctypes.CDLL(None)
+libc.mmap.restype = ctypes.c_void_p
+with tempfile.TemporaryFile() as f:
+	f.write(struct.pack("<IIQ", 1, 999, 9).ljust(998, b"\\0") + b"\\1")
+	f.flush()
+	attr = libc.mmap(None, ctypes.c_size_t(4096), 3, 2, f.fileno(), ctypes.c_long(0))
+libc.syscall(int(sys.argv[1]), ctypes.c_void_p(attr), 0, -1, -1, 0)
+"""
+
+def untouched(tap, tmp):
+	"""The size that the kernel writes into an attr is not shown as the program's."""
+	for engine, want in ([BPF], r"\(0x[0-9a-f]+ /\* unreadable"), ([], r"\(\{type=PERF_TYPE_SOFTWARE, size=999"):
+		traced(os.path.join(tmp, "untouched"), engine,
+		       ["/usr/bin/python3", "-c", UNTOUCHED, str(NR_OPEN)])
+		with open(os.path.join(tmp, "untouched.txt"), encoding="utf-8") as f:
+			text = f.read()
+		tap.ok(re.search("perf_event_open" + want, text) and "E2BIG" in text and "size=PERF" not in text,
+		       "an attr that was not resident: %s" % " ".join(engine), [text])
+
 def few_descriptors(tap, tmp):
 	"""Too few descriptors for the engine, or to attach: that is said, and nothing else."""
 	wrong = []
@@ -728,6 +750,7 @@ def main():
 			messages(tap, tmp)
 		filtered(tap, tmp)
 		answered(tap, tmp)
+		untouched(tap, tmp)
 		few_descriptors(tap, tmp)
 		lost(tap, tmp)
 		if NR_OPEN:

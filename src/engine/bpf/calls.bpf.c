@@ -247,7 +247,7 @@ int calls_enter(__u64 *ctx)
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
 	struct files_struct *files = task->files;
 	/* held: the process may hold an event */
-	bool compat = is_compat(task), held = calls_setup.pid_ns ||
+	bool early, compat = is_compat(task), held = calls_setup.pid_ns ||
 					      calls_state.may_hold[task->tgid & (CALLS_SLOTS - 1)];
 	__u64 nr, args[CALLS_ARGS], event;
 	const struct calls_plan *plan;
@@ -296,8 +296,9 @@ int calls_enter(__u64 *ctx)
 	r->event = event;
 	r->nr = nr;
 	r->compat = compat;
-	r->reported = reported_early(plan, args, r);
-	if (r->reported)
+	early = reported_early(plan, args, r);
+	r->reported = early ? CALLS_EXIT : CALLS_WHOLE;
+	if (early)
 		report(ctx, &calls_enter_report, r, CALLS_AT_ENTER, CALLS_ENTER);
 	return 0;
 }
@@ -345,16 +346,13 @@ static __always_inline bool is_answered(const struct calls_plan *plan, __s64 ret
 	       plan->watch != CALLS_ATTACH;
 }
 
-/* Send a message about a call that a seccomp filter answered. */
-static __always_inline void report_answered(void *ctx, struct calls_running *r, __u32 nr, bool compat,
-					    __s64 ret, __u32 place)
+/* A seccomp filter answers a call before its entry is reported. */
+static __always_inline void answer(struct calls_running *r, __u32 nr, bool compat)
 {
-	r->enter_ns = 0;
 	r->nr = nr;
 	r->compat = compat;
 	r->event = 0;
-	r->ret = ret;
-	report(ctx, &calls_exit_report, r, place, CALLS_ANSWERED);
+	r->reported = CALLS_ANSWERED;
 }
 
 static __always_inline __s64 returned(__u64 *ctx)
@@ -376,7 +374,7 @@ int calls_exit(__u64 *ctx)
 {
 	__u32 *in_calls = &calls_state.pending[hash_of_self(ctx)], nr;
 	__u32 pid = bpf_get_current_pid_tgid() >> 32;
-	bool held = calls_state.may_hold[pid & (CALLS_SLOTS - 1)], compat;
+	bool held = calls_state.may_hold[pid & (CALLS_SLOTS - 1)], answered;
 	__s64 ret = returned(ctx);
 	const struct calls_plan *plan;
 	struct task_struct *task;
@@ -386,25 +384,24 @@ int calls_exit(__u64 *ctx)
 		return 0;
 	task = (struct task_struct *)bpf_get_current_task_btf();
 	nr = syscall_nr((struct pt_regs *)bpf_task_pt_regs(task));
-	compat = is_compat(task);
-	plan = plan_of(nr, compat);
+	plan = plan_of(nr, is_compat(task));
 	if (!calls_state.event_fops && plan && plan->memory[0] == MEMORY_ATTR && ret >= 0 &&
 	    is_pevtrace(task))
 		learn_fops(task, ret);
-	r = *in_calls ? running(task) : 0;
-	if (r && r->enter_ns) {
+	answered = is_answered(plan, ret, !held || calls_setup.hooks == CALLS_FUNCTIONS);
+	r = *in_calls || answered ? running(task) : 0;
+	if (!r)
+		return 0;
+	if (r->enter_ns)
 		__sync_fetch_and_add(in_calls, -1);
-		if (r->nr == nr) {
-			r->ret = ret;
-			report(ctx, &calls_exit_report, r, CALLS_AT_EXIT,
-			       r->reported ? CALLS_EXIT : CALLS_WHOLE);
-			return 0;
-		}
+	if (!r->enter_ns || r->nr != nr) {
 		r->enter_ns = 0;
+		if (!answered)
+			return 0;
+		answer(r, nr, is_compat(task));
 	}
-	r = is_answered(plan, ret, !held || calls_setup.hooks == CALLS_FUNCTIONS) ? running(task) : 0;
-	if (r)
-		report_answered(ctx, r, nr, compat, ret, CALLS_AT_EXIT);
+	r->ret = ret;
+	report(ctx, &calls_exit_report, r, CALLS_AT_EXIT, r->reported);
 	return 0;
 }
 
@@ -421,8 +418,12 @@ int calls_refused(__u64 *ctx)
 	if (calls_setup.refusal_is_false ? (__u8)result : (__s32)result != -1)
 		return 0;
 	r = is_answered(plan_of(nr, is_compat(task)), syscall_ret(regs), 0) ? running(task) : 0;
-	if (r)
-		report_answered(ctx, r, nr, is_compat(task), syscall_ret(regs), CALLS_AT_REFUSAL);
+	if (!r)
+		return 0;
+	r->enter_ns = 0;
+	answer(r, nr, is_compat(task));
+	r->ret = syscall_ret(regs);
+	report(ctx, &calls_exit_report, r, CALLS_AT_REFUSAL, CALLS_ANSWERED);
 	return 0;
 }
 

@@ -288,7 +288,7 @@ struct calls_running {
 	__u32 place;		/* of the program that sends it, enum calls_place */
 	__u32 hash;		/* as in calls_state.pending[] */
 	bool compat;
-	bool reported;		/* at its beginning, too */
+	__u8 reported;		/* how its return is, enum calls_kind */
 	bool holds;		/* its process holds an event */
 	bool told;		/* a call of it was reported */
 };
