@@ -7,7 +7,6 @@
 #include "core/abi/attr_pairs.h"
 #include "core/abi/ioctl.h"
 #include "core/abi/strings.h"
-#include "core/lib/list.h"
 #include "core/lib/nearest.h"
 #include "xlat/tables.h"
 
@@ -155,83 +154,29 @@ void attr_log_call(struct text_cursor *c, const char *start, struct attr_text_ca
 	c->at = t.at;
 }
 
-/* Read "_IOC(_IOC_WRITE, 0x24, 0x8, 0x4)", as strace writes a request that it does not know. */
-static bool read_ioc(struct text_cursor *c, uint64_t *request)
-{
-	uint64_t dir, part[3];
-	struct text_cursor t = { .at = c->at, .end = c->at };
-
-	while (t.end < c->end && *t.end != ',')
-		t.end++;
-	dir = text_find(t.at, t.end, "WRITE") ? 1 : 0;
-	dir |= text_find(t.at, t.end, "READ") ? 2 : 0;
-	c->at = t.end;
-	for (size_t i = 0; i < 3; i++)
-		if (!text_take(c, ",") || (text_skip_blanks(c), false) ||
-		    !scan_number(&c->at, c->end, SCAN_C, &part[i]))
-			return false;
-	*request = dir << 30 | (part[2] & 0x3fff) << 16 | (part[0] & 0xff) << 8 | (part[1] & 0xff);
-	return text_take(c, ")");
-}
-
-/* Read the request: a number, strace's name, or perf trace's, which is shorter. */
-static bool read_ioctl_request(struct text_cursor *c, uint64_t *request)
-{
-	char name[64];
-	size_t n;
-
-	text_take(c, "cmd:");
-	if (text_take(c, "_IOC("))
-		return read_ioc(c, request);
-	text_skip_blanks(c);
-	n = text_word_at(c);
-	if (!n || scan_is_digit(*c->at))
-		return scan_number(&c->at, c->end, SCAN_C, request);
-	snprintf(name, sizeof(name), "%.*s", (int)(n < sizeof(name) ? n : 0), c->at);
-	c->at += n;
-	for_each(d, ioctl_descs, ioctl_ndescs) {
-		if (strcmp(d->name, name) && (strncmp(name, "PERF_", 5) || strlen(d->name) < 15 ||
-					      strcmp(d->name + 15, name + 5)))
-			continue;
-		*request = d->request;
-		return true;
-	}
-	return false;
-}
-
-/* Read "3, PERF_EVENT_IOC_ENABLE, 0) = 0" behind "ioctl(". */
+/* Read "3, 0x40042408, 0xd) = 0" behind "ioctl(": what strace has as numbers. */
 static bool read_ioctl(struct text_cursor *c, struct attr_text_ioctl *out)
 {
 	*out = (struct attr_text_ioctl){ .given = true };
-	text_take(c, "fd:");
 	if (!read_int(c, &out->fd))
 		return false;
 	while (c->at < c->end && *c->at != ',' && *c->at != '\n')
 		c->at++;
-	if (!text_take(c, ",") || !read_ioctl_request(c, &out->request) || !ioctl_is_perf(out->request))
+	if (!text_take(c, ",") || (text_skip_blanks(c), false) ||
+	    !scan_number(&c->at, c->end, SCAN_C, &out->request) || !ioctl_is_perf(out->request) ||
+	    !text_take(c, ",") || (text_skip_blanks(c), false) ||
+	    !scan_number(&c->at, c->end, SCAN_C, &out->arg) || !text_take(c, ")"))
 		return false;
-	text_skip_blanks(c);
-	pairs_comment(c, NULL);
-	if (text_take(c, ",")) {
-		text_take(c, "arg:");
-		out->pointed = text_take(c, "[");
-		text_skip_blanks(c);
-		if (!scan_number(&c->at, c->end, SCAN_C, &out->arg) ||
-		    (out->pointed && !text_take(c, "]")))
-			return false;
-	}
-	while (c->at < c->end && *c->at != ')' && *c->at != '\n')
-		c->at++;
-	return text_take(c, ")") && (read_result(c, &out->result), true);
+	read_result(c, &out->result);
+	return true;
 }
 
 bool attr_log_ioctl(struct text_cursor *c, struct attr_text_ioctl *out)
 {
-	static const char name[] = "ioctl(";
 	struct text_cursor t = { .at = c->at, .end = c->end };
 
-	while ((t.at = text_find(t.at, t.end, name))) {
-		t.at += sizeof(name) - 1;
+	while ((t.at = text_find(t.at, t.end, "ioctl("))) {
+		t.at += 6;
 		if (!read_ioctl(&t, out))
 			continue;
 		c->at = t.at;

@@ -89,27 +89,19 @@ bool attr_member_like(const char *name, size_t len)
 	return find_member(name, len, &word);
 }
 
-/* Note a member that is left out, and why. */
-static void leave_out(struct attr_text *out, const char *name, size_t len, const char *why)
+/* Note a member that is left out: the text has no value of it, or no member has the name. */
+static void leave_out(struct attr_text *out, const char *name, size_t len, bool member)
 {
 	size_t at = strlen(out->left_out);
-
-	if (at + 1 < sizeof(out->left_out))
-		snprintf(out->left_out + at, sizeof(out->left_out) - at, "%s%.*s%s", at ? ", " : "",
-			 len < 60 ? (int)len : 60, name, why);
-}
-
-/* Leave out what no member has the name of; say which is spelt like it. */
-static void leave_out_unknown(struct attr_text *out, const char *name, size_t len)
-{
-	char why[NEAREST_MAX + 20] = "";
 	struct nearest n;
 
 	nearest_start(&n, name, len);
 	attr_member_offer(&n);
-	if (*n.best)
-		snprintf(why, sizeof(why), " (did you mean %s?)", n.best);
-	leave_out(out, name, len, why);
+	if (at + 1 < sizeof(out->left_out))
+		snprintf(out->left_out + at, sizeof(out->left_out) - at, "%s%.*s%s%s%s",
+			 at ? ", " : "", len < 60 ? (int)len : 60, name,
+			 member ? ", a variable" : *n.best ? " (did you mean " : "",
+			 member ? "" : n.best, !member && *n.best ? "?)" : "");
 }
 
 /* Set all flags of a word: a number, or the list of its bytes. */
@@ -119,18 +111,14 @@ static bool member_set_word(struct text_cursor *c, const struct field *f, const 
 	struct text_cursor v = { .at = value, .end = value + len };
 	uint8_t bytes[8] = { 0 };
 	uint64_t n = 0;
+	bool ok = text_take(&v, "[");
 	size_t got;
 
-	if (text_take(&v, "[")) {
-		v.end -= v.end > v.at && v.end[-1] == ']';
-		if (!bytes_read(&v, bytes, f->width, &got))
-			return text_cursor_fail(c, "%.60s", v.why);
-		n = load_uint(bytes, 8);
-	} else if (!value_read(&v, NULL, &n)) {
-		return text_cursor_fail(c, "%s: %s", f->name, v.why);
-	}
-	if (f->width < 8 && n >> (8u * f->width))
-		return text_cursor_fail(c, "0x%llx is too large", (unsigned long long)n);
+	v.end -= ok && v.end > v.at;
+	ok = ok ? bytes_read(&v, bytes, f->width, &got) : value_read(&v, NULL, &n);
+	n |= load_uint(bytes, 8);
+	if (!ok || (f->width < 8 && n >> (8u * f->width)))
+		return text_cursor_fail(c, "%s: no word of flags: %.60s", f->name, v.why);
 	store_uint(out->bytes + f->offset, f->width, n);
 	return true;
 }
@@ -257,7 +245,7 @@ bool attr_member_set(struct text_cursor *c, const char *name, size_t len,
 	if (!f) {
 		/* padding has names of "_" and bindgen's */
 		if (*name != '_' && !(len == 5 && !memcmp(name, "align", 5)))
-			leave_out_unknown(out, name, len);
+			leave_out(out, name, len, false);
 		return true;
 	}
 	if (word)
@@ -273,7 +261,7 @@ bool attr_member_set(struct text_cursor *c, const char *name, size_t len,
 	} else if (!value_read(&v, f->xlat, &n)) {
 		if (!is_variable(value, value_len))
 			return text_cursor_fail(c, "%s: %s", f->name, v.why);
-		leave_out(out, f->name, strlen(f->name), ", a variable");
+		leave_out(out, f->name, strlen(f->name), true);
 		out->elided = true;
 		return true;
 	}
@@ -404,12 +392,9 @@ static bool known_name(const struct expression *x, const char *name, uint64_t *v
 		*v = e->value;
 		return true;
 	}
-	/* golang.org/x/sys/unix has PerfBitDisabled, PerfBitPreciseIPBit1 */
-	if (strncmp(name, "PerfBit", 7))
-		return false;
-	f = find_member(name + 7, strcspn(name + 7, "B"), &word);
-	if (f)
-		*v = 1ULL << (f->bit + !!strstr(name, "Bit2"));
+	/* golang.org/x/sys/unix has PerfBitDisabled */
+	f = strncmp(name, "PerfBit", 7) ? NULL : find_member(name + 7, strlen(name) - 7, &word);
+	*v = f ? 1ULL << f->bit : 0;
 	return f;
 }
 
@@ -433,22 +418,6 @@ static bool value_of_name(struct expression *x, const char *word, size_t len, ui
 	return text_cursor_fail(x->c, x->xlat ? "unknown constant '%.*s'%s" :
 				"'%.*s' is neither a number nor a constant%s",
 				len < 60 ? (int)len : 60, word, nearest_hint(&n));
-}
-
-/* Read "sizeof(...)"; whatever its operand, it is the size of an attr. */
-static bool value_sizeof(struct text_cursor *c, uint64_t *v)
-{
-	unsigned int depth = 0;
-
-	if (value_next(c) != '(')
-		return text_cursor_fail(c, "sizeof: expected '('");
-	do {
-		depth += *c->at == '(';
-		depth -= *c->at == ')';
-		c->at++;
-	} while (depth && c->at < c->end);
-	*v = layout_perf_event_attr.size;
-	return !depth || text_cursor_fail(c, "sizeof: expected ')'");
 }
 
 static bool value_any_of(struct expression *x, uint64_t *v);
@@ -524,8 +493,6 @@ static bool value_primary(struct expression *x, uint64_t *v)
 		return text_cursor_fail(c, at == end ? "%.*s is more than 64 bits" :
 					"'%.*s' is not a number", (int)(end - word), word);
 	}
-	if (c->at - word == 6 && !memcmp(word, "sizeof", 6))
-		return value_sizeof(c, v);
 	return value_of_name(x, word, (size_t)(c->at - word), v);
 }
 

@@ -43,6 +43,6 @@ void attr_member_done(struct attr_text *out);
 /*
  * Evaluate a whole expression of numbers, names, |, <<, ~, - and brackets.  Names are
  * those of x, with or without their prefix, and the full names of any other table;
- * sizeof is that of struct perf_event_attr.  Return false with c->why on an error.
+ * XX with c->why on an error.
  */
 bool value_read(struct text_cursor *c, const struct xlat *x, uint64_t *v);

@@ -56,24 +56,6 @@ static const char *find_braces(const char *from, const char *end)
 	return NULL;
 }
 
-/*
- * Return whether the text begins with a brace and "WORD=" where no member is WORD; then store
- * the error in c.  *near is set if a member has almost that name.
- */
-static bool misnamed_member(struct text_cursor *c, bool *near)
-{
-	const char *key;
-	size_t n;
-
-	if (!text_take(c, "{"))
-		return false;
-	n = pairs_name(c, false, &key);
-	if (!n || c->at[-1] != '=' || attr_member_like(key, n))
-		return false;
-	*near = attr_member_unknown(c, key, n);
-	return true;
-}
-
 /* Read {type=..., size=..., ...} as pevtrace, strace, gdb, C, Go, Rust and Python have it. */
 static enum attr_read next_braces(struct attr_reader *r, struct attr_text *out)
 {
@@ -110,54 +92,26 @@ static void take_label(struct attr_text *out, const char *from, const char *to)
 		 to - from < 255 ? (int)(to - from) : 255, from);
 }
 
-/* Return the name that perf gave an event, in a line before its attr; at: the attr's first line. */
-static void take_opening(struct attr_text *out, const char *start, const char *at)
-{
-	static const char opening[] = "Opening: ";
-	const char *line;
-
-	for (int i = 0; i < 3 && at > start; i++) {
-		for (line = --at; line > start && line[-1] != '\n'; line--)
-			;
-		if ((size_t)(at - line) > sizeof(opening) &&
-		    !memcmp(line, opening, sizeof(opening) - 1))
-			take_label(out, line + sizeof(opening) - 1, at);
-		at = line;
-	}
-}
-
-/*
- * Read the columns of perf -vv, below "perf_event_attr:" if headed.  An attr of several calls is
- * read again for each.
- */
-static enum attr_read next_columns(struct attr_reader *r, bool headed, struct attr_text *out)
+/* Read the columns of perf -vv below "perf_event_attr:", again for each call that they are of. */
+static enum attr_read next_columns(struct attr_reader *r, struct attr_text *out)
 {
 	static const char head[] = "perf_event_attr:";
 	struct text_cursor *c = &r->in, of_attr = { .at = c->at, .end = c->end };
-	struct attr_text_call call = { .given = false };
 	enum attr_read got;
 
-	if (r->columns && attr_log_columns(c, &call))
-		of_attr.at = r->columns;
-	else if (headed)
-		of_attr.at = text_find(c->at, c->end, head);
-	if (!of_attr.at || (!headed && c->at == c->end))
+	out->again = r->columns && attr_log_columns(c, &out->call);
+	if (!out->again)
+		r->columns = text_find(c->at, c->end, head);
+	if (!r->columns)
 		return ATTR_END;
-	out->again = call.given;
-	r->columns = headed ? of_attr.at : NULL;
-	if (headed)
-		take_opening(out, r->start, of_attr.at);
-	of_attr.at += headed ? sizeof(head) - 1 : 0;
+	of_attr.at = r->columns + sizeof(head) - 1;
 	got = pairs_read(&of_attr, PAIRS_COLUMNS, out);
 	if (got == ATTR_BAD)
 		memcpy(c->why, of_attr.why, sizeof(c->why));
-	if (!call.given)
+	if (!out->again)
 		c->at = of_attr.at;
-	if (!call.given && got == ATTR_READ)
-		attr_log_columns(c, &call);
-	if (!headed)
-		c->at = c->end;	/* without a heading the whole text is one attr */
-	out->call = call;
+	if (!out->again && got == ATTR_READ)
+		attr_log_columns(c, &out->call);
 	r->resume = c->at;
 	return got;
 }
@@ -207,61 +161,36 @@ static enum attr_read next_evlist(struct attr_reader *r, struct attr_text *out)
 	return ATTR_END;
 }
 
-static bool assignment(struct text_cursor *c, struct attr_text *out)
-{
-	const char *key = c->at, *value;
-	size_t n = text_word_at(c);
-
-	c->at += n;
-	if (!n || c->at == c->end || *c->at != '=')
-		return text_cursor_fail(c, "expected member=value");
-	value = ++c->at;
-	while (c->at < c->end && !scan_is_blank(*c->at))
-		c->at++;
-	/* another argument of the call, or its result */
-	if (call_arg(call_by_name("perf_event_open"), key, n) || (n == 2 && !memcmp(key, "fd", 2)))
-		return true;
-	/* the reference files of perf's tests hold alternatives, not values */
-	if (memchr(value, '*', (size_t)(c->at - value)) ||
-	    (memchr(value, '|', (size_t)(c->at - value)) && *value >= '0' && *value <= '9'))
-		return text_cursor_fail(c, "%.*s=%.*s is what a test expects, not a value",
-					n < 60 ? (int)n : 60, key,
-					c->at - value < 60 ? (int)(c->at - value) : 60, value);
-	return attr_member_set(c, key, n, value, (size_t)(c->at - value), NULL, out);
-}
-
 /* Read a section of PERF_TEST_ATTR: "[event-1-0-5]", type=1, ... */
 static enum attr_read next_section(struct attr_reader *r, struct attr_text *out)
 {
-	struct text_cursor *c = &r->in;
-	bool any = false, wanted = true;
-	const char *close;
+	struct text_cursor *c = &r->in, section;
+	const char *close, *next;
 
-	for (text_skip_blanks(c); c->at < c->end; text_skip_blanks(c)) {
-		if (*c->at == '[') {
-			if (any)
-				return ATTR_READ;
-			close = memchr(c->at, ']', (size_t)(c->end - c->at));
-			if (!close) {
-				text_cursor_fail(c, "a section is missing its ]");
-				return ATTR_BAD;
-			}
-			take_label(out, c->at + 1, close);
-			wanted = !strncmp(out->label, "event", 5);
-			c->at = close + 1;
-		} else if (!wanted || *c->at == '#' || *c->at == ';') {
-			while (c->at < c->end && *c->at != '\n')
-				c->at++;
-		} else if (!assignment(c, out)) {
+	for (text_skip_blanks(c); c->at < c->end; c->at = section.end) {
+		close = memchr(c->at, ']', (size_t)(c->end - c->at));
+		if (*c->at != '[' || !close) {
+			text_cursor_fail(c, "a section is missing its ]");
 			return ATTR_BAD;
-		} else {
-			any = true;
 		}
+		take_label(out, c->at + 1, close);
+		next = text_find(close, c->end, "\n[");
+		section = (struct text_cursor){ .at = close + 1, .end = next ? next + 1 : c->end };
+		if (strncmp(out->label, "event", 5))
+			continue;
+		/* the reference files of perf's tests hold alternatives, not values */
+		for (const char *p = section.at; p + 1 < section.end; p++) {
+			if (*p != '*' && !(*p == '|' && scan_is_digit(p[1])))
+				continue;
+			c->at = p;
+			text_cursor_fail(c, "'%c' is what a test expects, no value", *p);
+			return ATTR_BAD;
+		}
+		c->at = section.end;
+		return pairs_read(&section, PAIRS_PROGRAM, out);
 	}
-	return any ? ATTR_READ : ATTR_END;
+	return ATTR_END;
 }
-
-/* The form of a text -------------------------------------------------------------- */
 
 /* Find "[event" or another section at the start of a line. */
 static bool has_section(const char *text, const char *end)
@@ -290,12 +219,13 @@ static bool python_bytes(struct text_cursor *c)
 }
 
 /* Detect the form by its most specific features first; *calls: of a log of calls. */
-static enum attr_style style_of(const char *text, const char *end, bool *calls)
+static enum attr_style style_of(const char *text, const char *end, bool *calls, char *why)
 {
 	struct text_cursor c = { .at = text, .end = end }, py = { .at = text, .end = end };
 	struct text_cursor log = { .at = text, .end = end };
 	struct attr_text_ioctl ioctl;
-	bool near = false, misnamed = misnamed_member(&c, &near);
+	const char *name;
+	size_t n;
 	bool several = memchr(text, ',', (size_t)(end - text)) ||
 		       memchr(text, ';', (size_t)(end - text));
 
@@ -310,8 +240,14 @@ static enum attr_style style_of(const char *text, const char *end, bool *calls)
 		return ATTR_BYTES;
 	if (text_find(text, end, "perf_event_attr:"))
 		return ATTR_COLUMNS;
-	if (misnamed && (near || !several))
-		return ATTR_MISNAMED;
+	/* an attr whose first member is misspelt */
+	if (text_take(&c, "{") && (n = pairs_name(&c, false, &name)) && c.at[-1] == '=') {
+		attr_member_unknown(&c, name, n);
+		if (nearest_hinted(c.why) || !several) {
+			memcpy(why, c.why, sizeof(c.why));
+			return ATTR_UNKNOWN;
+		}
+	}
 	if (has_section(text, end))
 		return ATTR_SECTIONS;
 	if (line_members(text, end) && text_find(text, end, ", "))
@@ -328,7 +264,7 @@ void attr_reader_init(struct attr_reader *r, const char *text, size_t len)
 	*r = (struct attr_reader){
 		.in = { .at = text, .end = text + len }, .start = text, .resume = text + len,
 	};
-	r->style = len ? style_of(text, text + len, &r->calls) : ATTR_UNKNOWN;
+	r->style = len ? style_of(text, text + len, &r->calls, r->in.why) : ATTR_UNKNOWN;
 }
 
 /* Read all bytes of the text, or the next dump in it. */
@@ -357,7 +293,7 @@ static enum attr_read next_bytes(struct attr_reader *r, struct attr_text *out)
 
 static enum attr_read next_of(struct attr_reader *r, struct attr_text *out)
 {
-	bool near;
+	enum attr_read got = ATTR_END;
 
 	switch (r->style) {
 	case ATTR_BYTES:
@@ -368,16 +304,16 @@ static enum attr_read next_of(struct attr_reader *r, struct attr_text *out)
 	case ATTR_STATEMENTS:
 		return pairs_read(&r->in, PAIRS_PROGRAM, out);
 	case ATTR_COLUMNS:
-		return next_columns(r, true, out);
+		return next_columns(r, out);
 	case ATTR_BARE_COLUMNS:
-		return next_columns(r, false, out);
+		if (r->in.at < r->in.end)
+			got = pairs_read(&r->in, PAIRS_COLUMNS, out);
+		r->in.at = r->in.end; /* without a heading the whole text is one attr */
+		return got;
 	case ATTR_LINES:
 		return next_evlist(r, out);
 	case ATTR_SECTIONS:
 		return next_section(r, out);
-	case ATTR_MISNAMED:
-		misnamed_member(&r->in, &near);
-		return ATTR_BAD;
 	case ATTR_UNKNOWN:
 		break;
 	}

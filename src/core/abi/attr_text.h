@@ -22,12 +22,11 @@ struct attr_text_call {
 	int32_t tid;		/* the caller, 0: the text does not say */
 };
 
-/* An ioctl(2) of perf in a log of calls. */
+/* An ioctl(2) of perf in a log of calls, whose arguments are numbers. */
 struct attr_text_ioctl {
 	bool given;
 	int32_t fd;
 	uint64_t request, arg;
-	bool pointed;		/* arg is the number behind the pointer */
 	struct attr_text_call result;	/* only its result */
 };
 
@@ -56,7 +55,7 @@ struct attr_text {
 /* The form of the text. */
 enum attr_style {
 	ATTR_UNKNOWN, ATTR_BYTES, ATTR_DUMPS, ATTR_BRACES, ATTR_STATEMENTS, ATTR_COLUMNS,
-	ATTR_BARE_COLUMNS, ATTR_LINES, ATTR_SECTIONS, ATTR_MISNAMED,
+	ATTR_BARE_COLUMNS, ATTR_LINES, ATTR_SECTIONS,
 };
 
 /* Reads all attrs of a text, one after the other. */

@@ -2,147 +2,110 @@
 /* Lines of xxd, hexdump, od, gdb's x and the kernel's print_hex_dump: an address, then numbers. */
 #include "core/abi/bytes_text.h"
 
-enum { LINE_MAX_BYTES = 64, SIZE_MAX_ATTR = 4096 };
+enum { LINE_NUMBERS = 32, ATTR_SIZE_MAX = 4096 };
 
-/* One line: numbers of the same width, in memory's order or that of the processor. */
+/* One line: numbers of the same width. */
 struct dump_line {
-	const char *address;	/* its digits */
-	size_t digits;
-	bool colon;		/* behind the address: xxd */
+	uint64_t hex, octal;	/* the address, by either base */
+	size_t digits;		/* of the address */
+	bool colon;		/* behind it: xxd, gdb and the kernel; xxd has the bytes in order */
 	bool repeat;		/* "*": lines like the one before are left out */
 	size_t n, width;	/* of numbers, and bytes of each */
 	unsigned int base;
-	uint64_t numbers[LINE_MAX_BYTES];
+	uint64_t numbers[LINE_NUMBERS];
 };
 
-/* Read a run of digits in that base, with its length. */
-static size_t run_of(const struct text_cursor *c, unsigned int base, uint64_t *v)
+/* Return how many bytes a number of that many digits has, and its base; 0: none. */
+static size_t width_of(size_t len, unsigned int *base)
 {
-	const char *at = c->at, *end = c->at + text_word_at(c);
-
-	return scan_number(&at, end, base, v) && at == end ? (size_t)(at - c->at) : 0;
-}
-
-/* Return how many bytes a number of that many characters has, and its base; 0: none. */
-static size_t width_of(size_t len, bool prefixed, unsigned int *base)
-{
-	static const struct {
-		size_t len, width;
-		unsigned int base;
-	} widths[] = {
-		{ 2, 1, 16 }, { 4, 2, 16 }, { 8, 4, 16 }, { 16, 8, 16 },
-		{ 3, 1, 8 }, { 6, 2, 8 }, { 11, 4, 8 }, { 22, 8, 8 },
+	static const uint8_t bytes[][2] = {
+		[2] = { 1, 16 }, [3] = { 1, 8 }, [4] = { 2, 16 }, [6] = { 2, 8 }, [8] = { 4, 16 },
+		[16] = { 8, 16 },
 	};
 
-	for (size_t i = 0; i < sizeof(widths) / sizeof(*widths); i++) {
-		if (widths[i].len != len || (prefixed && widths[i].base != 16))
-			continue;
-		*base = widths[i].base;
-		return widths[i].width;
-	}
-	return 0;
+	if (len >= sizeof(bytes) / sizeof(*bytes) || !bytes[len][0])
+		return 0;
+	*base = bytes[len][1];
+	return bytes[len][0];
 }
 
-/* Read the address and what is before it: "[   1.25] attr: ", gdb's "<attr+8>" behind it. */
+/* Read the address and what is before it: "[   1.25] attr: ", and gdb's "<attr+8>" behind it. */
 static bool take_address(struct text_cursor *c, struct dump_line *l)
 {
+	const char *at;
 	uint64_t v;
 	size_t n;
 
-	text_skip_blanks(c);
-	l->repeat = text_take(c, "*");
-	if (l->repeat)
-		return true;
-	if (text_take(c, "[")) {
+	if (text_take(c, "["))
 		while (c->at < c->end && *c->at++ != ']')
 			;
-		text_skip_blanks(c);
-	}
-	/* a prefix of print_hex_dump() */
-	n = text_word_at(c);
-	if (n < (size_t)(c->end - c->at) && c->at[n] == ':' && !run_of(c, 16, &v))
-		c->at += n + 1;
 	text_skip_blanks(c);
+	n = text_word_at(c);
+	at = c->at;
+	if (n < (size_t)(c->end - at) && at[n] == ':' &&
+	    !(scan_number(&at, c->end, SCAN_HEX, &v) && *at == ':'))
+		c->at += n + 1;	/* a prefix of print_hex_dump() */
+	l->repeat = text_take(c, "*");
 	text_take(c, "0x");
-	l->address = c->at;
-	l->digits = run_of(c, 16, &v);
-	c->at += l->digits;
+	at = c->at;
+	scan_number(&at, c->end, 8, &l->octal);
+	at = c->at;
+	scan_number(&c->at, c->end, SCAN_HEX, &l->hex);
+	l->digits = (size_t)(c->at - at);
 	if (text_ahead(c, " <"))
 		while (c->at < c->end && *c->at++ != '>')
 			;
 	l->colon = c->at < c->end && *c->at == ':';
 	c->at += l->colon;
-	return l->digits >= 6 && (c->at == c->end || scan_is_blank(*c->at));
+	return l->repeat || (l->digits >= 6 && (c->at == c->end || scan_is_blank(*c->at)));
 }
 
-/* Read the numbers, up to the column of characters. */
-static void take_numbers(struct text_cursor *c, unsigned int base, struct dump_line *l)
-{
-	while (c->at < c->end && l->n < LINE_MAX_BYTES) {
-		const char *blanks = c->at;
-		size_t width, len, gap;
-		bool prefixed;
-
-		text_skip_blanks(c);
-		gap = (size_t)(c->at - blanks);
-		prefixed = text_take(c, "0x");
-		len = text_word_at(c);
-		/* od -tu1 aligns numbers of one to three digits; the first is a small type */
-		base = !base && len == 1 && !prefixed ? 10 : base;
-		width = base == 10 ? len && len < 4 : width_of(len, prefixed, &base);
-		/* more than two blanks, or two behind 16 bytes, are before characters */
-		if (!gap || !width || (l->n && base != 10 && (gap > 2 || width != l->width)) ||
-		    (l->n * l->width >= 16 && gap > 1) ||
-		    run_of(c, base, &l->numbers[l->n]) != len)
-			break;
-		l->width = width;
-		l->base = base;
-		l->n++;
-		c->at += len;
-	}
-}
-
-/* Read a line; false: it is none of a dump. */
+/* Read a line, with numbers of that base unless it is 0; false: it is none of a dump. */
 static bool dump_line_take(struct text_cursor *c, unsigned int base, struct dump_line *l)
 {
-	const char *end = memchr(c->at, '\n', (size_t)(c->end - c->at));
-	struct text_cursor line = { .at = c->at, .end = end ?: c->end };
+	const char *end = memchr(c->at, '\n', (size_t)(c->end - c->at)), *blanks;
+	struct text_cursor t = { .at = c->at, .end = end ?: c->end };
 
 	*l = (struct dump_line){ .n = 0 };
 	c->at = end ? end + 1 : c->end;
-	if (!take_address(&line, l))
+	if (!take_address(&t, l))
 		return false;
-	if (!l->repeat)
-		take_numbers(&line, base, l);
+	for (; t.at < t.end && l->n < LINE_NUMBERS; l->n++) {
+		size_t width, len, gap;
+		bool prefixed;
+
+		blanks = t.at;
+		text_skip_blanks(&t);
+		gap = (size_t)(t.at - blanks);
+		prefixed = text_take(&t, "0x");
+		len = text_word_at(&t);
+		/* od -tu1 aligns numbers of one to three digits; the first is a small type */
+		base = !base && len == 1 && !prefixed ? 10 : base;
+		width = base == 10 ? len && len < 4 : width_of(len, &base);
+		blanks = t.at;
+		/* more than two blanks, or two behind 16 bytes, are before characters */
+		if (!gap || !width || (l->n && base != 10 && (gap > 2 || width != l->width)) ||
+		    (l->n * l->width >= 16 && gap > 1) ||
+		    !scan_number(&t.at, blanks + len, base, &l->numbers[l->n]) ||
+		    t.at != blanks + len)
+			break;
+		l->width = width;
+		l->base = base;
+	}
 	return true;
-}
-
-static uint64_t address(const struct dump_line *l, unsigned int base)
-{
-	const char *at = l->address;
-	uint64_t v = 0;
-
-	scan_number(&at, at + l->digits, base, &v);
-	return v;
 }
 
 static size_t put_line(const struct dump_line *l, bool swap, uint8_t *out, size_t room)
 {
 	size_t len = l->n * l->width;
 
-	for (size_t i = 0; i < len && i < room; i++) {
-		size_t byte = i % l->width;
+	len = len < room ? len : room;
+	for (size_t i = 0; i < len; i++) {
+		size_t byte = swap ? l->width - 1 - i % l->width : i % l->width;
 
-		out[i] = (uint8_t)(l->numbers[i / l->width] >>
-				   8 * (swap ? l->width - 1 - byte : byte));
+		out[i] = (uint8_t)(l->numbers[i / l->width] >> 8 * byte);
 	}
-	return len < room ? len : room;
-}
-
-/* Return whether the second word of an attr, its size, is possible on a little-endian machine. */
-static bool size_possible(const uint8_t *bytes)
-{
-	return (bytes[4] | bytes[5] << 8) <= SIZE_MAX_ATTR && !bytes[6] && !bytes[7];
+	return len;
 }
 
 bool bytes_dump_like(const char *text, size_t len)
@@ -154,10 +117,10 @@ bool bytes_dump_like(const char *text, size_t len)
 	for (text_skip_blanks(&c); c.at < c.end; first = false) {
 		/* numbers alone may begin with one that is as long as an address */
 		if (!dump_line_take(&c, 0, &l) || l.repeat || l.n * l.width < 8 ||
-		    (!l.colon && (l.digits == 2 * l.width || strspn(l.address, "0") < l.digits)))
+		    (!l.colon && (l.digits == 2 * l.width || l.hex)))
 			continue;
 		/* of a line in the midst of a text more must be right */
-		if (first || (l.n * l.width == 16 && strspn(l.address, "0") == l.digits))
+		if (first || (l.n * l.width == 16 && !l.hex))
 			return true;
 	}
 	return false;
@@ -166,48 +129,42 @@ bool bytes_dump_like(const char *text, size_t len)
 bool bytes_dump_read(struct text_cursor *c, uint8_t *out, size_t max, size_t *len)
 {
 	struct dump_line l, before = { .n = 0 };
+	bool swap = false, repeat = false, octal = false;
 	uint64_t first = 0, at;
-	unsigned int base = 16;
-	bool swap = false, repeat = false;
 	size_t n = 0;
 
-	while (c->at < c->end) {
+	for (*len = 0; c->at < c->end; repeat = l.repeat) {
 		const char *start = c->at;
 
-		if (!dump_line_take(c, before.base, &l))
+		l.repeat = repeat;
+		if (!dump_line_take(c, before.base, &l) || l.repeat)
 			continue;
-		if (l.repeat) {
-			repeat = true;
-			continue;
-		}
 		/* od's addresses are octal: the second line of 16 bytes is at 20 */
-		if (n == 16 && before.n && address(&l, 16) - first == 32)
-			base = 8;
-		at = address(&l, base) - (before.n ? address(&before, base) : 0);
-		if (before.n && address(&l, base) < first + n) {
-			c->at = start;	/* the next dump */
-			break;
-		}
+		octal |= before.n && n == 16 && l.hex - first == 32;
 		if (!before.n) {
-			first = address(&l, base);
-			/* xxd has bytes, others words of the processor */
+			first = l.hex;
+			/* xxd has bytes, or with -e words, as others have */
 			swap = l.colon && l.width > 1;
 			if (put_line(&l, swap, out, max) < 8)
 				continue;
-			swap ^= l.width > 2 && !size_possible(out);
+			swap ^= l.width > 2 &&
+				(out[6] || out[7] || (out[4] | out[5] << 8) > ATTR_SIZE_MAX);
 		}
-		while (repeat && n < at + (size_t)(address(&before, base) - first) && n < max)
+		at = (octal ? l.octal : l.hex) - first;
+		while (repeat && n < at && n < max)
 			n += put_line(&before, swap, out + n, max - n);
-		repeat = false;
-		if (!l.n) {
-			n = n < address(&l, base) - first ? n : (size_t)(address(&l, base) - first);
+		if (before.n && at < n) {
+			/* the next dump begins, or the last word was not full */
+			n = l.n ? n : (size_t)at;
+			c->at = l.n ? start : c->at;
 			break;
 		}
-		if (before.n && address(&l, base) != first + n)
+		if (!l.n)
+			break;
+		if (at != n)
 			return text_cursor_fail(c, "a line of the dump is missing");
 		before = l;
 		n += put_line(&l, swap, out + n, max - n);
-		before.n = l.n;
 	}
 	*len = n;
 	return n;

@@ -2,7 +2,7 @@
 #include "verbs/decode/decode_log.h"
 
 #include "core/abi/attr.h"
-#include "core/abi/call_decode.h"
+#include "core/abi/ioctl.h"
 #include "core/abi/siginfo.h"
 #include "core/abi/tables.h"
 #include "core/judge/judge.h"
@@ -91,33 +91,34 @@ void decode_log_end(struct log_calls *l, const struct attr_text *a, const struct
 void decode_log_ioctl(const struct attr_text_ioctl *i, const struct arch *arch,
 		      const struct names *n, struct showing *out)
 {
-	static const char unreadable[] = " /* unreadable */)";
-	struct call c = { .arch = arch, .desc = call_by_name("ioctl"), .returned = true };
+	struct call c = {
+		.arch = arch, .desc = call_by_name("ioctl"), .returned = true,
+		.args = { (uint64_t)(int64_t)i->fd, i->request, i->arg },
+	};
 
-	c.args[0] = (uint64_t)(int64_t)i->fd;
-	c.args[1] = i->request;
-	c.args[2] = i->arg;
-	if (i->pointed) {
-		c.args[2] = 0x1000;
-		for (int phase = AT_SYSCALL_ENTER; phase <= AT_SYSCALL_EXIT; phase++)
-			call_add_capture(&c, (enum call_phase)phase, c.args[2], 8, &i->arg, 8);
-	}
+	const struct ioctl_desc *d = ioctl_of(&c);
+	struct sink *s;
+
 	showing_begin(out, true);
+	s = out->sink;
 	if (out->json) {
-		sink_begin(out->sink, "ioctl", SINK_OBJECT);
-		for (int phase = AT_SYSCALL_ENTER; phase <= AT_SYSCALL_EXIT; phase++)
-			call_args(&c, (enum call_phase)phase, n, out->sink);
-		sink_end(out->sink);
+		sink_begin(s, "ioctl", SINK_OBJECT);
 	} else {
-		call_text_rest(&c, call_text_begin(&c, n, &out->text), n, &out->text);
-		/* memory behind a pointer is not in the log, whether it was readable or not */
-		if (out->line.len > strlen(unreadable) &&
-		    !strcmp(buf_str(&out->line) + out->line.len - strlen(unreadable), unreadable)) {
-			out->line.len -= strlen(unreadable);
-			buf_addc(&out->line, ')');
-		}
+		buf_adds(&out->line, "ioctl(");
+		text_sink_top(&out->text, false, c.desc);
+	}
+	sink_sint(s, "fd", i->fd);
+	ioctl_emit_request(&c, "request", s);
+	/* memory behind a pointer is not in the log */
+	if (d && d->dir != IOCTL_VALUE)
+		sink_addr(s, "arg", i->arg);
+	else
+		ioctl_emit_arg(&c, "arg", i->arg, n, s);
+	if (out->json) {
+		sink_end(s);
+	} else {
+		buf_addc(&out->line, ')');
 		add_result(&i->result, out);
 	}
 	showing_end(out);
-	call_free(&c);
 }
