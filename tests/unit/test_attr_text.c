@@ -211,7 +211,7 @@ static void test_special(void **state)
 	assert_string_equal(a.left_out, "bogus");
 	assert_int_equal(load_uint(a.bytes + 16, 8), 9);
 	assert_int_equal(read_one("{type=1, size=64, config=cfg, sample_freq=9}", &a, why), ATTR_READ);
-	assert_string_equal(a.left_out, "config, a variable");
+	assert_string_equal(a.left_out, "config (a variable)");
 	assert_true(a.elided);
 	expect_bad("{type=1, size=64, sample_type=PERF_SAMPLE_FOO}", "PERF_SAMPLE_FOO");
 	expect_bad("{type=1, size=64", "truncated");

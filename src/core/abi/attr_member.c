@@ -100,8 +100,8 @@ static void leave_out(struct attr_text *out, const char *name, size_t len, bool 
 	if (at + 1 < sizeof(out->left_out))
 		snprintf(out->left_out + at, sizeof(out->left_out) - at, "%s%.*s%s%s%s",
 			 at ? ", " : "", len < 60 ? (int)len : 60, name,
-			 member ? ", a variable" : *n.best ? " (did you mean " : "",
-			 member ? "" : n.best, !member && *n.best ? "?)" : "");
+			 member ? " (a variable" : *n.best ? " (did you mean " : "",
+			 member ? "" : n.best, member ? ")" : *n.best ? "?)" : "");
 }
 
 /* Set all flags of a word: a number, or the list of its bytes. */

@@ -189,8 +189,8 @@ static bool take_pair(struct text_cursor *c, const char *name, size_t n, enum pa
 		return attr_member_tail(c, out);
 	if (form != PAIRS_COLUMNS && take_nested(c))
 		return true;
-	if (form == PAIRS_PROGRAM && c->at < c->end && *c->at == '\n')
-		return true;	/* "attr:" above its members */
+	if (form == PAIRS_PROGRAM && c->at[-1] == ':' && !attr_member_like(name, n))
+		return true;	/* "attr:" before its members */
 	if (!take_value(c, form == PAIRS_COLUMNS, value, &len, &bits))
 		return false;
 	value[len] = '\0';

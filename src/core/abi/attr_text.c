@@ -248,6 +248,10 @@ static enum attr_style style_of(const char *text, const char *end, bool *calls, 
 			return ATTR_UNKNOWN;
 		}
 	}
+	if (text_find(text, end, "perf_event_open(0x") || text_find(text, end, "attr_uptr: 0x")) {
+		strcpy(why, "the log has addresses in place of attrs; use strace -v or pevtrace");
+		return ATTR_UNKNOWN;
+	}
 	if (has_section(text, end))
 		return ATTR_SECTIONS;
 	if (line_members(text, end) && text_find(text, end, ", "))

@@ -39,12 +39,11 @@ static bool take_address(struct text_cursor *c, struct dump_line *l)
 	if (text_take(c, "["))
 		while (c->at < c->end && *c->at++ != ']')
 			;
-	text_skip_blanks(c);
-	n = text_word_at(c);
-	at = c->at;
-	if (n < (size_t)(c->end - at) && at[n] == ':' &&
-	    !(scan_number(&at, c->end, SCAN_HEX, &v) && *at == ':'))
-		c->at += n + 1;	/* a prefix of print_hex_dump() */
+	/* prefixes of print_hex_dump() */
+	while (text_skip_blanks(c), n = text_word_at(c), at = c->at + 2 * text_ahead(c, "0x"),
+	       n && n < (size_t)(c->end - c->at) && c->at[n] == ':' &&
+	       !(scan_number(&at, c->end, SCAN_HEX, &v) && *at == ':'))
+		c->at += n + 1;
 	l->repeat = text_take(c, "*");
 	text_take(c, "0x");
 	at = c->at;

@@ -389,8 +389,8 @@ static void set_arch(void *to, const char *arg, const struct verb_option *o)
 
 static const struct verb_option decode_one_options[] = {
 	{ .name = "attr", .arg = "ATTR", .set = set_once, .at = MEMBER(attr),
-	  .help = "decode a struct perf_event_attr: hexadecimal bytes, or text of C, pevtrace, "
-		  "strace, perf -vv, perf evlist -v" },
+	  .help = "decode a struct perf_event_attr: bytes, or text of strace, perf, gdb, "
+		  "bpftrace, C, Go, Rust, Python or pevtrace" },
 	{ .name = "arch", .arg = "ARCH", .set = set_arch, .at = MEMBER(arch),
 	  .help = "the bytes and numbers are of a program of that ABI, as a dump names it: "
 		  "s390x, aarch64" },

@@ -189,8 +189,8 @@ const struct verb why_verb = {
 "--rules-only, make no call, and show by which of its rules the kernel refuses it; with --once, "
 "make it once, close the event at once, and compare.\n"
 "\n"
-"ATTR is a struct perf_event_attr as for pevtrace decode --attr: bytes in hexadecimal, or "
-"text of C, pevtrace, strace, perf -vv, perf evlist -v; @FILE or - for standard input; NULL "
+"ATTR is a struct perf_event_attr as for pevtrace decode --attr: bytes, or text of strace, perf, "
+"gdb, bpftrace, C, Go, Rust, Python or pevtrace; @FILE or - for standard input; NULL "
 "is the null pointer. DUMP:LINE is a call of a dump. A COMMAND is traced, and each call that "
 "failed in it, or in a DUMP, is examined.",
 	.notes =
