@@ -259,7 +259,7 @@ const testPrint = async (browser) => {
 			e.getBoundingClientRect().right > innerWidth + 1).map((e) => e.outerHTML.slice(0, 60)),
 		cut: [...document.querySelectorAll('.scroll, #lanes')].filter((e) => e.checkVisibility() &&
 			getComputedStyle(e).overflow !== 'visible').length,
-		bars: document.querySelectorAll('.bar').values().some((e) => e.checkVisibility()),
+		bars: document.querySelectorAll('.bar, .unset').values().some((e) => e.checkVisibility()),
 	}));
 	await tab.evaluate(() => window.dispatchEvent(new Event('beforeprint')));
 	const paper = await look();
