@@ -5,9 +5,10 @@ _pevtrace()
 	local line=${COMP_LINE:0:COMP_POINT} program=${COMP_WORDS[0]/#\~/$HOME}
 	local words cur head kept='' name help
 
-	# bash splits words at = and :, too; only blanks separate what pevtrace sees
-	IFS=$' \t' read -r -a words <<<"$line"
-	[[ $line != *[[:blank:]] ]] || words+=('')
+	# bash splits words at = and :, too; only blanks without \ separate what pevtrace sees
+	# shellcheck disable=SC2162
+	IFS=$' \t' read -a words <<<"$line"
+	[[ $line != *[^\\][[:blank:]] ]] || words+=('')
 	cur=${words[${#words[@]} - 1]}
 	# the part of the word that bash keeps
 	for head in '=' ':'; do

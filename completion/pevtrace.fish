@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Completion for fish: asks pevtrace, whose tables have all verbs, options and names.
 function __pevtrace_complete
-    set -l words (commandline -opc) (commandline -ct)
+    # the word as pevtrace would get it; its quote may still be open
+    set -l word (commandline -ct | string unescape; or commandline -ct | string trim -l -c '\'"')
+    set -l words (commandline -opc) "$word"
     for line in ($words[1] help --complete -- $words[2..] 2>/dev/null)
         set -l fields (string split -m 1 \t -- $line)
         switch $fields[1]

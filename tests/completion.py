@@ -154,6 +154,8 @@ TYPED = [
 	("pevtrace explain cgroup_ou", "pevtrace explain cgroup_ou"),
 	("pevtrace decode a.du", "pevtrace decode a.dump "),
 	("pevtrace --json=a.du", "pevtrace --json=a.dump "),
+	("pevtrace decode c\\ d/e", "pevtrace decode c\\ d/e.dump "),
+	("pevtrace open -e '{cpu-clock,page-f", "pevtrace open -e '{cpu-clock,page-faults"),
 	("pevtrace -o out sort a.du", "pevtrace -o out sort a.dump "),
 	("pevtrace -q quite-a-pro", "pevtrace -q quite-a-program "),
 ]
@@ -210,7 +212,8 @@ def check_shell(name):
 		os.mkdir(os.path.join(home, "bin"))
 		os.symlink(PEVTRACE, os.path.join(home, "bin", "pevtrace"))
 		os.symlink("/bin/true", os.path.join(home, "bin", "quite-a-program"))
-		for file in ("a.dump", "bashrc"):
+		os.mkdir(os.path.join(home, "c d"))
+		for file in ("a.dump", "bashrc", "c d/e.dump"):
 			open(os.path.join(home, file), "w").close()
 		shell = Shell(name, home)
 		try:
