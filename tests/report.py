@@ -480,7 +480,7 @@ def test_damaged(tap, tmp):
 			   (["--format=pdf", dump], "html, chrome or perf-data"),
 			   (["--calls=0", dump], "--calls"), (["--nonsense"], "unknown option"),
 			   ([os.path.join(tmp, "none")], "cannot read"),
-			   (["-o", tmp + "/no/such", dump], "no/such"), ([HERE + "/report.py"], ":1")):
+			   (["-o", tmp + "/no/such", dump], "no/such"), ([HERE + "/README.md"], ":1")):
 		r = run(PEVTRACE, "report", *args)
 		tap.ok(r.returncode == 2 and want in r.stderr.decode() and not r.stdout,
 		       "misuse: %s" % want, [args, r.returncode, r.stderr])

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -199,6 +200,14 @@ int program_find(const char *file)
 	buf_free(&name);
 	free(dirs);
 	return err;
+}
+
+bool program_is(const char *word)
+{
+	struct stat st;
+
+	return strchr(word, '/') ? !stat(word, &st) && S_ISREG(st.st_mode) && !access(word, X_OK) :
+				   !program_find(word);
 }
 
 int program_warn(const char *file, int err)

@@ -60,6 +60,9 @@ void program_user(struct program *p, const char *user);
  */
 int program_find(const char *file);
 
+/* Return whether a word names a program: in PATH, or as a file that may be run. */
+bool program_is(const char *word);
+
 /* Warn that the file of a command cannot be run, with what to do; return err. */
 int program_warn(const char *file, int err);
 

@@ -145,7 +145,7 @@ bool input_hint(const struct verb_args *args, const char *word, struct buf *out)
 	else if (scan_whole(word, SCAN_C, 0, UINT32_MAX, &n) && ioctl_find((uint32_t)n, 8))
 		buf_addf(out, "'%s' is the number of an ioctl; pevtrace decode --ioctl=%s decodes it",
 			 word, word);
-	else if (!program_find(word))
+	else if (program_is(word))
 		buf_addf(out, verb_reads(args->verb, "COMMAND") ?
 			 "'%s' is a program; to run it, write -- before it" :
 			 "'%s' is a program; pevtrace --json=DUMP %s records a dump of it", word, word);

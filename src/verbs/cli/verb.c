@@ -107,7 +107,7 @@ static void check_command(const struct verb_args *args)
 	const char *name = args->verb->name;
 
 	for (size_t i = 0; i < args->n && verb_reads(args->verb, "COMMAND"); i++)
-		if (!program_find(args->words[i]))
+		if (program_is(args->words[i]))
 			die("%s: write -- before a command, as in pevtrace %s -- %s", name, name,
 			    args->words[i]);
 }

@@ -85,7 +85,7 @@ static void take_args(struct why *k, const struct verb_args *args)
 		verb_want(args, 1);
 		if (k->rules_only || k->once)
 			die("--rules-only and --once cannot be combined with a command");
-	} else if (args->n > 1 && program_find(args->words[0])) {
+	} else if (args->n > 1 && !program_is(args->words[0])) {
 		die("why: unexpected argument '%s'; quote an attr that contains blanks",
 		    args->words[1]);
 	} else {
