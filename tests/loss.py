@@ -242,8 +242,7 @@ def test_diff():
 	r = diff(path["lost"], path["unread"])
 	why += differ(r.stdout.split("\n")[2:4], ["- " + lost, "+ " + unread], "different losses, first")
 	r = diff("-j", path["lost"], path["none"])
-	why += differ(json.loads(r.stdout), {"kind": "loss", "field": "records_lost",
-					     "a": lost.split(": ", 1)[1], "b": ""}, "in JSON")
+	why += differ(json.loads(r.stdout), {"kind": "removed", "call": "records_lost", "line": lost}, "in JSON")
 	for option in ("--ignore=loss", "--ignore=records_lost", "--only=config", "--only=records_unread"):
 		r = diff(option, path["none"], path["lost"])
 		why += differ((r.returncode, r.stdout), (0, ""), option)

@@ -39,10 +39,8 @@ static void wrap(const uint8_t *data, size_t len, size_t width)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	size_t width = len ? 20 + data[0] : 20, before;
-	struct fit_line about = {
-		.desc = len > 1 && data[1] & 1 ? &call_descs[data[1] / 2 % call_ndescs] : NULL,
-		.rule = &rule_descs[RULE_NO_PMU],
-	};
+	const struct call_desc *desc = len > 1 && data[1] & 1 ? &call_descs[data[1] / 2 % call_ndescs] :
+								NULL;
 	struct buf line = { 0 };
 	char *was;
 
@@ -52,8 +50,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 			buf_addc(&line, (char)data[i]);
 	was = strdup(buf_str(&line));
 	before = text_columns(was);
-	text_fit(&line, &about, width);
-	if (before + (about.desc ? 3 : 0) <= width && strcmp(was, buf_str(&line)))
+	text_fit(&line, desc, &rule_descs[RULE_NO_PMU], width);
+	if (before + (desc ? 3 : 0) <= width && strcmp(was, buf_str(&line)))
 		fuzz_wrong("changed a line that fits", was);
 	for (char *save, *part = line.len ? strtok_r(line.data, "\n", &save) : NULL; part; part = strtok_r(NULL, "\n", &save))
 		if (text_columns(part) > width)

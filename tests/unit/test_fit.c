@@ -20,16 +20,16 @@
 /* Return the line shortened and with its rows joined; the caller frees it. */
 static char *fitted(const char *text, const char *call, const char *rule, size_t width)
 {
-	struct fit_line about = { .desc = call ? call_by_name(call) : NULL };
+	const struct rule_desc *guilty = NULL;
 	struct buf line = { 0 };
 	char *out;
 
 	for (size_t i = 0; rule && i < RULE_COUNT; i++)
 		if (!strcmp(rule_descs[i].name, rule))
-			about.rule = &rule_descs[i];
-	assert_true(!rule || about.rule);
+			guilty = &rule_descs[i];
+	assert_true(!rule || guilty);
 	buf_adds(&line, text);
-	text_fit(&line, &about, width);
+	text_fit(&line, call ? call_by_name(call) : NULL, guilty, width);
 	out = strdup(buf_str(&line));
 	for (char *p = out, *end; *p; p = *end ? end + 1 : end) {
 		end = p + strcspn(p, "\n");

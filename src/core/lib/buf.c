@@ -116,3 +116,21 @@ void buf_free(struct buf *b)
 	free(b->data);
 	*b = (struct buf){ 0 };
 }
+
+static int buf_compare_numbers(const void *a, const void *b)
+{
+	const uint32_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+void buf_add_ranges(struct buf *out, uint32_t *list, size_t n)
+{
+	qsort(list, n, sizeof(*list), buf_compare_numbers);
+	for (size_t i = 0, k; i < n; i = k + 1) {
+		for (k = i; k + 1 < n && list[k + 1] <= list[k] + 1; k++)
+			;
+		buf_adds(out, i ? "," : "");
+		buf_addf(out, list[k] > list[i] ? "%u-%u" : "%u", list[i], list[k]);
+	}
+}

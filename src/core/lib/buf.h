@@ -66,6 +66,9 @@ static inline void buf_add_u64(struct buf *b, uint64_t v)
 void buf_addu(struct buf *b, unsigned long long v);
 void buf_addx(struct buf *b, unsigned long long v);
 
+/* Append numbers, which are sorted by this, as "3-6,9". */
+void buf_add_ranges(struct buf *b, uint32_t *list, size_t n);
+
 /* Clear the content, keep the memory. */
 void buf_reset(struct buf *b);
 

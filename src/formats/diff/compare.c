@@ -24,7 +24,8 @@ static void compare_report(struct comparison *c, struct difference *d, const str
 	d->what = what.data;
 	d->line = buf_str(&line) + strlen(t->name) + 1;
 	c->same = false;
-	c->report(c->ctx, d);
+	if (c->report)
+		c->report(c->ctx, d);
 	buf_free(&line);
 	buf_free(&what);
 }

@@ -14,7 +14,7 @@ enum difference_kind {
 /* One difference.  The strings are valid during the call of report. */
 struct difference {
 	enum difference_kind kind;
-	const char *task, *call;
+	const char *task, *call; /* of a loss: NULL, and its name */
 	const char *request;	/* of an ioctl; NULL: none */
 	const char *what;	/* the event it is about; NULL: none */
 	const struct normal_item *item; /* the call; CHANGED and ORDER: that of the first */
@@ -27,7 +27,7 @@ struct difference {
 
 /*
  * Report every difference, task by task, in the order of a.  The names of b's events
- * become those of their mates in a.  Return whether the two are equal.  "order", "added"
+ * become those of their mates in a.  report may be NULL.  Return whether the two are equal.  "order", "added"
  * and "removed" count as fields: choice says whether these differences are reported.
  */
 bool normal_compare(struct normal *a, struct normal *b, const struct normal_choice *choice,

@@ -108,6 +108,15 @@ void flaw_text(enum flaw_id id, const struct flaw *f, struct buf *out)
 	buf_addf(out, ": %s", d->meaning);
 }
 
+void flaw_line(enum flaw_id id, const struct flaw *f, struct buf *out)
+{
+	text_escaped(out, f->event);
+	if (f->events > 1)
+		buf_addf(out, " and %u more", f->events - 1);
+	buf_adds(out, ": ");
+	flaw_text(id, f, out);
+}
+
 void flaws_print(const struct flaws *f, const char *before, const char *after, bool color,
 		 struct buf *out)
 {
@@ -122,11 +131,7 @@ void flaws_print(const struct flaws *f, const char *before, const char *after, b
 			if (!f->of[i].events || flaw_descs[i].severity != severity)
 				continue;
 			buf_adds(&line, before);
-			text_escaped(&line, f->of[i].event);
-			if (f->of[i].events > 1)
-				buf_addf(&line, " and %u more", f->of[i].events - 1);
-			buf_adds(&line, ": ");
-			flaw_text(i, &f->of[i], &line);
+			flaw_line(i, &f->of[i], &line);
 			buf_adds(&line, after);
 			text_colored(out, color, colors[severity], buf_str(&line));
 			buf_addc(out, '\n');

@@ -10,6 +10,9 @@
  */
 void flaw_text(enum flaw_id id, const struct flaw *f, struct buf *out);
 
+/* Append the events in which it was seen, and flaw_text(). */
+void flaw_line(enum flaw_id id, const struct flaw *f, struct buf *out);
+
 /* Append the number that matters: "99.7 %" that were lost, "4 KiB" unread, "8" events. */
 void flaw_amount(enum flaw_id id, const struct flaw *f, struct buf *out);
 

@@ -113,7 +113,8 @@ struct piece {
 };
 
 struct fit {
-	const struct fit_line *about;
+	const struct call_desc *desc;
+	const struct rule_desc *rule;
 	char *text;
 	const char *result;	/* of the call, in text, or its end */
 	struct piece pieces[PIECES];	/* by their beginning */
@@ -173,7 +174,7 @@ static bool is_guilty(const struct fit *f, const char *from, size_t len)
 	char name[32];
 
 	snprintf(name, sizeof(name), "%.*s", (int)len, from);
-	return f->about->rule && rules_place(f->about->rule, name) >= 0;
+	return f->rule && rules_place(f->rule, name) >= 0;
 }
 
 /* Return whether the config of an attr tells its type: a name of the kernel's, a tracepoint. */
@@ -202,7 +203,7 @@ static enum weight weigh_argument(const struct fit *f, const char *from, size_t 
 	case ARG_GROUP_FD:
 		return is_member(from, len, "-1") ? TELLS_ARGUMENT : TELLS_OTHER;
 	case ARG_ADDR: /* that of mmap tells less than its descriptor */
-		return i == 1 && f->about->desc->nargs < CALL_MAX_ARGS ? TELLS_KEPT : TELLS_SIZE;
+		return i == 1 && f->desc->nargs < CALL_MAX_ARGS ? TELLS_KEPT : TELLS_SIZE;
 	case ARG_FLAGS:
 	case ARG_FLAGS32:
 		return i == 1 ? TELLS_KEPT : TELLS_SIZE;
@@ -222,7 +223,7 @@ static bool member_is_kept(const struct fit *f, const char *from, size_t len, si
 		return f->opens || memmem(from, len, "PERF_RECORD_", 12);
 	return is_member(from, key, "sample_period") || is_member(from, key, "sample_freq") ||
 	       !strncmp(from, "config", 6) || !strncmp(from, "bp_", 3) ||
-	       is_member(from, key, "bpf_type") || is_member(from, key, f->about->desc ? "fd" : "ip");
+	       is_member(from, key, "bpf_type") || is_member(from, key, f->desc ? "fd" : "ip");
 }
 
 static enum weight weigh_member(const struct fit *f, const char *from, size_t len, bool first)
@@ -315,15 +316,15 @@ static void cut(struct fit *f)
 			open[depth].from = end;
 			open[depth].list = ++f->lists;
 			open[depth].keyed = *p == '{';
-			open[depth].call = !depth && *p == '(' && f->about->desc &&
+			open[depth].call = !depth && *p == '(' && f->desc &&
 					   p > f->text && p < f->result && p[-1] != ' ';
 			open[depth++].n = 1;
 		} else if (depth && (strchr(")}]", *p) || !strncmp(p, ", ", 2))) {
 			const char *from = open[depth - 1].from;
 			size_t i = depth == 1 && !open[0].keyed ? open[0].n : 0;
 			bool first = open[depth - 1].n == 1;
-			const struct arg_desc *a = open[0].call && i && i <= f->about->desc->nargs ?
-						   &f->about->desc->args[i - 1] : NULL;
+			const struct arg_desc *a = open[0].call && i && i <= f->desc->nargs ?
+						   &f->desc->args[i - 1] : NULL;
 
 			if (a && (a->kind == ARG_CPU || a->kind == ARG_FD))
 				count_slack(f, from);
@@ -544,17 +545,19 @@ static void fill(struct fit *f, size_t width, struct buf *out)
 	}
 }
 
-void text_fit(struct buf *line, const struct fit_line *about, size_t width)
+void text_fit(struct buf *line, const struct call_desc *desc, const struct rule_desc *rule,
+	      size_t width)
 {
 	size_t columns = text_columns(buf_str(line));
 	struct fit *f;
 
-	if (columns + (about->desc ? MAX_SLACK : 0) <= width)
+	if (columns + (desc ? MAX_SLACK : 0) <= width)
 		return;
 	f = xcalloc(1, sizeof(*f));
-	f->about = about;
+	f->desc = desc;
+	f->rule = rule;
 	f->text = xstrdup(buf_str(line));
-	f->opens = about->desc && about->desc->id == CALL_PERF_EVENT_OPEN;
+	f->opens = desc && desc->id == CALL_PERF_EVENT_OPEN;
 	f->result = strstr(f->text, ") = ");
 	f->result = f->result ? f->result : f->text + strlen(f->text);
 	if (f->opens && *f->result)

@@ -18,19 +18,16 @@ void text_fill(struct buf *out, const char *text, size_t len, size_t column, siz
  */
 void text_wrap(struct buf *text, size_t width);
 
-/* What is known of a line that is shortened. */
-struct fit_line {
-	const struct call_desc *desc;	/* of a call; NULL: it is none, or of attrs */
-	const struct rule_desc *rule;	/* that refused an open: its members are guilty */
-};
-
 /*
  * Shorten a line to at most width columns: omit the prefixes of constants (PERF_COUNT_HW_), then
  * members, arguments and comments, those first that tell the least, and put "..." in their place.
  * Of an open, what is guilty, type and config, period, pid and cpu are kept, if need be on two
  * lines.  What is omitted depends on the line alone.  If that is not enough, break the line.
+ * desc: of a call; NULL: it is none, or of attrs.  rule: that refused an open: its members are
+ * guilty; or NULL.
  */
-void text_fit(struct buf *line, const struct fit_line *about, size_t width);
+void text_fit(struct buf *line, const struct call_desc *desc, const struct rule_desc *rule,
+	      size_t width);
 
 /* Return the columns of a line, in which colours have none. */
 size_t text_columns(const char *line);

@@ -115,7 +115,6 @@ void text_align_result(struct text_view *v)
  */
 static void fit_line(struct text_view *v, const struct pending *p, bool part)
 {
-	const struct fit_line about = { .desc = p ? p->desc : NULL, .rule = v->rule };
 	size_t width = text_width(v), last = width / 3;
 
 	if (part)
@@ -123,7 +122,7 @@ static void fit_line(struct text_view *v, const struct pending *p, bool part)
 	else if (v->written)
 		width = width > v->written + last ? width - v->written : last;
 	if (width)
-		text_fit(&v->line, &about, width);
+		text_fit(&v->line, p ? p->desc : NULL, v->rule, width);
 	v->omitted |= width && !v->o->width && p && p->desc->id == CALL_PERF_EVENT_OPEN &&
 		      strstr(buf_str(&v->line), "...}");
 	v->rule = NULL;

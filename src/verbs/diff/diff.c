@@ -242,8 +242,8 @@ static void diff_print_difference(void *ctx, const struct difference *d)
 		bool added = d->kind == DIFF_ADDED;
 
 		diff_print_end(p);
-		diff_printf(p, "%s%c %s %s%s\n", paint(p, added ? GREEN : RED),
-			    added ? '+' : '-', d->task, d->line, paint(p, PLAIN));
+		diff_printf(p, "%s%c %s%s%s%s\n", paint(p, added ? GREEN : RED), added ? '+' : '-',
+			    d->task ?: "", d->task ? " " : "", d->line, paint(p, PLAIN));
 		if (d->followers)
 			diff_printf(p, "      with it: %s\n", d->followers);
 	}
@@ -479,14 +479,9 @@ static int expect(struct diffing *d, struct side *s)
 	return ok < 0 ? EXIT_TROUBLE : ok ? EXIT_YES : EXIT_NO;
 }
 
-static void report_nothing(void *ctx, const struct difference *difference)
-{
-	(void)ctx, (void)difference;
-}
-
 static bool same_calls(struct diffing *d, struct side side[2])
 {
-	return normal_compare(side[0].normal, side[1].normal, &d->choice, report_nothing, NULL);
+	return normal_compare(side[0].normal, side[1].normal, &d->choice, NULL, NULL);
 }
 
 static bool read_two(struct diffing *d, struct side side[2])
@@ -528,55 +523,27 @@ static void try_merged(struct diffing *d, struct side side[2])
 	memcpy(side, merged, sizeof(merged));
 }
 
-/* Write one side's loss of a kind: "- cpu-clock: lost 7 records: ..."; of 0 events: nothing. */
-static void print_loss(struct diff_print *p, char sign, enum flaw_id id, const struct flaw *f)
-{
-	struct buf text = { 0 }, before = { 0 };
-	struct flaws one = { .of = { { 0 } } };
-
-	one.of[id] = *f;
-	buf_addf(&before, "%s%c ", paint(p, sign == '+' ? GREEN : RED), sign);
-	flaws_print(&one, buf_str(&before), paint(p, PLAIN), false, &text);
-	diff_printf(p, "%s", buf_str(&text));
-	buf_free(&before);
-	buf_free(&text);
-}
-
-static void json_loss(struct diff_print *p, enum flaw_id id, const struct flaw side[2])
-{
-	static const char *const keys[] = { "a", "b" };
-
-	showing_begin(&p->out, false);
-	showing_add(&p->out, "kind", "loss");
-	showing_add(&p->out, "field", flaw_descs[id].name);
-	for (size_t i = 0; i < 2; i++) {
-		struct buf text = { 0 };
-
-		if (side[i].events)
-			flaw_text(id, &side[i], &text);
-		showing_add(&p->out, keys[i], buf_str(&text));
-		buf_free(&text);
-	}
-	showing_end(&p->out);
-}
-
 /* Write which records and samples one session lost, and the other did not, or much less. */
-static bool same_loss(struct diffing *d, const struct normal *a, const struct normal *b)
+static bool same_loss(struct diffing *d, const struct side side[2])
 {
+	const struct normal *a = side[0].normal, *b = side[1].normal;
 	bool same = true;
 
-	for (unsigned int i = 0; i < FLAW_COUNT && !a->attrs_only && !b->attrs_only; i++) {
-		if (!flaw_loss_differs(i, &a->flaws, &b->flaws) ||
-		    !normal_chosen(&d->choice, "loss", flaw_descs[i].name))
+	for (unsigned int i = 0; i < 2 * FLAW_COUNT && !a->attrs_only && !b->attrs_only; i++) {
+		const struct flaw *f = &side[i % 2].normal->flaws.of[i / 2];
+		struct buf text = { 0 };
+
+		if (!flaw_loss_differs(i / 2, &a->flaws, &b->flaws) ||
+		    !normal_chosen(&d->choice, "loss", flaw_descs[i / 2].name))
 			continue;
 		same = false;
-		if (d->print.out.json) {
-			json_loss(&d->print, i, (struct flaw[]){ a->flaws.of[i], b->flaws.of[i] });
-			continue;
-		}
-		diff_print_begin(&d->print);
-		print_loss(&d->print, '-', i, &a->flaws.of[i]);
-		print_loss(&d->print, '+', i, &b->flaws.of[i]);
+		flaw_line(i / 2, f, &text);
+		if (f->events)
+			diff_print_difference(&d->print, &(struct difference){
+				.kind = i % 2 ? DIFF_ADDED : DIFF_REMOVED,
+				.call = flaw_descs[i / 2].name, .line = buf_str(&text),
+			});
+		buf_free(&text);
 	}
 	return same;
 }
@@ -599,7 +566,7 @@ static int two(struct diffing *d, struct side side[2])
 						    &left_out);
 			diff_print_scope(&d->print, left_out);
 		}
-		same = same_loss(d, side[0].normal, side[1].normal);
+		same = same_loss(d, side);
 		same &= normal_compare(side[0].normal, side[1].normal, &d->choice,
 				       diff_print_difference, &d->print);
 		diff_print_end(&d->print);

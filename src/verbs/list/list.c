@@ -400,7 +400,7 @@ static void list_show_text(struct list *l, const struct listed *e, bool lacking)
 		buf_free(&note);
 	}
 	if (l->out.width)
-		text_fit(line, &(struct fit_line){ .desc = NULL }, l->out.width);
+		text_fit(line, NULL, NULL, l->out.width);
 }
 
 /* Return the column of the attrs of a kind: behind the names, but for a few long ones. */

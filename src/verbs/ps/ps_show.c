@@ -118,24 +118,6 @@ static const char *cgroup_name(const struct events_facts *f, char name[EVENTS_CG
 	return name;
 }
 
-static int ps_compare_numbers(const void *a, const void *b)
-{
-	const uint32_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
-static void add_ranges(uint32_t *list, size_t n, struct buf *out)
-{
-	qsort(list, n, sizeof(*list), ps_compare_numbers);
-	for (size_t i = 0, k; i < n; i = k + 1) {
-		for (k = i; k + 1 < n && list[k + 1] <= list[k] + 1; k++)
-			;
-		buf_adds(out, i ? "," : "");
-		buf_addf(out, list[k] > list[i] ? "%u-%u" : "%u", list[i], list[k]);
-	}
-}
-
 /* Append the task or cgroup and the CPUs that the events of the row measure. */
 static void target_words(const struct ps_row *r, struct buf *out)
 {
@@ -162,7 +144,7 @@ static void target_words(const struct ps_row *r, struct buf *out)
 		buf_adds(out, cgroup_name(f, cgroup));
 	if (n) {
 		buf_adds(out, f->target || f->cgroup ? " cpu" : "cpu");
-		add_ranges(cpus, n, out);
+		buf_add_ranges(out, cpus, n);
 	}
 	free(cpus);
 }
@@ -279,7 +261,7 @@ static void fd_words(const struct ps_row *r, struct buf *out)
 				list[n++] = v->holders[k].number;
 	}
 	if (n)
-		add_ranges(list, n, out);
+		buf_add_ranges(out, list, n);
 	else
 		buf_adds(out, by->reference == EVENTS_MAPPING ? "mmap" :
 			      by->reference == EVENTS_PTRACE ? "ptrace" : "");
@@ -441,62 +423,49 @@ static void ps_add_cell(const struct ps_field *f, const struct ps_row *r, struct
 
 /*
  * Shorten text that has more than width columns: by the end of a process's name if its number
- * fits, else in its middle, behind that many columns; or, if at is not less than width, by its end
- * and what is before its column at - width + 1.
+ * fits, else in its middle, behind that many columns; or, if at is not less than width, by its
+ * first at - width columns and its end.
  */
 static void cut_within(struct buf *text, size_t width, size_t at)
 {
 	const char *number = strrchr(buf_str(text), '[');
-	size_t digits = number ? strlen(number) : width, from;
+	size_t digits = number ? strlen(number) : width, end = text->len - width, from;
 
 	if (text->len <= width)
 		return;
 	at = digits < width ? width - digits - 1 : at;
-	from = at < width ? text->len - width + at : at - width;
-	if (at >= width && text->len - from > width) {
-		text->data[from + width - 1] = '~';
-		at = 0;
-	} else if (at >= width) { /* its end has room */
-		from = text->len - width;
-		at = 0;
-	}
+	from = at < width ? end + at : at - width < end ? at - width : end;
+	at = at < width ? at : 0;
 	memmove(text->data + at, text->data + from, width - at);
+	text->data[width - 1] = from + width < text->len && !at ? '~' : text->data[width - 1];
 	text->data[at] = '~';
 	text->data[width] = '\0';
 	text->len = width;
 }
 
-/* Return in how many different ways the cells of a column are cut. */
-static size_t count_different(const struct ps_field *f, const struct ps_row *rows, size_t n,
-			      size_t width, size_t at)
-{
-	struct buf word = { 0 };
-	struct map seen = { 0 };
-	size_t different = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		buf_reset(&word);
-		ps_add_cell(f, &rows[i], &word);
-		cut_within(&word, width, at);
-		different += !map_set(&seen, hash_text(HASH_START, buf_str(&word)), &seen);
-	}
-	map_free(&seen);
-	buf_free(&word);
-	return different;
-}
-
 /* Return where to cut the cells of a column that are too wide, so that most of them still differ. */
 static size_t best_cut(const struct ps_field *f, const struct ps_row *rows, size_t n, size_t width)
 {
-	size_t best = width / 3, most = count_different(f, rows, n, width, best), one;
-	size_t all = count_different(f, rows, n, SIZE_MAX, 0);
+	size_t best = 0, most = 0;
+	bool cut = true;
 
-	for (size_t at = 0; at < 4 * width && most < all; at++) {
-		one = count_different(f, rows, n, width, at);
-		if (one > most) {
-			best = at;
-			most = one;
+	for (size_t k = 0; cut && most < n && k < 4 * width; k++) {
+		size_t at = (width / 3 + k) % (4 * width), different = 0;
+		struct buf word = { 0 };
+		struct map seen = { 0 };
+
+		cut = false;
+		for (size_t i = 0; i < n; i++) {
+			buf_reset(&word);
+			ps_add_cell(f, &rows[i], &word);
+			cut |= word.len > width;
+			cut_within(&word, width, at);
+			different += !map_set(&seen, hash_text(HASH_START, buf_str(&word)), &seen);
 		}
+		best = different > most ? at : best;
+		most = different > most ? different : most;
+		map_free(&seen);
+		buf_free(&word);
 	}
 	return best;
 }

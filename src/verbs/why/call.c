@@ -167,66 +167,46 @@ void why_judge_there(struct why_call *c, const struct attempt *refused, uint32_t
 	remedy_of_attempt(refused, release, arch, names, &j, &sink.sink, &c->remedy);
 }
 
-/* Resources of the command itself ------------------------------------------------------- */
+/* The caller's descriptors of events that hold what the kernel says that an open lacked. */
+struct own {
+	const struct call *call;
+	const struct rule_desc *rule;
+	uint32_t *fds;
+	size_t n;
+};
 
-/* Return whether an event holds what the rule says that an open lacked. */
-static bool holds_lacked(const struct event *e, const struct call *c, const struct rule_desc *rule)
+static void note_own(void *ctx, int fd, bool cloexec, struct event *e)
 {
-	const struct attempt a = { .pid = call_target(c) ?: c->tid, .cpu = call_int(c, 2) };
-	const uint8_t *attr;
+	struct own *own = ctx;
+	const struct call *c = own->call;
+	pid_t pid = call_target(c) ?: c->tid, of = e->pid ?: e->opener;
+	int cpu = call_int(c, 2);
 	size_t len;
+	const uint8_t *attr = call_bytes(c, AT_SYSCALL_ENTER, c->args[0], PERF_ATTR_SIZE_VER0, &len);
 
-	if (rule->by & RULE_BY_RLIMIT)
-		return true;
-	attr = call_bytes(c, AT_SYSCALL_ENTER, c->args[0], PERF_ATTR_SIZE_VER0, &len);
-	return attr && event_attr(e, ATTR_TYPE) == layout_get(&layout_perf_event_attr, ATTR_TYPE,
-							      attr, len) &&
-	       (e->pid < 0 || a.pid < 0 || (e->pid ?: e->opener) == a.pid) &&
-	       (e->cpu < 0 || a.cpu < 0 || e->cpu == a.cpu);
-}
-
-static void note_last(void *ctx, int fd, bool cloexec, struct event *e)
-{
-	int *last = ctx;
-
-	(void)cloexec, (void)e;
-	*last = fd > *last ? fd : *last;
-}
-
-/* Append the caller's descriptors of events that hold what the open lacked: "3 to 6, 9". */
-static void add_holding(struct model *m, const struct call *c, const struct rule_desc *rule,
-			struct buf *out)
-{
-	int last = -1, from = -1;
-
-	model_each_fd(m, c->tid, note_last, &last);
-	for (int fd = 0; fd <= last + 1; fd++) {
-		const struct event *e = model_event(m, c->tid, fd);
-
-		if (e && holds_lacked(e, c, rule)) {
-			from = from < 0 ? fd : from;
-		} else if (from >= 0) {
-			buf_addf(out, "%s%d", out->len ? ", " : "", from);
-			if (fd - 1 > from)
-				buf_addf(out, " to %d", fd - 1);
-			from = -1;
-		}
-	}
+	(void)cloexec;
+	if (own->rule->by & RULE_BY_RLIMIT ||
+	    (attr && event_attr(e, ATTR_TYPE) == layout_get(&layout_perf_event_attr, ATTR_TYPE, attr,
+							    len) &&
+	     (of < 0 || pid < 0 || of == pid) && (e->cpu < 0 || cpu < 0 || e->cpu == cpu)))
+		APPEND(own->fds, own->n) = (uint32_t)fd;
 }
 
 /* Append to the remedy that the command itself holds what it lacked, if it does. */
 static void add_own(struct picking *p, const struct call *c, const struct rule_desc *rule)
 {
-	struct buf fds = { 0 };
+	struct buf *out = &p->into->remedy;
+	struct own own = { c, rule, NULL, 0 };
 
 	if (rule && (rule->by & (RULE_BY_SLOTS | RULE_BY_RLIMIT) || rule->id == RULE_EXCLUSIVE_BUSY))
-		add_holding(p->session.model, c, rule, &fds);
-	if (fds.len && rule->by & RULE_BY_RLIMIT)
-		buf_adds(&p->into->remedy, "raise the limit with ulimit -n, or ");
-	if (fds.len)
-		buf_addf(&p->into->remedy, "close one of the command's own events first: fd%s %s",
-			 strpbrk(buf_str(&fds), " ,") ? "s" : "", buf_str(&fds));
-	buf_free(&fds);
+		model_each_fd(p->session.model, c->tid, note_own, &own);
+	if (own.n && rule->by & RULE_BY_RLIMIT)
+		buf_adds(out, "raise the limit with ulimit -n, or ");
+	if (own.n) {
+		buf_adds(out, "close one of the command's own events first: fds ");
+		buf_add_ranges(out, own.fds, own.n);
+	}
+	free(own.fds);
 }
 
 /* Take the result of the call, and find the rule that refused it where the dump was made. */
