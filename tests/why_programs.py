@@ -3,7 +3,6 @@
 
 import ctypes
 import json
-import mmap
 import os
 import re
 import subprocess
@@ -216,7 +215,7 @@ def test_probes(tmp):
 		"  probes: cpu-clock:u: refused in tests of what opens; see -v\n" % name, True), full)
 
 OWN = """
-import mmap, resource
+import resource
 c.syscall.restype = ctypes.c_long
 resource.setrlimit(resource.RLIMIT_NOFILE, (8, 8))
 while o(config=2) >= 0:

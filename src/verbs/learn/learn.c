@@ -23,8 +23,8 @@ static void offer_lessons(struct nearest *n)
 		nearest_try(n, lessons[i].name);
 }
 
-/* Return the lesson of that name, or NULL if it is a task's; else die. */
-static const struct lesson *find_lesson(const char *name)
+/* Return the lesson of that name, or NULL if it is a task's; else die.  task: one is wanted. */
+static const struct lesson *find_lesson(const char *name, bool task)
 {
 	struct nearest n;
 
@@ -34,7 +34,8 @@ static const struct lesson *find_lesson(const char *name)
 	if (task_find(name))
 		return NULL;
 	nearest_start(&n, name, strlen(name));
-	offer_lessons(&n);
+	if (!task)
+		offer_lessons(&n);
 	for (const struct learn_task_desc *d = learn_task_descs; d->name; d++)
 		nearest_try(&n, d->name);
 	die("no such lesson or task: '%s'; %s%s%s", name,
@@ -101,7 +102,7 @@ static int give_lessons(struct command *c)
 	bool missed = false, trouble = false;
 
 	for (size_t i = 0; c->all ? i < nlessons : !!c->names[i]; i++) {
-		const struct lesson *lesson = c->all ? &lessons[i] : find_lesson(c->names[i]);
+		const struct lesson *lesson = c->all ? &lessons[i] : find_lesson(c->names[i], false);
 		struct learn *l = xmalloc(sizeof(*l));
 		enum given how = GIVEN;
 
@@ -152,13 +153,13 @@ static int learn_run(void *state, const struct verb_args *args)
 	if (c->all && (c->check || *c->names))
 		die("--all cannot be combined with %s: '%s'", c->check ? "--check" : "a lesson",
 		    c->check ? c->check : *c->names);
-	if (c->check && find_lesson(c->check))
+	if (c->check && find_lesson(c->check, true))
 		die("'%s' is a lesson; 'pevtrace learn' lists the tasks", c->check);
 	if (c->check && !*c->names)
 		die("--check requires a program: pevtrace learn --check %s ./program [ARG]...",
 		    c->check);
 	for (char **n = c->names; !c->check && *n; n++)
-		find_lesson(*n);
+		find_lesson(*n, false);
 	showing_open(&c->out, &c->options);
 	c->text = (struct lesson_text){
 		.out = c->out.out, .markdown = c->markdown,
