@@ -4,9 +4,13 @@
 
 Of every value that a fuzzer shows, that file has the short text; a last line sums up that of -v, the other
 forms and JSON.  A corpus reaches nearly every line of the decoders, so a change of their output is seen here.
---update writes the files: read the difference before you commit it.
+The last lines of a file sum up what CHANGED inputs become that the fuzzer makes of these, always the
+same ones: they see values at which something ends.
 
-usage: corpus_text.py [--update] [WORD...]
+--update writes the files: read the difference before you commit it.  Where sums differ alone,
+--against=DIRECTORY prints what a build of the former source makes of the inputs otherwise.
+
+usage: corpus_text.py [--update] [--against=DIRECTORY] [WORD...]
 """
 
 import os
@@ -22,28 +26,52 @@ import machine
 
 BUILT = os.environ.get("builddir", ".")
 # those whose text is that of this processor's registers and of its byte order
-NAMES = "attr calls dump ioctl read_format record when".split()
+NAMES = "attr calls change dump ioctl read_format record when".split()
 # lines of one value: short, -v, raw, both, JSON
-FORMS = {"attr": 5, "calls": 5, "ioctl": 5, "read_format": 5, "record": 5}
+FORMS = {"attr": 5, "calls": 5, "change": 1000000, "ioctl": 5, "read_format": 5, "record": 5}
 LONG = 400
 
-def shown(name):
-	"""Return the lines that a fuzzer prints of its corpus, folded as in the files."""
-	r = subprocess.run([os.path.join(BUILT, "tests/fuzz/fuzz_" + name),
-			    os.path.join(HERE, "fuzz/corpus", name)], env={**os.environ, "FUZZ_TEXT": "1"},
-			   stdout=subprocess.PIPE, check=True)
-	out, forms = [], FORMS.get(name, 1)
+# changed inputs of each, and how many of them a sum is of
+CHANGED, EACH = {"dump": 500, "change": 1000}, 500
+
+def parts(name, built):
+	"""Return (title, lines) of each input."""
+	changed = CHANGED.get(name, 10000)
+	r = subprocess.run([os.path.join(built, "tests/fuzz/fuzz_" + name),
+			    os.path.join(HERE, "fuzz/corpus", name)], stdout=subprocess.PIPE, check=True,
+			   env={**os.environ, "FUZZ_TEXT": "1", "FUZZ_INPUTS": str(changed), "FUZZ_SEED": "1"})
+	out = []
 	for part in r.stdout.decode("utf-8", "backslashreplace").split("== ")[1:]:
 		title, *lines = part.split("\n")
-		lines = [line for line in lines if not line.startswith("ok ") and line != "1..2"]
+		out.append((title, [line for line in lines if not line.startswith("ok ") and line != "1..2"]))
+	return out
+
+def shown(name):
+	"""Return what a fuzzer prints, folded as in the files."""
+	out, forms, sums = [], FORMS.get(name, 1), []
+	for title, lines in parts(name, BUILT):
+		text = "\n".join(lines).encode()
+		if title.startswith("changed "):
+			sums.append(text)
+			continue
 		out.append("== " + title)
 		out += [line[:LONG] for line in lines[::forms] if line]
-		out.append("# %08x" % zlib.crc32("\n".join(lines).encode()))
+		out.append("# %08x" % zlib.crc32(text))
+	for i in range(0, len(sums), EACH):
+		out += ["== changed %d to %d" % (i, i + EACH - 1), "# %08x" % zlib.crc32(b"\0".join(sums[i:i + EACH]))]
 	return out
+
+def against(name, former):
+	for (title, now), (_, then) in zip(parts(name, BUILT), parts(name, former)):
+		for a, b in zip(then, now):
+			if a != b:
+				print("# %s %s\n# - %s\n# + %s" % (name, title, a, b))
 
 def compare(name):
 	if machine.os.uname().machine != "x86_64":
 		raise machine.Lack("the texts are those of x86_64")
+	for former in [w.split("=", 1)[1] for w in sys.argv if w.startswith("--against=")]:
+		against(name, former)
 	path = os.path.join(HERE, "fuzz/text", name)
 	got = shown(name)
 	if "--update" in sys.argv:

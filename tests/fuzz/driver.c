@@ -8,7 +8,7 @@
  *
  * FUZZ_INPUTS	number of inputs: 20000, or the fuzzer's own default
  * FUZZ_SEED	seed of the random numbers: 1
- * FUZZ_TEXT	if set, print what is made of each input of the corpus, and change none
+ * FUZZ_TEXT	if set, print what is made of each input
  *
  * An input that causes a crash, or uses SECONDS of CPU time, is left in fuzz_NAME.input
  * in the current directory.  With -DLIBFUZZER this file compiles to nothing.
@@ -310,11 +310,15 @@ int main(int argc, char **argv)
 		run(seeds[i].bytes, seeds[i].len);
 	}
 	printf("ok 1 - %zu inputs of the corpus\n", nseeds);
-	if (fuzz_shows() || stat(argv[1], &st) || !S_ISDIR(st.st_mode))
+	if (stat(argv[1], &st) || !S_ISDIR(st.st_mode))
 		inputs = 0;
 	state = number_of("FUZZ_SEED", 1) * 0x9e3779b97f4a7c15ULL;
-	for (unsigned long i = 0; i < inputs; i++)
+	for (unsigned long i = 0; i < inputs; i++) {
+		if (fuzz_shows())
+			printf("== changed %lu\n", i);
+		fflush(stdout);
 		run_changed();
+	}
 	printf("ok 2 - %lu changed ones\n1..2\n", inputs);
 	fflush(stdout);
 	if (__llvm_profile_write_file)

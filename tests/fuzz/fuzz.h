@@ -44,7 +44,7 @@ _Noreturn static inline void fuzz_wrong(const char *what, const char *text)
 	abort();
 }
 
-/* Show what is made of an input of the corpus, where FUZZ_TEXT is set: for corpus_text.py. */
+/* Show what is made of an input, where FUZZ_TEXT is set: for corpus_text.py. */
 static inline bool fuzz_shows(void)
 {
 	return getenv("FUZZ_TEXT");
