@@ -32,7 +32,7 @@ FORMS = {"attr": 5, "calls": 5, "change": 1000000, "ioctl": 5, "read_format": 5,
 LONG = 400
 
 # changed inputs of each, and how many of them a sum is of
-CHANGED, EACH = {"dump": 500, "change": 1000}, 500
+CHANGED, EACH = {"dump": 500, "change": 300}, 500
 
 def parts(name, built):
 	"""Return (title, lines) of each input."""
