@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What is made of each input in tests/fuzz/corpus is what fuzz/text/NAME says.
+"""What is made of each input in tests/fuzz/corpus, and of those of lib/made_calls.py, is what fuzz/text/NAME says.
 
 Of every value that a fuzzer shows, that file has the short text; a last line sums up that of -v, the other
 forms and JSON.  A corpus reaches nearly every line of the decoders, so a change of their output is seen here.
@@ -16,6 +16,7 @@ usage: corpus_text.py [--update] [--against=DIRECTORY] [WORD...]
 import os
 import subprocess
 import sys
+import tempfile
 import zlib
 
 sys.dont_write_bytecode = True
@@ -23,23 +24,27 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "lib"))
 from checks import TAP, check
 import machine
+import made_calls
 
 BUILT = os.environ.get("builddir", ".")
 # those whose text is that of this processor's registers and of its byte order
 NAMES = "attr calls change dump ioctl read_format record when".split()
-# lines of one value: short, -v, raw, both, JSON
-FORMS = {"attr": 5, "calls": 5, "change": 1000000, "ioctl": 5, "read_format": 5, "record": 5}
-LONG = 400
+# lines of a value: short, -v, raw, both, JSON; or one of each input
+FORMS = {"attr": 5, "calls": 1000000, "change": 1000000, "ioctl": 5, "read_format": 5, "record": 5}
+LONG = 240
 
 # changed inputs of each, and how many of them a sum is of
 CHANGED, EACH = {"dump": 500, "change": 300}, 500
 
 def parts(name, built):
 	"""Return (title, lines) of each input."""
-	changed = CHANGED.get(name, 10000)
-	r = subprocess.run([os.path.join(built, "tests/fuzz/fuzz_" + name),
-			    os.path.join(HERE, "fuzz/corpus", name)], stdout=subprocess.PIPE, check=True,
-			   env={**os.environ, "FUZZ_TEXT": "1", "FUZZ_INPUTS": str(changed), "FUZZ_SEED": "1"})
+	env = {**os.environ, "FUZZ_TEXT": "1", "FUZZ_INPUTS": str(CHANGED.get(name, 10000)), "FUZZ_SEED": "1"}
+	with tempfile.TemporaryDirectory(prefix="pevtrace-made.") as made:
+		if name == "calls":
+			made_calls.make(made)
+		r = subprocess.run([os.path.join(built, "tests/fuzz/fuzz_" + name),
+				    os.path.join(HERE, "fuzz/corpus", name), made], stdout=subprocess.PIPE,
+				   check=True, env=env)
 	out = []
 	for part in r.stdout.decode("utf-8", "backslashreplace").split("== ")[1:]:
 		title, *lines = part.split("\n")

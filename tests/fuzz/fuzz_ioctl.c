@@ -8,14 +8,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	uint8_t *known;
 
 	fuzz_take(&data, &len, &which, 1);
-	fuzz_call(call_by_name("ioctl"), data, len);
+	fuzz_call(call_by_name("ioctl"), arch_native(), data, len);
 	if (len < 16)
 		return 0;
 	/* and as a request that there is */
 	known = malloc(len);
 	memcpy(known, data, len);
 	memcpy(known + 8, &(uint64_t){ ioctl_descs[which % ioctl_ndescs].request }, 8);
-	fuzz_call(call_by_name("ioctl"), known, len);
+	fuzz_call(call_by_name("ioctl"), which & 1 ? &arch_arm : arch_native(), known, len);
 	free(known);
 	return 0;
 }

@@ -76,12 +76,12 @@ static const char *fake_fd(const struct names *n, const struct call *c, int64_t 
 	return fd == 5 ? "cpu-clock cpu0" : NULL;
 }
 
-/* fd 5 is an event that reads as a group, with everything. */
+/* fd 5 is an event that reads as a group, with everything; of fd 4 it is not known. */
 static int64_t fake_read_format(const struct names *n, const struct call *c, int64_t fd)
 {
 	(void)n;
 	(void)c;
-	return fd == 5 ? 0x1f : fd == 6 ? 0x17 : -1;
+	return fd == 5 ? 0x1f : fd == 6 ? 0x17 : fd == 4 ? NAMES_NO_FORMAT : NAMES_NO_EVENT;
 }
 
 static const char *fake_event(const struct names *n, uint64_t id)
