@@ -56,6 +56,16 @@ static inline void fuzz_show(const struct buf *out)
 		printf("%s\n", buf_str(out));
 }
 
+static inline void fuzz_show_bytes(const char *what, const uint8_t *p, size_t len)
+{
+	if (!fuzz_shows())
+		return;
+	printf("%s %zu ", what, len);
+	for (size_t i = 0; i < len; i++)
+		printf("%02x", p[i]);
+	printf("\n");
+}
+
 /* Nothing that a terminal would obey: text is printed as it is. */
 static inline void fuzz_check_text(const struct buf *out)
 {

@@ -57,6 +57,27 @@ static void there_and_back(const struct attr_text *a)
 	}
 }
 
+/* Show what the reader says of the text, beside the members. */
+static void show_read(const struct attr_reader *r, enum attr_read got, struct attr_text *a)
+{
+	const struct attr_text_call *c = &a->call;
+
+	if (!fuzz_shows())
+		return;
+	printf("style %d, result %d: %s\n", r->style, got, got == ATTR_BAD ? r->in.why : "");
+	if (got != ATTR_READ)
+		return;
+	printf("label %s, given %zu, elided %d, call %d: %d %d %d %#llx, returned %d %d\n", a->label,
+	       a->given, a->elided, c->given, c->pid, c->cpu, c->group_fd, (unsigned long long)c->flags,
+	       c->returned, c->error);
+	fuzz_show_bytes("bytes", a->bytes, a->len);
+	for (size_t i = 0; i < a->nstrings; i++)
+		fuzz_show_bytes("string", a->pool + a->strings[i].at, a->strings[i].len);
+	attr_text_swap(a);
+	fuzz_show_bytes("swapped", a->bytes, a->len);
+	attr_text_swap(a);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	static struct attr_text a;
@@ -72,8 +93,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	attr_reader_init(&r, (const char *)data, len);
 	for (int i = 0; i < 64 && (got = attr_reader_next(&r, &a)) != ATTR_END; i++) {
 		buf_reset(&doubts);
+		show_read(&r, got, &a);
 		if (got == ATTR_READ && !a.ioctl.given) {
 			attr_text_doubts(&a, &doubts);
+			fuzz_show(&doubts);
 			show(&a, NULL);
 		} else if (got == ATTR_BAD) {
 			/* as verbs do, go on behind it */

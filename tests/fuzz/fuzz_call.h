@@ -7,6 +7,7 @@
 #include "core/abi/args.h"
 #include "core/abi/bpf.h"
 #include "core/abi/call_decode.h"
+#include "core/abi/swap.h"
 #include "fuzz.h"
 
 enum { FUZZ_MEMORY = 0x10000 };	/* where the target's memory begins */
@@ -26,7 +27,7 @@ static inline void fuzz_emit_call(void *ctx, struct sink *s)
 }
 
 /* Show what of a call is not for readers, but for the model. */
-static inline void fuzz_show_call(const struct call *c)
+static inline void fuzz_show_call(struct call *c)
 {
 	int fds[CALL_MAX_PASSED];
 	struct bpf_command b;
@@ -45,9 +46,15 @@ static inline void fuzz_show_call(const struct call *c)
 	if (bpf_command(c, &b))
 		printf("bpf %u, fd %d, program %d, pid %d, type %u\n", b.cmd, b.fd, b.program,
 		       (int)b.pid, b.attach_type);
-	for (size_t i = 0; i < c->ncaptures; i++)
-		printf("captured %d %#llx %u %u\n", c->captures[i].phase,
-		       (unsigned long long)c->captures[i].addr, c->captures[i].want, c->captures[i].len);
+	/* as if it was of a machine of the other byte order */
+	swap_call(c, AT_SYSCALL_ENTER, &fake_names);
+	swap_call(c, AT_SYSCALL_EXIT, &fake_names);
+	for (size_t i = 0; i < c->ncaptures; i++) {
+		const struct capture *k = &c->captures[i];
+
+		printf("captured %d %#llx %u", k->phase, (unsigned long long)k->addr, k->want);
+		fuzz_show_bytes("", (const uint8_t *)c->pool.data + k->at, k->len);
+	}
 }
 
 /*

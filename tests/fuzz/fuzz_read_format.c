@@ -23,6 +23,10 @@ static void count(void *ctx, const struct read_value *value)
 
 	if (value->index != v->n++)
 		fuzz_wrong("out of order", "values");
+	if (fuzz_shows())
+		printf("%zu %llu %llu %llu %llu\n", (size_t)value->index, (unsigned long long)value->value,
+		       (unsigned long long)value->id, (unsigned long long)value->enabled,
+		       (unsigned long long)value->running);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)

@@ -54,6 +54,7 @@ static void convert(const struct shown *r)
 
 	memcpy(copy, r->bytes, r->len);
 	swap_record(copy, r->len, &r->format, &to_swap);
+	fuzz_show_bytes("swapped", copy, r->len);
 	free(copy);
 }
 
@@ -78,6 +79,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		convert(&r);
 		if (!record_identify(data, len, &r.format, &id) || id.size > len)
 			break;
+		if (fuzz_shows())
+			printf("%u %u %u used %zu, has %d%d%d%d: %llu %llu %u %d %d\n", id.type, id.misc,
+			       id.size, r.used, id.has_id, id.has_time, id.has_cpu, id.has_tid,
+			       (unsigned long long)(id.has_id ? id.id : 0),
+			       (unsigned long long)(id.has_time ? id.time : 0), id.has_cpu ? id.cpu : 0,
+			       id.has_tid ? id.pid : 0, id.has_tid ? id.tid : 0);
 		data += id.size;
 		len -= id.size;
 	}
