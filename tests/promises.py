@@ -60,19 +60,33 @@ def promises():
 				out[-1][2].append((line, []))
 	return out
 
+def skipping(sentences, sentence):
+	"""Return whether others may be before a sentence."""
+	before = None
+	for s, _ in sentences:
+		if s == sentence:
+			return before == "..."
+		before = s
+	return False
+
 def test_sentences():
 	why = []
 	for path, heading, sentences in promises():
 		rest = part_of(path, heading)
 		for sentence, tests in sentences:
-			if not tests:
+			if not tests and sentence != "...":
 				why.append("no test: " + sentence)
+			if sentence == "...":	# what follows in a manual page promises nothing
+				continue
+			if skipping(sentences, sentence) and sentence in rest:
+				rest = rest[rest.index(sentence):]
 			if not rest.startswith(sentence):
 				why += ["%s, %s: %s" % (path, heading, rest[:100]), "expected: " + sentence]
 				break
 			rest = rest[len(sentence):].lstrip()
 		else:
-			why += ["%s, %s: not in tests/promises: %s" % (path, heading, rest)] if rest else []
+			if rest and sentences[-1][0] != "...":
+				why.append("%s, %s: not in tests/promises: %s" % (path, heading, rest))
 	return why
 
 def named():
