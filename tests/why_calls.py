@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-from causes import PEVTRACE, run
+from causes import as_nobody, PEVTRACE, run
 from checks import differ, run_all, start
 import machine
 import perf_event as pe
@@ -108,11 +108,23 @@ def test_parts():
 	got = [json.loads(line)["check"] for line in r.stdout.splitlines()]
 	return differ(got, ["munmap_part", "mprotect_part", "mremap_part", "mmap_part"], r.stdout + r.stderr)
 
+def test_memory(tmp):
+	"""What an ordinary user may not lock, with the numbers, and what he may."""
+	r = run("--json", "--", sys.executable, "-c", PROGRAM % (pe.NR, "ring(a, 1 + (1 << 15)) and ring(a, 2)"),
+		**as_nobody(tmp))
+	got = [json.loads(line) for line in r.stdout.splitlines()]
+	if not got:
+		raise machine.Lack("everybody may map large rings here, or nobody may trace")
+	bad = differ([(o["error"], o.get("check")) for o in got], [("EPERM", "mmap_memlock")], r.stdout + r.stderr)
+	return bad or differ([w in got[0]["cause"] for w in (" KiB requested", " KiB for all rings of the user")] +
+			     ["mmap(NULL, " in got[0].get("works", "")], [True] * 3, r.stdout)
+
 def tests(tmp):
 	cases = [("%s of %s: %s" % (c[2], c[0][:40], c[1]), lambda c=c: test_case(*c), None) for c in CASES]
 	return cases + [
 		("three causes, three answers", lambda: test_each(tmp), None),
 		("a part of a ring", test_parts, None),
+		("locked memory", lambda: test_memory(tmp), "another user"),
 	]
 
 if __name__ == "__main__":

@@ -206,7 +206,7 @@ static void memlock_numbers(const struct refusal_input *in, struct buf *out)
 	const struct rule_memory *m = &in->facts->memory;
 
 	buf_addf(out, "%llu KiB requested", (unsigned long long)in->len / 1024);
-	if (m->known == FACT_YES)
+	if (m->free)
 		buf_addf(out, ", %llu KiB for all rings of the user",
 			 (unsigned long long)m->free / 1024);
 	if (m->known == FACT_YES && m->limit != UINT64_MAX)

@@ -337,11 +337,13 @@ void facts_memory(const struct facts *f, pid_t pid, struct rule_memory *m)
 		if (sscanf(l.text, "VmPin: %lu kB", &pinned) == 1)
 			m->pinned = pinned * 1024ULL;
 	lines_end(&l);
-	if (f->mlock_kb < 0 || cpus < 1 || prlimit(pid, RLIMIT_MEMLOCK, NULL, &limit))
+	if (f->mlock_kb < 0 || cpus < 1)
 		return;
-	m->known = FACT_YES;
 	m->free = (uint64_t)f->mlock_kb * 1024 / f->rules.machine.page_size *
 		  f->rules.machine.page_size * (uint64_t)cpus;
+	if (prlimit(pid, RLIMIT_MEMLOCK, NULL, &limit))
+		return;
+	m->known = FACT_YES;
 	m->limit = limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : limit.rlim_cur;
 }
 

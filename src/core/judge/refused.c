@@ -33,6 +33,14 @@ void judge_call(const struct model *m, const struct call *c, const struct refuse
 	refusals_judge(&facts, &out->verdict);
 	out->pages = facts.event.pages;
 	out->cause = error ? refusals_cause(&out->verdict, error, &out->sure) : out->verdict.refusal;
+	if (error && !out->cause && where->facts) {
+		/* the program may have other rights than pevtrace */
+		elsewhere.facts.machine = *facts.machine;
+		rights_unknown(&elsewhere.facts.machine);
+		facts.machine = &elsewhere.facts.machine;
+		refusals_judge(&facts, &out->verdict);
+		out->cause = refusals_cause(&out->verdict, error, &out->sure);
+	}
 	if (out->cause)
 		refusal_numbers(&facts, out->cause, &out->numbers);
 }

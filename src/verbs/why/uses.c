@@ -110,10 +110,12 @@ static void use_show(struct why *k, struct why_use *u)
 	const struct show s = { .k = k, .out = &k->out };
 	const struct refusal_desc *d = u->refused.cause;
 	struct buf text = { 0 }, instead = { 0 };
+	uint64_t length = u->length;
 
 	if (d)
 		refused_text(&u->refused, &text);
-	if (u->maps && use_works(u))
+	/* if pevtrace may lock what the program may not, that is no answer */
+	if (u->maps && use_works(u) && (d->id != REFUSAL_MMAP_MEMLOCK || u->length < length))
 		use_add_works(u, &instead);
 	showing_begin(s.out, !s.out->json);
 	if (s.out->json) {
