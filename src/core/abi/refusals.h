@@ -27,7 +27,7 @@ struct used_event {
 /* The memory that the user's ring buffers may take, in bytes. */
 struct rule_memory {
 	enum fact known;	/* perf_event_mlock_kb, the CPUs and RLIMIT_MEMLOCK */
-	uint64_t free;		/* perf_event_mlock_kb for each CPU, of the user's processes; 0: not known */
+	uint64_t free;		/* of the user's processes, for each CPU; 0: not known */
 	uint64_t limit;		/* RLIMIT_MEMLOCK of the process; UINT64_MAX: none */
 	uint64_t pinned;	/* what the process has of that (VmPin of /proc/PID/status) */
 	uint64_t held;		/* by ring buffers that are known of */

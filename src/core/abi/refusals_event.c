@@ -45,7 +45,7 @@ int unless_own_checks(const struct refusal_input *in, const struct used_event *e
 	return p && p->desc && !(p->desc->traits & PMU_TRAIT_OWN_CHECKS) ? says : RULE_UNKNOWN;
 }
 
-/* ioctls ---------------------------------------------------------------------------------------- */
+/* ioctls ------------------------------------------------------------------------------ */
 
 REFUSES(ioctl_closed, in->event->event == FACT_YES ? RULE_PASSES : RULE_UNKNOWN)
 REFUSES(ioctl_security, unless_security(in))
@@ -140,7 +140,7 @@ REFUSES(filter_again, refuses_where(traces(in), in->event->filter))
 REFUSES(filter_text, in->event->attr && !traces(in) ? RULE_PASSES : RULE_UNKNOWN)
 REFUSES(filter_task, in->event->attr && traces(in) ? RULE_PASSES : RULE_UNKNOWN)
 
-/* Programs -------------------------------------------------------------------------------------- */
+/* Programs ---------------------------------------------------------------------------- */
 
 REFUSES(program_closed, in->facts->program == FACT_YES ? RULE_PASSES : RULE_UNKNOWN)
 REFUSES(program_none, in->facts->program == FACT_YES ? RULE_PASSES : RULE_UNKNOWN)
@@ -208,7 +208,7 @@ int refusal_query_many(const struct refusal_input *in)
 	return refuses_if(p && len == 4 && load_uint(p, 4) > QUERY_IDS);
 }
 
-/* MODIFY_ATTRIBUTES ------------------------------------------------------------------------------ */
+/* MODIFY_ATTRIBUTES ------------------------------------------------------------------- */
 
 /* Judge the attr as perf_event_open does when it copies it. */
 static int of_new_attr(const struct refusal_input *in, enum refusal_id id)
@@ -242,7 +242,7 @@ static bool changes_others(const struct refusal_input *in, const uint8_t *attr, 
 	return false;
 }
 
-/* Refuse another type, or another value of a member; which breakpoints are possible is not known. */
+/* Refuse another type or value of a member; which breakpoints are possible is not known. */
 static int of_old_attr(const struct refusal_input *in, bool type)
 {
 	size_t len = 0;
@@ -261,7 +261,7 @@ REFUSES(modify_type, of_old_attr(in, true))
 REFUSES(modify_event, of_event(in, !is_type(in, PERF_TYPE_BREAKPOINT)))
 REFUSES(modify_members, of_old_attr(in, false))
 
-/* read, epoll_ctl, fcntl --------------------------------------------------------------------------- */
+/* read, epoll_ctl, fcntl -------------------------------------------------------------- */
 
 uint64_t refusal_read_required(const struct refusal_facts *facts)
 {

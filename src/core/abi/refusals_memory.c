@@ -172,7 +172,8 @@ static bool remaps(const struct refusal_input *in, uint64_t flags)
 
 int refusal_mremap_flags(const struct refusal_input *in)
 {
-	uint64_t must_move = ABI_MREMAP_FIXED | ABI_MREMAP_DONTUNMAP, to = call_word(in->call, NEW_ADDR);
+	uint64_t must_move = ABI_MREMAP_FIXED | ABI_MREMAP_DONTUNMAP;
+	uint64_t to = call_word(in->call, NEW_ADDR);
 
 	return refuses_if(remaps(in, ~(must_move | ABI_MREMAP_MAYMOVE)) || unaligned(in, in->addr) ||
 			  !new_len(in) ||
