@@ -14,6 +14,16 @@
 #include "verbs/measure/refusal.h"
 #include "verbs/why/why_internal.h"
 
+struct rule_ask why_asked(const struct why *k, const struct why_call *c)
+{
+	return (struct rule_ask){
+		.attr = c->len ? c->attr : NULL, .len = c->len,
+		.pid = call_int(&c->call, 1), .cpu = call_int(&c->call, 2),
+		.group_fd = call_int(&c->call, 3), .flags = c->call.args[4],
+		.facts = &k->facts.rules,
+	};
+}
+
 /* This machine -------------------------------------------------------------------------- */
 
 static void here_caps(const struct show *s, struct buf *out)
