@@ -162,6 +162,20 @@ static void take_facts(const uint8_t **data, size_t *len, struct refusal_facts *
 	f->watched = take_fact(data, len);
 }
 
+static void show_repair(const struct refusal_facts *f, const struct refusal_desc *d)
+{
+	uint64_t args[CALL_MAX_ARGS];
+	int32_t cpu = f->event.cpu;
+
+	memcpy(args, f->call->args, sizeof(args));
+	if (!refusal_repair_mmap(f, d, args, &cpu) || !fuzz_shows())
+		return;
+	printf("repaired: cpu %d", cpu);
+	for (int i = 0; i < CALL_MAX_ARGS; i++)
+		printf(" %#llx", (unsigned long long)args[i]);
+	printf("\n");
+}
+
 static void show(const struct refusal_facts *f, const struct refusal_verdict *v)
 {
 	static const int errors[] = { EINVAL, EPERM, EACCES, EBUSY, ENOMEM, EFAULT, ENOSPC, EEXIST, EBADF };
@@ -183,12 +197,12 @@ static void show(const struct refusal_facts *f, const struct refusal_verdict *v)
 		d = refusals_cause(v, errors[i], &sure);
 		if (fuzz_shows())
 			printf("\n%d: %s %d", errors[i], d ? d->name : "-", d && sure);
-		for (d = NULL; (d = refusals_next(v, errors[i], d));)
-			if (fuzz_shows())
-				printf(" %s", d->name);
 	}
 	if (fuzz_shows())
-		printf("\n");
+		printf("\nprogram type %u, read of %llu bytes\n", refusal_program_wanted(f),
+		       (unsigned long long)refusal_read_required(f));
+	if (v->refusal && !strcmp(v->refusal->call, "mmap"))
+		show_repair(f, v->refusal);
 	buf_free(&text);
 }
 

@@ -335,6 +335,9 @@ enum attr_read attr_reader_next(struct attr_reader *r, struct attr_text *out)
 
 	memset(out, 0, sizeof(*out));
 	got = next_of(r, out);
+	/* arguments that are wrong may be behind the line of their attr */
+	if (got == ATTR_BAD && text && r->style != ATTR_LINES && r->resume < r->in.at)
+		r->resume = r->in.at;
 	if (got == ATTR_BAD && text) {
 		/* in texts of several lines, the error begins with the number of its line */
 		for (const char *p = r->start; p < r->in.at; p++)
@@ -342,8 +345,9 @@ enum attr_read attr_reader_next(struct attr_reader *r, struct attr_text *out)
 		memcpy(why, r->in.why, sizeof(why));
 		if (line > 1)
 			snprintf(r->in.why, sizeof(r->in.why), "line %zu: %.160s", line, why);
-	} else if (got == ATTR_READ && r->style == ATTR_BYTES) {
-		r->in.at = r->in.end = end;
+	} else if (r->style == ATTR_BYTES) {
+		r->in.end = end; /* not that of a list in braces */
+		r->in.at = got == ATTR_READ ? end : r->in.at;
 	} else if (got == ATTR_READ && text && !out->ioctl.given) {
 		attr_member_done(out);
 	}
