@@ -87,8 +87,6 @@ static void take_event(const uint8_t **data, size_t *len, uint8_t *attr, struct 
 	e->redirected = take_fact(data, len);
 	e->ring = take_fact(data, len);
 	e->pages = PICK(counts);
-	e->at = next(data, len) % 4 ? AT : 0;
-	e->aux_offset = next(data, len) % 4 ? 0 : 9 * PAGE;
 	e->aux_length = next(data, len) % 4 ? 0 : 4 * PAGE;
 	e->siblings = PICK(counts);
 	e->filter = take_fact(data, len);
@@ -162,20 +160,6 @@ static void take_facts(const uint8_t **data, size_t *len, struct refusal_facts *
 	f->watched = take_fact(data, len);
 }
 
-static void show_repair(const struct refusal_facts *f, const struct refusal_desc *d)
-{
-	uint64_t args[CALL_MAX_ARGS];
-	int32_t cpu = f->event.cpu;
-
-	memcpy(args, f->call->args, sizeof(args));
-	if (!refusal_repair_mmap(f, d, args, &cpu) || !fuzz_shows())
-		return;
-	printf("repaired: cpu %d", cpu);
-	for (int i = 0; i < CALL_MAX_ARGS; i++)
-		printf(" %#llx", (unsigned long long)args[i]);
-	printf("\n");
-}
-
 static void show(const struct refusal_facts *f, const struct refusal_verdict *v)
 {
 	static const int errors[] = { EINVAL, EPERM, EACCES, EBUSY, ENOMEM, EFAULT, ENOSPC, EEXIST, EBADF };
@@ -201,8 +185,6 @@ static void show(const struct refusal_facts *f, const struct refusal_verdict *v)
 	if (fuzz_shows())
 		printf("\nprogram type %u, read of %llu bytes\n", refusal_program_wanted(f),
 		       (unsigned long long)refusal_read_required(f));
-	if (v->refusal && !strcmp(v->refusal->call, "mmap"))
-		show_repair(f, v->refusal);
 	buf_free(&text);
 }
 
@@ -227,9 +209,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	/* what is left is the memory */
 	m = fake_mem(AT, data, len);
 	call_capture(&c, AT_SYSCALL_ENTER, &m.mem, &fake_names);
-	if (f.event.at && len >= PAGE_AUX_BYTES)
-		call_add_capture(&c, AT_SYSCALL_ENTER, f.event.at + layout_perf_event_mmap_page.fields[
-				 PERF_EVENT_MMAP_PAGE_AUX_OFFSET].offset, PAGE_AUX_BYTES, data, PAGE_AUX_BYTES);
 	refusals_judge(&f, &v);
 	refusals_judge(&f, &again);
 	if (v.refusal != again.refusal)
