@@ -180,8 +180,13 @@ static size_t message_read(const struct mem *mem, uint64_t addr, void *dst, size
 	const struct message_mem *m = (const struct message_mem *)mem; /* its first member */
 	size_t n = message_part(m->parts[0], addr, dst, len);
 
-	/* what was not resident at the beginning is in the second one */
-	return n == len || !m->parts[1] ? n :
+	/*
+	 * What was not resident at the beginning is in the second one.  With E2BIG the kernel has written
+	 * its size into an attr there, whose program's size is not known.
+	 */
+	return n == len || !m->parts[1] ||
+	       (!n && m->parts[1]->ret == -E2BIG &&
+		(addr == m->parts[1]->args[0] || addr == m->parts[1]->args[2])) ? n :
 	       n + message_part(m->parts[1], addr + n, (uint8_t *)dst + n, len - n);
 }
 
@@ -279,10 +284,7 @@ static void on_enter(struct bpf_engine *e, struct bpf_task *t, const struct call
 static void on_exit_of(struct bpf_engine *e, struct bpf_task *t, const struct calls_message *m)
 {
 	struct message_mem mem = { .mem.read = message_read, .parts = { m } };
-	/* with E2BIG, the kernel has written its size over the program's */
-	struct message_mem both = {
-		.mem.read = message_read, .parts = { t->held, m->ret == -E2BIG ? NULL : m },
-	};
+	struct message_mem both = { .mem.read = message_read, .parts = { t->held, m } };
 	struct call *c = &t->call;
 
 	if (m->kind == CALLS_WHOLE || m->kind == CALLS_ANSWERED)
