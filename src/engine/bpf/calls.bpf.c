@@ -347,7 +347,7 @@ static __always_inline bool is_answered(const struct calls_plan *plan, __s64 ret
 }
 
 /* A seccomp filter answers a call before its entry is reported. */
-static __always_inline void answer(struct calls_running *r, __u32 nr, bool compat)
+static __always_inline void set_answered(struct calls_running *r, __u32 nr, bool compat)
 {
 	r->nr = nr;
 	r->compat = compat;
@@ -398,7 +398,7 @@ int calls_exit(__u64 *ctx)
 		r->enter_ns = 0;
 		if (!answered)
 			return 0;
-		answer(r, nr, is_compat(task));
+		set_answered(r, nr, is_compat(task));
 	}
 	r->ret = ret;
 	report(ctx, &calls_exit_report, r, CALLS_AT_EXIT, r->reported);
@@ -421,7 +421,7 @@ int calls_refused(__u64 *ctx)
 	if (!r)
 		return 0;
 	r->enter_ns = 0;
-	answer(r, nr, is_compat(task));
+	set_answered(r, nr, is_compat(task));
 	r->ret = syscall_ret(regs);
 	report(ctx, &calls_exit_report, r, CALLS_AT_REFUSAL, CALLS_ANSWERED);
 	return 0;

@@ -135,7 +135,7 @@ static __always_inline void copy_attr(struct calls_message *m, __u64 addr)
 	if (head[0] >= ATTR_DYNAMIC && path)
 		calls_copy_string(m, path, MEMORY_STRING_BYTES);
 	/* what lies beyond a small size, which need not be there */
-	if (head[1] >= 8 && head[1] < ATTR_SIZE_VER3) {
+	if (head[1] < ATTR_SIZE_VER3) {
 		incomplete = m->incomplete;
 		calls_copy(m, addr + head[1], ATTR_SIZE_VER5 - head[1]);
 		m->incomplete = incomplete;
