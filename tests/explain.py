@@ -70,7 +70,7 @@ def rings_told(tap, story, dump):
 	want = {(c["args"]["fd"], "%d KiB" % ((c["args"]["length"] - 4096) // 1024)) for c in maps}
 	tap.ok({(int(r["FD"]), r["RING"]) for r in rows} == want, "the rings that were mapped, and their sizes",
 	       [rows, want])
-	told = story.has("Page", r"(\d+) rings? pins? (\d+) KiB: perf_event_mlock_kb allows")
+	told = story.has("Page", r"(\d+) rings? pins? (\d+) KiB(?:, which|:) perf_event_mlock_kb allows")
 	sizes = [c["args"]["length"] // 1024 for c in maps]
 	tap.ok(told and (int(told[1]), int(told[2])) == (len(maps), sum(sizes)),
 	       "the memory that they pin", [told and told[0], sizes])

@@ -457,6 +457,9 @@ def test_clocks(tap, tmp):
 	story = Story(path, [])
 	tap.ok(story.has("Page", ", %d in user and %d in kernel mode" % tuple(modes)),
 	       "how many samples are of user mode", [modes, story.text[:600]])
+	idle = sum(x["tid"] == 0 for x in records)
+	m = story.has("Page", r"kernel mode(?:, (\d+) of task 0)?[,.]")
+	tap.ok(m and int(m[1] or 0) == idle, "and how many of the idle task", [idle, m and m[0]])
 	rates = [1e9 * int(row["RECORDS"]) / int(row["COUNT"].split()[0]) for row in story.table()]
 	m = re.findall(r"[(;] ?CPU \d+: (\d+), (\d+) Hz", "\n".join(story.chapters["Page"]))
 	tap.ok([(int(row["RECORDS"]), round(x)) for row, x in zip(story.table(), rates)] ==

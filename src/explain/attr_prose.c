@@ -217,7 +217,8 @@ void attr_trigger_write(const struct attr_trigger *t, struct prose *p)
 	uint64_t ns = t->ns < CLOCK_PERIOD_MIN ? CLOCK_PERIOD_MIN : t->ns;
 
 	if (t->source == SOURCE_CLOCK)
-		prose_addf(p, "a high-resolution timer of %llu ns takes the sample.%s", (unsigned long long)ns, ns == t->ns ? "" :
+		prose_addf(p, "a high-resolution timer of %llu ns takes the sample.%s",
+			   (unsigned long long)ns, ns == t->ns ? "" :
 			   " The attr asks for a shorter period than the kernel allows.");
 	else if (sources[t->source].text)
 		prose_adds(p, sources[t->source].text);
@@ -526,28 +527,6 @@ static void item_records(const struct attr_item *item, struct prose *p)
 	}
 }
 
-size_t attr_prose_idle(const struct open_attr *a, struct prose *p)
-{
-	struct attr_item list[ATTR_ITEMS];
-	size_t all = attr_items(a, list), n = 0;
-
-	for (size_t i = 0; i < all; i++) {
-		if (list[i].kind != ITEM_MEMBER ||
-		    list[i].facts[list[i].member == ATTR_PRECISE_IP ? 2 : 1])
-			continue;
-		prose_addf(p, "%s%s=%llu", n++ ? ", " : "",
-			   layout_perf_event_attr.fields[list[i].member].name,
-			   (unsigned long long)list[i].facts[0]);
-	}
-	return n;
-}
-
-bool attr_prose_excludes(const struct open_attr *a)
-{
-	return open_attr_get(a, ATTR_EXCLUDE_USER) || open_attr_get(a, ATTR_EXCLUDE_KERNEL) ||
-	       open_attr_get(a, ATTR_EXCLUDE_IDLE);
-}
-
 size_t attr_prose_records(const struct open_attr *a, struct prose *p)
 {
 	size_t n = 0;
@@ -556,7 +535,8 @@ size_t attr_prose_records(const struct open_attr *a, struct prose *p)
 		if (!open_attr_get(a, records[i]))
 			continue;
 		if (p)
-			prose_addf(p, "%s%s", n ? ", " : "", layout_perf_event_attr.fields[records[i]].name);
+			prose_addf(p, "%s%s", n ? ", " : "",
+				   layout_perf_event_attr.fields[records[i]].name);
 		n++;
 	}
 	return n;

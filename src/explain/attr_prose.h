@@ -67,12 +67,6 @@ bool attr_item_same(const struct attr_item *x, const struct attr_item *y);
 void attr_item_write(const struct attr_item *item, const struct open_attr *a, bool deep,
 		     struct prose *p);
 
-/* Write the members that are set without effect on such an event; return how many. */
-size_t attr_prose_idle(const struct open_attr *a, struct prose *p);
-
-/* Return whether a clock takes no samples in user mode, in kernel mode, or in the idle task. */
-bool attr_prose_excludes(const struct open_attr *a);
-
 /* Write the members that ask for records besides samples, unless p is NULL; return how many. */
 size_t attr_prose_records(const struct open_attr *a, struct prose *p);
 

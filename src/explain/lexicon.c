@@ -281,21 +281,15 @@ static void entry_refusals_of(struct prose *p, const char *call, const char *req
 /* Judge an attr for an unprivileged caller on an unknown machine; set the rules that apply. */
 static void judge_value(const uint8_t *attr, size_t len, bool applies[RULE_COUNT])
 {
-	static const struct rule_pmu pmus[] = {
-		{ .type = PERF_TYPE_SOFTWARE, .name = "software" },
-		{ .type = PERF_TYPE_TRACEPOINT, .name = "tracepoint" },
-		{ .type = PERF_TYPE_BREAKPOINT, .name = "breakpoint" },
-	};
-	struct rule_facts facts = {
-		.machine = { .page_size = 4096, .arch = arch_native(), .paranoid = 2,
-			     .max_sample_rate = UINT64_MAX, .max_stack = UINT64_MAX,
-			     .cpus = 1, .pmus = pmus, .npmus = sizeof(pmus) / sizeof(*pmus) },
-	};
+	const struct names none = { .page_size = 4096 };
+	struct judge_machine m;
 	struct rule_ask ask = {
-		.attr = attr, .len = len, .cpu = -1, .group_fd = -1, .facts = &facts,
+		.attr = attr, .len = len, .cpu = -1, .group_fd = -1, .facts = &m.facts,
 	};
 	struct rule_verdict v;
 
+	judge_unlimited(&m, 0, arch_native(), &none, attr, len);
+	m.facts.machine.paranoid = 2;
 	rules_judge(&ask, &v);
 	for (size_t i = 0; i < RULE_COUNT; i++)
 		applies[i] = judge_refuses(&v, i) || v.says[i] == RULE_UNKNOWN;

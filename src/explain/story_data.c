@@ -3,10 +3,7 @@
 #include "explain/attr_prose.h"
 #include "explain/story_internal.h"
 
-enum {
-	DATA_WAITS = 3,		/* tasks that wait, and families, in sentences */
-	DATA_IDLE = 150,	/* bytes */
-};
+enum { DATA_WAITS = 3 };	/* tasks that wait, families and events, in sentences */
 
 /* Write the names of the bits, without what all of the table have in common. */
 static void data_bits(const struct xlat *x, uint64_t v, const char *sep, struct prose *p)
@@ -124,7 +121,7 @@ static void data_rings(const struct story_text *t)
 	prose_line(p, 0, 2);
 	prose_adds(p, first->overwrite ?
 		   "Rings: the kernel moves data_head; as the program cannot write data_tail, new "
-		   "records overwrite the oldest." :
+		   "records overwrite the oldest." : t->tight > 2 ? "Rings:" :
 		   "Rings: the kernel writes at data_head and drops what does not fit before "
 		   "data_tail, which the program moves.");
 	if (event_attr(first->event, ATTR_WRITE_BACKWARD))
@@ -136,13 +133,20 @@ static void data_rings(const struct story_text *t)
 			    "AUX areas have data of the PMU.");
 	prose_count(p, n, "ring pins", "rings pin");
 	/* sysctl_perf_event_mlock of the kernel */
-	prose_addf(p, " %llu KiB: perf_event_mlock_kb allows %u per CPU and user by default, the rest",
-		   (unsigned long long)bytes / 1024, each);
-	if (cpus && bytes / 1024 > each * cpus)
-		prose_addf(p, " (%llu with %u CPU%s)", (unsigned long long)bytes / 1024 - each * cpus,
-			   cpus, cpus == 1 ? "" : "s");
-	prose_adds(p, " counts against RLIMIT_MEMLOCK, unless with CAP_IPC_LOCK or "
-		      "perf_event_paranoid -1.");
+	prose_addf(p, " %llu KiB", (unsigned long long)bytes / 1024);
+	if (cpus && bytes / 1024 <= each * cpus) {
+		prose_addf(p, ", which perf_event_mlock_kb allows (%u per CPU and user by default).",
+			   each);
+	} else {
+		prose_addf(p, ": perf_event_mlock_kb allows %u per CPU and user by default, the rest",
+			   each);
+		if (cpus)
+			prose_addf(p, " (%llu with %u CPU%s)",
+				   (unsigned long long)bytes / 1024 - each * cpus, cpus,
+				   cpus == 1 ? "" : "s");
+		prose_adds(p, " counts against RLIMIT_MEMLOCK, unless with CAP_IPC_LOCK or "
+			      "perf_event_paranoid -1.");
+	}
 	if (t->tight < 2 || busiest->event->ring.bursts)
 		data_holds(t, busiest->event, p);
 	if (blind)
@@ -161,7 +165,8 @@ static void wait_ends(const struct story_text *t, const struct seen_task *task)
 				 "ended with POLLHUP (the measured tasks had exited)" },
 		{ task->ready, "found something ready" },
 		{ task->timed_out, "timed out" },
-		{ task->interrupted, task->stopped_by.signo ? "interrupted by " : "interrupted by a signal" },
+		{ task->interrupted, task->stopped_by.signo ? "interrupted by " :
+				     "interrupted by a signal" },
 		{ task->injected, "answered by pevtrace (injected)" },
 		{ task->unfinished, "did not finish" },
 	};
@@ -179,7 +184,8 @@ static void wait_ends(const struct story_text *t, const struct seen_task *task)
 			story_signal(t->s, &task->stopped_by, t->p);
 		sep = ",";
 	}
-	prose_adds(t->p, *sep == ',' ? "." : task->waits == 1 ? " has not ended." : " have not ended.");
+	prose_adds(t->p, *sep == ',' ? "." : task->waits == 1 ? " has not ended." :
+		   " have not ended.");
 }
 
 /* Write what ends a wait for rings. */
@@ -215,7 +221,8 @@ static void data_wait(const struct story_text *t, const struct seen_task *task)
 	story_fds(task->waited, task->nwaited, p);
 	if (task->ringless) {
 		prose_addf(p, ", %s: of such an event the kernel reports POLLHUP at once.",
-			   task->nwaited == 1 ? "which had no ring" : "not all of which had a ring");
+			   task->nwaited == 1 ? "which had no ring" :
+			   "not all of which had a ring");
 	} else {
 		if (!task->for_ends)
 			wait_until(e, p);
@@ -246,48 +253,43 @@ static void data_waits(const struct story_text *t)
 	}
 }
 
-/* Write which records besides samples the events of a family ask for, what for, and which came. */
-static void sideband_of(const struct story_text *t, const struct family *f, const struct open_attr *a)
-{
-	const struct story_open open = story_open_of(f->events[0]);
-	const char *purpose = story_is_perf(t->s, f->events[0]->opener) ? story_purpose(&open) : NULL;
-	struct prose *p = t->p;
-	size_t said = 0;
-
-	prose_adds(p, story_is_dummy(t, f) ? " dummy " : " ");
-	story_fds(f->events, f->n, p);
-	prose_adds(p, f->n == 1 ? " asks for " : " ask for ");
-	attr_prose_records(a, p);
-	if (purpose)
-		prose_addf(p, " (%s)", purpose);
-	for (uint32_t type = 0; type < EVENT_RECORD_TYPES; type++) {
-		const char *name = xlat_name(&xlat_perf_event_type, type);
-		uint64_t n = 0;
-
-		for (size_t i = 0; i < f->n; i++)
-			n += event_records(f->events[i], type);
-		if (n && name && type != PERF_RECORD_SAMPLE && type != PERF_RECORD_LOST)
-			prose_addf(p, "%s%llu %s", said++ ? ", " : ": ", (unsigned long long)n,
-				   name + strlen(xlat_perf_event_type.prefix));
-	}
-	prose_adds(p, said ? " came" : story_looked(t->s) ? ": none came" : "");
-}
-
+/* Write which records besides samples events ask for, what for, and which came. */
 static void data_sideband(const struct story_text *t)
 {
-	size_t said = 0;
+	struct prose *p = t->p;
+	size_t said = 0, came;
 
 	for (size_t i = 0; i < t->nfamilies && said < DATA_WAITS; i++) {
-		struct open_attr a = story_attr(t->s, t->families[i].events[0]);
+		const struct family *f = &t->families[i];
+		const struct story_open open = story_open_of(f->events[0]);
+		struct open_attr a = story_attr(t->s, f->events[0]);
 
-		if (!event_attr_known(t->families[i].events[0]) || !attr_prose_records(&a, NULL))
+		if (!event_attr_known(f->events[0]) || !attr_prose_records(&a, NULL))
 			continue;
 		if (!said)
-			prose_line(t->p, 0, 2);
-		prose_adds(t->p, said++ ? ";" : "Side band:");
-		sideband_of(t, &t->families[i], &a);
+			prose_line(p, 0, 2);
+		prose_adds(p, said++ ? "; " : "Side band: ");
+		prose_adds(p, story_is_dummy(t, f) ? "dummy " : "");
+		story_fds(f->events, f->n, p);
+		prose_adds(p, f->n == 1 ? " asks for " : " ask for ");
+		attr_prose_records(&a, p);
+		if (story_is_perf(t->s, f->events[0]->opener) && story_purpose(&open))
+			prose_addf(p, " (%s)", story_purpose(&open));
+		came = 0;
+		for (uint32_t type = 0; type < EVENT_RECORD_TYPES; type++) {
+			const char *name = xlat_name(&xlat_perf_event_type, type);
+			uint64_t n = 0;
+
+			for (size_t k = 0; k < f->n; k++)
+				n += event_records(f->events[k], type);
+			if (n && name && type != PERF_RECORD_SAMPLE && type != PERF_RECORD_LOST)
+				prose_addf(p, "%s%llu %s", came++ ? ", " : ": ",
+					   (unsigned long long)n,
+					   name + strlen(xlat_perf_event_type.prefix));
+		}
+		prose_adds(p, came ? " came" : story_looked(t->s) ? ": none came" : "");
 	}
-	prose_adds(t->p, said ? "." : "");
+	prose_adds(p, said ? "." : "");
 }
 
 static void data_reads(const struct story_text *t)
@@ -340,29 +342,30 @@ static void data_programs(const struct story_text *t)
 	}
 }
 
-/* Write the members that programs other than perf set in vain, of probes, too; those of an attr once. */
+/* Say of which events the kernel ignores precise_ip; perf sets it by itself. */
 static void data_idle(const struct story_text *t)
 {
-	struct buf said = { 0 };
+	const struct event *said[DATA_WAITS];
+	size_t n = 0, k;
 
-	for (size_t i = 0; i < t->nevents && said.len < DATA_IDLE; i++) {
-		struct open_attr a = story_attr(t->s, t->events[i]);
-		struct prose p = { .out = NULL };
+	for (size_t i = 0; i < t->nevents && n < DATA_WAITS; i++) {
+		const struct event *e = t->events[i];
+		struct open_attr a = story_attr(t->s, e);
+		enum event_source of = open_attr_source(&a);
 
-		if (event_attr_known(t->events[i]) && !story_is_perf(t->s, t->events[i]->opener) &&
-		    attr_prose_idle(&a, &p)) {
-			prose_adds(&p, " of ");
-			story_event_name(t->s, t->events[i], &p);
-		}
-		if (p.text.len && !strstr(buf_str(&said), buf_str(&p.text)))
-			buf_addf(&said, "%s%s", said.len ? "; " : "No effect: ", buf_str(&p.text));
-		buf_free(&p.text);
+		for (k = 0; k < n && said[k]->attr != e->attr; k++)
+			;
+		if (k < n || !event_attr(e, ATTR_PRECISE_IP) || of == SOURCE_CPU ||
+		    of == SOURCE_OTHER || story_is_perf(t->s, e->opener))
+			continue;
+		if (!n)
+			prose_line(t->p, 0, 2);
+		prose_addf(t->p, "%sprecise_ip=%llu of ", n ? ", " : "No effect: ",
+			   (unsigned long long)event_attr(e, ATTR_PRECISE_IP));
+		story_event_name(t->s, e, t->p);
+		said[n++] = e;
 	}
-	if (said.len) {
-		prose_line(t->p, 0, 2);
-		prose_addf(t->p, "%s.", buf_str(&said));
-	}
-	buf_free(&said);
+	prose_adds(t->p, n ? "." : "");
 }
 
 void story_data(const struct story_text *t)

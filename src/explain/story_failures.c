@@ -105,42 +105,33 @@ static void add_order(const struct suspects *s, struct prose *p)
 static void write_slots(const struct story_text *t, const struct attempt *a)
 {
 	const struct event **list = xcalloc(t->nevents, sizeof(*list));
+	pid_t target = a->pid ? a->pid : a->tid;
 	size_t n = 0;
 
-	for (size_t i = 0; i < t->nevents; i++)
-		if (event_attr(t->events[i], ATTR_TYPE) == PERF_TYPE_BREAKPOINT &&
-		    t->events[i]->opened_ns <= a->ns &&
-		    (!t->events[i]->closed || t->events[i]->closed_ns > a->ns) &&
-		    (t->events[i]->pid ? t->events[i]->pid : t->events[i]->opener) ==
-		    (a->pid ? a->pid : a->tid))
-			list[n++] = t->events[i];
-	if (n) {
-		prose_addf(t->p, " This task held %zu: ", n);
-		story_fds(list, n, t->p);
-		prose_adds(t->p, ".");
+	for (size_t i = 0; i < t->nevents; i++) {
+		const struct event *e = t->events[i];
+
+		if (event_attr(e, ATTR_TYPE) == PERF_TYPE_BREAKPOINT && e->opened_ns <= a->ns &&
+		    (!e->closed || e->closed_ns > a->ns) && (e->pid ? e->pid : e->opener) == target)
+			list[n++] = e;
 	}
+	if (n)
+		prose_addf(t->p, " This task held %zu: ", n);
+	if (n)
+		story_fds(list, n, t->p);
+	prose_adds(t->p, n ? "." : "");
 	free(list);
 }
 
-static void add_suspects(const struct story_text *t, const struct suspects *s,
+/* Write which checks refused a call, or may have. */
+static void write_checks(const struct story_text *t, const struct judgement *j,
 			 const struct attempt *a)
 {
-	struct prose *p = t->p;
-	const struct xlat_entry *e = xlat_find(&xlat_perf_open_errno, (uint64_t)a->error);
-	const struct judgement *j = &s->by;
 	const struct seen_task *task = story_task(t->s, a->pid);
-	const struct xlat *x = &xlat_rule_by;
-	uint64_t by = t->full ? UINT64_MAX : ~(uint64_t)(RULE_BY_ATTR | RULE_BY_CALL);
-	struct text_sink sink;
-	struct buf change = { 0 };
-	bool any, exited = a->error == ESRCH && j->nsuspects == 2 && task && task->gone &&
-			   task->gone_ns < a->ns;
+	bool exited = a->error == ESRCH && j->nsuspects == 2 && task && task->gone &&
+		      task->gone_ns < a->ns;
+	struct prose *p = t->p;
 
-	if (!j->nsuspects) {
-		if (e)
-			prose_addf(p, " %s generally means: %s.", e->name, e->meaning);
-		return;
-	}
 	if (exited) {
 		prose_adds(p, " Refused because ");
 		story_who(t->s, a->pid, p);
@@ -162,9 +153,30 @@ static void add_suspects(const struct story_text *t, const struct suspects *s,
 	if (j->rule->by & RULE_BY_SLOTS)
 		write_slots(t, a);
 	else if (j->rule->id == RULE_FREQ_LIMIT)
-		prose_addf(p, a->opened && a->opened->sample_freq ? " The trace does not have the limit; "
-			   "%llu opened." : " The trace does not have the limit.",
+		prose_addf(p, a->opened && a->opened->sample_freq ?
+			   " The trace does not have the limit; %llu opened." :
+			   " The trace does not have the limit.",
 			   (unsigned long long)(a->opened ? a->opened->sample_freq : 0));
+}
+
+static void add_suspects(const struct story_text *t, const struct suspects *s,
+			 const struct attempt *a)
+{
+	struct prose *p = t->p;
+	const struct xlat_entry *e = xlat_find(&xlat_perf_open_errno, (uint64_t)a->error);
+	const struct judgement *j = &s->by;
+	const struct xlat *x = &xlat_rule_by;
+	uint64_t by = t->full ? UINT64_MAX : ~(uint64_t)(RULE_BY_ATTR | RULE_BY_CALL);
+	struct text_sink sink;
+	struct buf change = { 0 };
+	bool any;
+
+	if (!j->nsuspects) {
+		if (e)
+			prose_addf(p, " %s generally means: %s.", e->name, e->meaning);
+		return;
+	}
+	write_checks(t, j, a);
 	if (t->full)
 		add_order(s, p);
 	/* what to change, as why says it; else by what decides the check */
@@ -204,6 +216,7 @@ struct failures {
 	bool more;	/* than the list has */
 	struct suspects why;
 	enum fate fate;
+	struct buf names;	/* of those in the list, each between line feeds */
 	struct buf label;	/* "cycles and cs (ENOENT", without the end */
 };
 
@@ -217,6 +230,10 @@ static const struct event *event_instead(const struct story_text *t, const struc
 		e = attempt_instead(t->s->m, &later);
 		later.events = e ? e->number : 0;
 	} while (e && story_probe(t->s, e) && !story_is_perf(t->s, a->tid));
+	/* perf falls back to a clock if it samples; else the other event was wanted, too */
+	if (e && story_is_perf(t->s, a->tid) && !attempt_same_event(a, e) &&
+	    !story_probe(t->s, e) && !event_attr(e, ATTR_SAMPLE_PERIOD))
+		return NULL;
 	/* an event of another task does not measure this one */
 	return e && a->pid > 0 && e->pid > 0 && e->pid != a->pid ? NULL : e;
 }
@@ -259,23 +276,20 @@ static bool failures_match(const struct failures *f, const struct attempt *a,
 /* Add an attempt: the list has the first of each name. */
 static void failures_add(const struct story *s, struct failures *f, const struct attempt *a)
 {
-	struct prose name = { .out = NULL }, other = { .out = NULL };
-	struct story_open o = story_open_failed(a);
-	bool same = false;
+	const struct story_open o = story_open_failed(a);
+	struct prose name = { .out = NULL };
 
 	f->times++;
+	prose_adds(&name, "\n");
 	story_open_name(s, &o, &name);
-	for (size_t i = 0; i < f->n && !same; i++) {
-		buf_reset(&other.text);
-		o = story_open_failed(f->list[i]);
-		story_open_name(s, &o, &other);
-		same = !strcmp(buf_str(&name.text), buf_str(&other.text));
+	prose_adds(&name, "\n");
+	if (!strstr(buf_str(&f->names), buf_str(&name.text))) {
+		buf_adds(&f->names, buf_str(&name.text));
+		f->more |= f->n == STORY_ITEMS;
+		if (f->n < STORY_ITEMS)
+			APPEND(f->list, f->n) = a;
 	}
 	buf_free(&name.text);
-	buf_free(&other.text);
-	f->more |= !same && f->n == STORY_ITEMS;
-	if (!same && f->n < STORY_ITEMS)
-		APPEND(f->list, f->n) = a;
 }
 
 /* Write the names of what failed. */
@@ -350,6 +364,7 @@ void failures_fates(const struct story_text *t, const struct failures *list, siz
 	struct prose *p = t->p;
 	const char *sep = ": ";
 	size_t kinds = 0;
+	bool others = false;
 
 	if (failures_of_fate(t, list, n, FATE_REAL, sep)) {
 		prose_adds(p, ", which nothing replaced");
@@ -369,6 +384,9 @@ void failures_fates(const struct story_text *t, const struct failures *list, siz
 			prose_adds(p, story_is_perf(t->s, e->opener) ? ", in place of which perf opened " :
 				   ", but later opened ");
 			story_event_fds(t->s, e, &e, 1, p);
+			for (size_t k = 1; k < list[i].n && !others; k++)
+				others = event_instead(t, list[i].list[k]) != e;
+			prose_adds(p, others ? " and others" : "");
 			if (!attempt_same_event(first, e) && open_attr_source(&a) == SOURCE_CLOCK)
 				prose_adds(p, ", which counts time");
 			else if (kinds == 1)
@@ -417,7 +435,8 @@ static void failures_write(const struct story_text *t, const struct failures *f)
 	}
 	if (t->full && later) {
 		prose_addf(p, " %s event opened later (fd %d)",
-			   attempt_same_event(f->list[0], later) ? "The same" : "A similar", later->fd);
+			   attempt_same_event(f->list[0], later) ? "The same" : "A similar",
+			   later->fd);
 		write_differences(f->list[0], later, p);
 		prose_adds(p, ".");
 	}
@@ -489,6 +508,7 @@ void failures_free(struct failures *list, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		free(list[i].list);
 		buf_free(&list[i].label);
+		buf_free(&list[i].names);
 	}
 	free(list);
 }

@@ -72,14 +72,6 @@ void story_fds(const struct event *const *events, size_t n, struct prose *p)
 	}
 }
 
-void story_rest(const struct story_text *t, size_t n, const char *one, const char *more)
-{
-	if (n <= STORY_ITEMS)
-		return;
-	prose_item(t->p);
-	prose_count(t->p, n - STORY_ITEMS, one, more);
-}
-
 bool story_is_dummy(const struct story_text *t, const struct family *f)
 {
 	for (size_t i = 0; i < f->n; i++) {
@@ -226,15 +218,4 @@ void family_list(const struct story_text *t, const struct family *f)
 	if (listed < f->n)
 		prose_addf(t->p, " and %zu more", f->n - listed);
 	free(list);
-}
-
-/* CPUs and tasks ---------------------------------------------------------------------------- */
-
-void family_spread(const struct family *f, bool *cpus, bool *tasks)
-{
-	*cpus = *tasks = false;
-	for (size_t i = 1; i < f->n; i++) {
-		*cpus |= f->events[i]->cpu != f->events[0]->cpu;
-		*tasks |= f->events[i]->pid != f->events[0]->pid;
-	}
 }

@@ -27,7 +27,7 @@ enum seen_kind {
 	SEEN_REFUSED,		/* an open that failed, of a task */
 	SEEN_EXEC,		/* of a task */
 	SEEN_CLOSE,		/* of one of its descriptors */
-	SEEN_WAIT, SEEN_PRCTL_ENABLE, SEEN_PRCTL_DISABLE, /* of a task */
+	SEEN_PRCTL_ENABLE, SEEN_PRCTL_DISABLE, /* of a task */
 	SEEN_MAP, SEEN_READ,
 	SEEN_RESUME,		/* PERF_EVENT_IOC_PAUSE_OUTPUT with 0 */
 	SEEN_RECORD,		/* + type of a record that was read from its ring */
@@ -127,6 +127,7 @@ struct story {
 	uint64_t start_ns;		/* when the first task was followed */
 	struct map by_kind;		/* kind, and number of the event, to how often */
 	uint64_t modes[8];		/* samples by PERF_RECORD_MISC_CPUMODE_MASK */
+	uint64_t idle;			/* samples of task 0, which idle CPUs run */
 	struct spans records[EVENT_RECORD_TYPES]; /* that were seen; a part ends when events are controlled */
 	unsigned int controls;		/* calls that enabled, disabled, paused or resumed events */
 	struct map by_tid;		/* to the index + 1 of the last task with that tid */
@@ -194,7 +195,8 @@ struct story_text {
 	struct family *families;
 	size_t nfamilies;
 	bool full;		/* all chapters */
-	unsigned int tight;	/* 1: a page leaves out what matters least, 2: also what did not matter */
+	/* a page leaves out 1: what matters least, 2: what did not matter, 3: what is general */
+	unsigned int tight;
 	bool lost;		/* records or samples were lost */
 };
 
@@ -219,8 +221,6 @@ bool story_is_target(const struct story_text *t, pid_t tid);
 bool story_any_asks(const struct story_text *t, unsigned int member);
 /* Return whether all events of the family carry side-band records only. */
 bool story_is_dummy(const struct story_text *t, const struct family *f);
-/* Write an item that counts what a list of n leaves out, if it does. */
-void story_rest(const struct story_text *t, size_t n, const char *one, const char *more);
 
 /* story_starts.c: BPF programs ---------------------------------------------------------- */
 
@@ -288,8 +288,6 @@ size_t family_kinds(const struct family *f, const struct event *out[STORY_ITEMS]
 size_t family_of_kind(const struct family *f, const struct event *kind, const struct event **list);
 /* Write "cpu-clock (fds 5 and 6) and dummy (fds 7 and 9)". */
 void family_list(const struct story_text *t, const struct family *f);
-/* Tell whether the events of a family are of several CPUs, and of several tasks. */
-void family_spread(const struct family *f, bool *cpus, bool *tasks);
 
 /* The chapters ------------------------------------------------------------------------------ */
 

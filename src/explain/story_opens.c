@@ -7,10 +7,13 @@
 void story_reason(const struct story_text *t, const struct family *f)
 {
 	struct open_attr a = story_attr(t->s, f->events[0]);
-	bool cpus, tasks;
+	bool cpus = false, tasks = false;
 	struct prose *p = t->p;
 
-	family_spread(f, &cpus, &tasks);
+	for (size_t i = 1; i < f->n; i++) {
+		cpus |= f->events[i]->cpu != f->events[0]->cpu;
+		tasks |= f->events[i]->pid != f->events[0]->pid;
+	}
 	if (!cpus && !tasks)
 		return;
 	prose_adds(p, " One event per ");
@@ -113,6 +116,9 @@ void story_opens(const struct story_text *t)
 		any = true;
 		opens_family(t, &t->families[i]);
 	}
-	story_rest(t, t->nfamilies, "more kind.", "more kinds.");
+	if (t->nfamilies > STORY_ITEMS) {
+		prose_item(t->p);
+		prose_count(t->p, t->nfamilies - STORY_ITEMS, "more kind.", "more kinds.");
+	}
 	prose_end(t->p);
 }

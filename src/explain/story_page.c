@@ -4,7 +4,6 @@
  * the table, the timeline, how samples and counts come, what it requires, probes.
  */
 #include "core/judge/flaws_seen.h"
-#include "explain/attr_prose.h"
 #include "explain/story_internal.h"
 #include "formats/text/flaw_text.h"
 #include "xlat/rows.h"
@@ -83,7 +82,8 @@ static void clause_names(const struct story_text *t, const struct clause *c)
 }
 
 /* Write "sampled sh[2] and its children with cpu-clock, at 99 Hz"; before: the clause before. */
-static void clause_write(const struct story_text *t, const struct clause *c, const struct clause *before)
+static void clause_write(const struct story_text *t, const struct clause *c,
+			 const struct clause *before)
 {
 	const struct event *e = c->first;
 	struct open_attr a = story_attr(t->s, e), b = story_attr(t->s, before ? before->first : e);
@@ -185,7 +185,8 @@ static void page_each_cpu(const struct story_text *t)
 
 		if (page_clock(t, e) && said++ < PAGE_CPUS)
 			prose_addf(t->p, "%sCPU %d: %llu, %.0f Hz", said > 1 ? "; " : " (", e->cpu,
-				   (unsigned long long)event_records(e, PERF_RECORD_SAMPLE), page_hz(e));
+				   (unsigned long long)event_records(e, PERF_RECORD_SAMPLE),
+				   page_hz(e));
 	}
 	prose_adds(t->p, said > PAGE_CPUS ? "; ...)" : ")");
 }
@@ -212,15 +213,16 @@ static void page_times(const struct story_text *t, uint64_t samples, bool all)
 		timed += event_records(e, PERF_RECORD_SAMPLE);
 		throttled += event_records(e, PERF_RECORD_THROTTLE);
 		hz += open_attr_get(&a, ATTR_FREQ) ? 1 : 0;
-		due += open_attr_get(&a, ATTR_FREQ) ? (double)e->count.value * 1e-9 * (double)period :
+		due += open_attr_get(&a, ATTR_FREQ) ?
+		       (double)e->count.value * 1e-9 * (double)period :
 		       (double)e->count.value / (double)(period ? period : 1);
 		/* where it takes no sample it is not due either */
-		if (attr_prose_excludes(&a))
-			all = false;
+		all &= !open_attr_get(&a, ATTR_EXCLUDE_USER) && !open_attr_get(&a, ATTR_EXCLUDE_IDLE) &&
+		       !open_attr_get(&a, ATTR_EXCLUDE_KERNEL);
 		slow = slow && page_hz(slow) <= page_hz(e) ? slow : e;
 		fast = fast && page_hz(fast) >= page_hz(e) ? fast : e;
 	}
-	if (!ns || !samples)
+	if (!ns)
 		return;
 	prose_addf(t->p, cpus > 1 ? " in %.3f ms of %zu CPUs" : " in %.3f ms", (double)ns / 1e6, cpus);
 	if (timed != samples || !all || t->lost)
@@ -231,7 +233,8 @@ static void page_times(const struct story_text *t, uint64_t samples, bool all)
 		prose_addf(t->p, " (%.0f Hz)", (double)samples * 1e9 / (double)ns);
 	if (due >= 1)
 		prose_addf(t->p, " of about %.0f due%s", due, due < 1.5 * (double)samples ? "" :
-			   throttled ? " (the kernel throttled it)" : " (the trace does not show why)");
+			   throttled ? " (the kernel throttled it)" :
+			   " (the trace does not show why)");
 }
 
 /* Write how many records there were, or why it is not known. */
@@ -263,7 +266,7 @@ static void page_records(const struct story_text *t)
 	}
 	if (!rings) {
 		prose_adds(p, sampling ? ": no ring was mapped, so no samples were written" : "");
-	} else if (story_looked(t->s)) {
+	} else if (story_looked(t->s) && (sampling || records)) {
 		prose_adds(p, missed || blind ? ": at least" : ":");
 		prose_count(p, samples, "sample", "samples");
 		if (missed)
@@ -271,18 +274,21 @@ static void page_records(const struct story_text *t)
 				   (unsigned long long)missed, (double)missed * (double)records /
 				   (double)(bytes ? bytes : missed * (records ? records : 1)));
 		page_times(t, samples, !missed && !blind);
-		if (samples && user + kernel == samples)
+		if (samples)
 			prose_addf(p, ", %llu in user and %llu in kernel mode",
 				   (unsigned long long)user, (unsigned long long)kernel);
-		if (records > samples)
-			prose_adds(p, samples && user + kernel == samples ? ", and" : " and");
-		if (records > samples)
+		if (t->s->idle)
+			prose_addf(p, ", %llu of task 0", (unsigned long long)t->s->idle);
+		if (records > samples) {
+			prose_adds(p, samples ? ", and" : " and");
 			prose_count(p, records - samples, "other record", "other records");
-	} else {
-		prose_adds(p, ": what the rings held is unknown, as the trace was made without "
-			      "--records");
+		}
+	} else if (!story_looked(t->s)) {
+		prose_adds(p, ": what the rings held was not seen: it is with --records, at waits "
+			      "and unmappings");
 	}
-	if (rings > overwritten && !t->lost && (story_looked(t->s) || sources))
+	if (rings > overwritten && !t->lost && (sampling || records) &&
+	    (story_looked(t->s) || sources))
 		prose_adds(p, story_looked(t->s) ? ", none lost" : "; by its reads, none were lost");
 }
 
@@ -296,7 +302,8 @@ static void page_flaws(const struct story_text *t, struct flaws *flaws)
 	for (size_t i = 0; i < text->len; i++)
 		if (text->data[i] == '\n')
 			text->data[i] = ' ';
-	if (t->o->sharers && (flaws->of[FLAW_MULTIPLEXED].events || flaws->of[FLAW_NEVER_SCHEDULED].events))
+	if (t->o->sharers && (flaws->of[FLAW_MULTIPLEXED].events ||
+			      flaws->of[FLAW_NEVER_SCHEDULED].events))
 		prose_addf(t->p, " When it was read first, events of the PMU were held by %s.",
 			   t->o->sharers);
 }
@@ -419,7 +426,8 @@ static size_t rights_add(const struct story_text *t, const struct family *f, con
 	else
 		story_event_name(t->s, e, &name);
 	if (k < n && !strstr(buf_str(&list[k].names), buf_str(&name.text)) && list[k].n++ < 3)
-		buf_addf(&list[k].names, "%s%s", list[k].n == 1 ? "" : list[k].n == 2 ? ", " : " and ",
+		buf_addf(&list[k].names, "%s%s",
+			 list[k].n == 1 ? "" : list[k].n == 2 ? ", " : " and ",
 			 list[k].n < 3 ? buf_str(&name.text) : "others");
 	buf_free(&rights.text);
 	buf_free(&name.text);
@@ -500,18 +508,6 @@ static void page_needs(const struct story_text *t)
 	prose_adds(p, ".");
 }
 
-/* Where to read more ---------------------------------------------------------------------- */
-
-static void page_read_on(const struct story_text *t)
-{
-	prose_line(t->p, 0, 2);
-	prose_adds(t->p, "See also: ");
-	prose_page(t->p, "perf_event_open(2)");
-	prose_addf(t->p, "; pevtrace explain TERM; %s--deep.",
-		   t->nattempts ? "pevtrace why; " : "");
-	prose_end(t->p);
-}
-
 /* The page ----------------------------------------------------------------------------------- */
 
 static size_t count_lines(const struct buf *b)
@@ -566,9 +562,15 @@ static size_t page_tail(const struct story_text *t, struct buf *out)
 	prose_para(&p);
 	if (!t->full)
 		page_needs(&tail);
-	story_tries(&tail);
-	if (!t->full)
-		page_read_on(&tail);
+	if (t->tight < 3)
+		story_tries(&tail);
+	if (!t->full && t->tight < 3) {
+		prose_line(&p, 0, 2);
+		prose_adds(&p, "See also: ");
+		prose_page(&p, "perf_event_open(2)");
+		prose_addf(&p, "; pevtrace explain TERM; %s--deep.",
+			   t->nattempts ? "pevtrace why; " : "");
+	}
 	prose_free(&p);
 	return count_lines(out);
 }
@@ -591,7 +593,7 @@ void story_page(const struct story_text *t)
 	story_table(t, t->full ? STORY_ITEMS : PAGE_EVENTS);
 	used = count_lines(t->p->out) - begin;
 	while (used + page_tail(&rest, &tail) + (rest.tight ? PAGE_NEEDED + 2 : PAGE_LEAST) >
-	       PAGE_LINES && !t->full && rest.tight < 2)
+	       PAGE_LINES && !t->full && rest.tight < 3)
 		rest.tight++;
 	used += count_lines(&tail);
 	page_timeline(t, t->full ? STORY_ITEMS : used + PAGE_NEEDED > PAGE_LINES ? PAGE_NEEDED :

@@ -67,32 +67,15 @@ static void program_effect(const struct story_text *t, const struct event *e)
 	}
 }
 
-static bool programmed_alike(const struct story_text *t, const struct event *a,
-			     const struct event *b)
-{
-	return b->bpf && a->bpf == b->bpf && a->program.id == b->program.id &&
-	       source_of(t, a) == source_of(t, b);
-}
-
-/* Return whether program_effect() is the same. */
-static bool effect_alike(const struct story_text *t, const struct event *a, const struct event *b)
-{
-	struct open_attr x = story_attr(t->s, a), y = story_attr(t->s, b);
-
-	return b->bpf && source_of(t, a) == source_of(t, b) && (a->pid == -1) == (b->pid == -1) &&
-	       open_attr_samples(&x) == open_attr_samples(&y);
-}
-
-/* Collect the events like list[i]; return 0 if an earlier one is like it, else how many. */
+/* Collect the events with the program of list[i]; return how many, 0: an earlier one has it. */
 static size_t program_group(const struct story_text *t, const struct event **list, size_t n,
-			    size_t i, const struct event **some,
-			    bool (*alike)(const struct story_text *t, const struct event *a,
-					  const struct event *b))
+			    size_t i, const struct event **some)
 {
 	size_t m = 0;
 
 	for (size_t k = 0; k < n && list[i]->bpf; k++)
-		if (alike(t, list[i], list[k])) {
+		if (list[k]->bpf == list[i]->bpf && list[k]->program.id == list[i]->program.id &&
+		    source_of(t, list[k]) == source_of(t, list[i])) {
 			if (k < i)
 				return 0;
 			some[m++] = list[k];
@@ -100,26 +83,28 @@ static size_t program_group(const struct story_text *t, const struct event **lis
 	return m;
 }
 
-/* Begin a sentence about m of n events: " It", " They", " fds 5 and 6". */
-static void write_subject(const struct event **some, size_t m, size_t n, struct prose *p)
-{
-	prose_adds(p, m < n ? " " : n == 1 ? " It" : " They");
-	if (m < n)
-		story_fds(some, m, p);
-}
-
 void story_programs_of(const struct story_text *t, const struct event **list, size_t n)
 {
 	const struct event **some = xmalloc(n * sizeof(*some));
-	struct prose *p = t->p;
+	struct story_text part = *t;
+	struct prose *p = t->p, effects = { .out = NULL };
 
+	part.p = &effects;
 	for (size_t i = 0; i < n; i++) {
-		size_t m = program_group(t, list, n, i, some, programmed_alike);
+		size_t m = program_group(t, list, n, i, some), said = effects.text.len;
 		bool found = list[i]->bpf == BPF_FOUND, set = list[i]->bpf == BPF_SET;
 
+		if (list[i]->bpf)
+			program_effect(&part, list[i]);
+		/* what several do is said once */
+		if (effects.text.len > said &&
+		    strstr(effects.text.data, effects.text.data + said) < effects.text.data + said)
+			effects.text.data[effects.text.len = said] = '\0';
 		if (!m)
 			continue;
-		write_subject(some, m, n, p);
+		prose_adds(p, m < n ? " " : n == 1 ? " It" : " They");
+		if (m < n)
+			story_fds(some, m, p);
 		prose_adds(p, found ? " had " : m == 1 ? " was given " : " were given ");
 		story_add_program(list[i], p);
 		if (!found)
@@ -127,9 +112,8 @@ void story_programs_of(const struct story_text *t, const struct event **list, si
 		prose_adds(p, found ? " already." : list[i]->bpf == BPF_DETACHED ?
 			      ", until its link was closed." : ".");
 	}
-	for (size_t i = 0; i < n; i++)
-		if (program_group(t, list, n, i, some, effect_alike))
-			program_effect(t, list[i]);
+	prose_adds(p, buf_str(&effects.text));
+	buf_free(&effects.text);
 	free(some);
 }
 

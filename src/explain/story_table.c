@@ -221,6 +221,7 @@ static const char *table_head(const struct table *w, unsigned int col)
 static void table_print(const struct table *w)
 {
 	size_t width[COLS] = { 0 }, all = 0, most = w->t->p->width ? w->t->p->width : SIZE_MAX;
+	static const enum column spare[] = { COL_ID, COL_RUNNING, COL_RECORDS };
 	struct buf *out = w->t->p->out;
 
 	for (unsigned int c = 0; c < COLS; c++) {
@@ -231,6 +232,12 @@ static void table_print(const struct table *w)
 			if (w->rows[i][c].len > width[c])
 				width[c] = w->rows[i][c].len;
 		all += width[c] + 2;
+	}
+	/* what else does not fit: the ids, and the least that differs */
+	for (size_t i = 0; i < sizeof(spare) / sizeof(*spare) && most < all - 2 &&
+	     all - 2 - most > width[COL_EVENT] / 2; i++) {
+		all -= width[spare[i]] ? width[spare[i]] + 2 : 0;
+		width[spare[i]] = 0;
 	}
 	if (all - 2 > most)	/* the name, which the other columns identify, is cut */
 		width[COL_EVENT] = width[COL_EVENT] > all - 2 - most + 8 ?
@@ -258,26 +265,25 @@ static void table_print(const struct table *w)
 	w->t->p->any = true;
 }
 
-/* Say how long events that an exec enabled could have counted, if its tasks mostly slept. */
+/* Say how much of the time from the exec that enabled events a task ran, if it mostly slept. */
 static void table_slept(const struct table *w)
 {
-	const struct story_text *t = w->t;
-	const struct seen_task *task = NULL;
-	double ms = 0, enabled = 0;
+	for (size_t i = 0; i < w->t->nevents; i++) {
+		const struct event *e = w->t->events[i];
+		const struct seen_task *task = e->count.timed ? story_task(w->t->s, e->pid) : NULL;
 
-	for (size_t i = 0; i < t->nevents && !task; i++) {
-		const struct event *e = t->events[i];
+		for (size_t k = 0; task && task->gone && k < task->spans.n; k++) {
+			const struct span *l = &task->spans.items[k];
+			const uint64_t ns = task->gone_ns - l->first_ns;
 
-		task = e->start == START_EXEC && e->count.timed ? story_task(t->s, e->pid) : NULL;
-		enabled = (double)e->count.enabled / 1e6;
+			if (l->kind != SEEN_EXEC || !l->n || e->start != START_EXEC ||
+			    ns <= 2 * e->count.enabled)
+				continue;
+			prose_addf(w->t->p, ": %.3f of the %.3f ms from exec to exit, else it slept or "
+					    "waited", (double)e->count.enabled / 1e6, (double)ns / 1e6);
+			return;
+		}
 	}
-	for (size_t i = 0; task && task->gone && i < task->spans.n && !ms; i++)
-		if (task->spans.items[i].kind == SEEN_EXEC && task->spans.items[i].n)
-			ms = (double)(task->gone_ns - task->spans.items[i].first_ns) / 1e6;
-	if (ms > 2 * enabled)
-		prose_addf(t->p, ": %.3f of the %.3f ms from exec to exit, else it slept or waited",
-			   enabled, ms);
-	prose_adds(t->p, ".");
 }
 
 void story_table(const struct story_text *t, size_t most)
@@ -314,6 +320,7 @@ void story_table(const struct story_text *t, size_t most)
 		prose_line(t->p, 0, 2);
 		prose_adds(t->p, "The time of a task's event passes only while the task is on a CPU");
 		table_slept(&w);
+		prose_adds(t->p, ".");
 		if (w.inherits)
 			prose_addf(t->p, " Counts and times of a task and its %s are sums over all "
 					 "of them.", story_heirs(t->s));

@@ -19,7 +19,6 @@ static const struct {
 	unsigned int weight;
 } tellings[] = {
 	{ SEEN_EXEC, 0, "executed ", 8 },
-	{ SEEN_WAIT, 0, "waited", 3 },
 	{ SEEN_PRCTL_ENABLE, 0, "enabled all its events by prctl", 8 },
 	{ SEEN_PRCTL_DISABLE, 0, "disabled all its events by prctl", 7 },
 	{ SEEN_MAP, 0, "mapped ", 6 },
@@ -177,7 +176,8 @@ static void line_how(unsigned int how, size_t n, struct prose *p)
 		{ HOW_DEAD, ", without effect: its task had exited",
 		  ", without effect: their tasks had exited" },
 		{ HOW_OPEN, ", enabled at open", ", enabled at open" },
-		{ HOW_LEADER, ", which counts while its leader does", ", which count while their leader does" },
+		{ HOW_LEADER, ", which counts while its leader does",
+		  ", which count while their leader does" },
 		{ HOW_LEFT, ", as the leader was closed", ", as the leader was closed" },
 	};
 
@@ -236,21 +236,6 @@ static void line_events(const struct story_text *t, const struct span *l)
 	free(list);
 }
 
-static void line_task(const struct story_text *t, const struct span *l)
-{
-	const struct seen_task *task = story_task(t->s, l->tid);
-	struct prose *p = t->p;
-
-	if (l->kind == SEEN_WAIT && task && task->wait) {
-		prose_addf(p, " with %s", task->wait->name);
-	} else if (l->kind == SEEN_EXEC) {
-		prose_name(p, l->exe ? l->exe : "a program");
-		prose_adds(p, l->n ? ", which enabled " : "");
-		if (l->n)
-			line_events(t, l);
-	}
-}
-
 /* Write how often, and when last if not about then: only what lasts has an end. */
 static void line_ends(const struct story_text *t, const struct span *l)
 {
@@ -263,7 +248,7 @@ static void line_ends(const struct story_text *t, const struct span *l)
 		prose_times(p, l->times);
 	}
 	if (until)
-		prose_addf(p, ", %s %.3f", records || l->kind == SEEN_WAIT ? "until" : "the last at",
+		prose_addf(p, ", %s %.3f", records ? "until" : "the last at",
 			   (double)(l->last_ns - t->s->start_ns) / 1e6);
 	if (records && l->timed == l->times && l->times > 1 && (!until || taken / 2 > ns || t->full))
 		prose_addf(p, ", taken in %.3f ms", (double)taken / 1e6);
@@ -287,12 +272,14 @@ static void timeline_line(const struct story_text *t, const struct span *l)
 	prose_adds(p, tellings[telling_of(l->kind)].text);
 	if (is_record(l->kind))
 		prose_adds(p, l->times == 1 ? " record of " : " records of ");
+	if (l->kind == SEEN_EXEC) {
+		prose_name(p, l->exe ? l->exe : "a program");
+		prose_adds(p, l->n ? ", which enabled " : "");
+	}
 	if (l->kind == SEEN_REFUSED)
 		prose_count(p, l->times, "call", "calls");
-	else if (l->n && l->kind != SEEN_EXEC)
+	else if (l->n)
 		line_events(t, l);
-	else
-		line_task(t, l);
 	line_ends(t, l);
 }
 
@@ -339,7 +326,8 @@ static bool end_matters(const struct story_text *t, const struct seen_task *task
 	return task && (t->full || (!task->thread &&
 				    (!task->parent || story_uses_events(t, task->tid) ||
 				     story_is_target(t, task->tid) ||
-				     (task->execs && story_uses_events(t, task->parent)))));
+				     (task->execs && story_uses_events(t, task->parent) &&
+				      t->nevents && task->gone_ns > t->events[0]->opened_ns))));
 }
 
 static int compare_endings(const void *a, const void *b)
@@ -357,7 +345,8 @@ static void ending_write(const struct story *s, const struct seen_signal *g, str
 	bool killed = WIFSIGNALED(task->status);
 
 	if (!g->signo && (!task->gone || task->how != END_EXIT)) {
-		prose_adds(p, task->gone ? "was detached from" : "was running when the trace ended");
+		prose_adds(p, task->gone ? "was detached from" :
+			   "was running when the trace ended");
 	} else if (g->signo || killed) {
 		prose_adds(p, g->signo ? "received " : "was killed by ");
 		story_signal(s, g->signo ? g : &by, p);
@@ -400,7 +389,8 @@ void story_end(const struct story_text *t)
 		if (t->full && !list[i].signo && task->parent) {
 			prose_addf(t->p, ", a %s created by ", task->thread ? "thread" : "process");
 			story_who(s, task->parent, t->p);
-			prose_addf(t->p, task->by ? " with %s," : ",", task->by ? task->by->name : "");
+			prose_addf(t->p, task->by ? " with %s," : ",",
+				   task->by ? task->by->name : "");
 		}
 		/* of those that ended alike once */
 		if (!strcmp(buf_str(&what.text), buf_str(&next.text)))

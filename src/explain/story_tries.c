@@ -40,47 +40,43 @@ static void try_purpose(const struct try *run, const struct try *before, struct 
 	}
 }
 
-/* List what was tried, in order: probes and failed opens.  Return how many there are. */
-static size_t tries_list(const struct story_text *t, struct try *list)
+/* Add what a probe or failed open tests, if it is new. */
+static void try_add(const struct story_text *t, const struct try *now, struct try *before,
+		    struct buf *said)
 {
-	size_t n = 0, next = 0;
-	bool early = true;
+	struct prose p = { .out = NULL };
 
-	for (size_t i = 0; i <= t->nevents; i++) {
-		const struct event *e = i < t->nevents ? t->events[i] : NULL;
-		struct open_attr a;
-
-		/* an attempt knows how many events preceded it */
-		for (; next < t->nattempts && t->attempts[next].events <= i; next++)
-			list[n++] = (struct try){
-				story_open_failed(&t->attempts[next]), t->attempts[next].tid,
-				&t->attempts[next], early,
-			};
-		if (!e || !event_known(e))
-			continue;
-		a = story_attr(t->s, e);
-		if (story_probe(t->s, e))
-			list[n++] = (struct try){ story_open_of(e), e->opener, NULL, early };
-		else
-			early &= open_attr_source(&a) == SOURCE_DUMMY;
-	}
-	return n;
+	if (said->len < TRIES_BYTES)
+		try_purpose(now, before->tid == now->tid ? before : NULL, &p, t);
+	if (p.text.len && !strstr(buf_str(said), buf_str(&p.text)))
+		buf_addf(said, "%s%s", said->len ? "; " : "Probes test ", buf_str(&p.text));
+	buf_free(&p.text);
+	*before = *now;
 }
 
 void story_tries(const struct story_text *t)
 {
-	struct try *list = xcalloc(t->nevents + t->nattempts, sizeof(*list));
+	struct try before = { .tid = -1 };
 	struct buf said = { 0 };
-	size_t n = tries_list(t, list);
+	size_t next = 0;
+	bool early = true;
 
-	for (size_t i = 0; i < n && said.len < TRIES_BYTES; i++) {
-		const struct try *before = i && list[i - 1].tid == list[i].tid ? &list[i - 1] : NULL;
-		struct prose p = { .out = NULL };
+	for (size_t i = 0; i <= t->nevents; i++) {
+		const struct event *e = i < t->nevents ? t->events[i] : NULL;
+		const struct attempt *a = &t->attempts[next];
 
-		try_purpose(&list[i], before, &p, t);
-		if (p.text.len && !strstr(buf_str(&said), buf_str(&p.text)))
-			buf_addf(&said, "%s%s", said.len ? "; " : "Probes test ", buf_str(&p.text));
-		buf_free(&p.text);
+		/* an attempt knows how many events preceded it */
+		for (; next < t->nattempts && a->events <= i; a = &t->attempts[++next])
+			try_add(t, &(struct try){ story_open_failed(a), a->tid, a, early }, &before,
+				&said);
+		if (e && story_probe(t->s, e)) {
+			try_add(t, &(struct try){ story_open_of(e), e->opener, NULL, early },
+				&before, &said);
+		} else if (e && event_known(e)) {
+			struct open_attr attr = story_attr(t->s, e);
+
+			early &= open_attr_source(&attr) == SOURCE_DUMMY;
+		}
 	}
 	if (said.len) {
 		prose_line(t->p, 0, 2);
@@ -88,5 +84,4 @@ void story_tries(const struct story_text *t)
 		prose_end(t->p);
 	}
 	buf_free(&said);
-	free(list);
 }

@@ -114,8 +114,6 @@ static void story_on_gone(struct view *v, const struct activity *a)
 	if (!t)
 		return;
 	t->unfinished += t->waiting;
-	if (t->waiting)
-		story_note(view_self(v), SEEN_WAIT, NULL, 0, t->tid, a->gone.ns)->times--;
 	t->waiting = false;
 	t->gone = true;
 	t->gone_ns = a->gone.ns;
@@ -234,7 +232,6 @@ static void story_on_enter(struct view *v, const struct call *c)
 		t->creating = c->desc;
 	if (!is_wait(c) || !model_concerns(s->m, c))
 		return;
-	story_note(s, SEEN_WAIT, NULL, 0, c->tid, c->enter_ns);
 	model_each_waited(s->m, c, note_waited, t);
 	t->timeout = t->waits++ && t->timeout != wait_timeout(c) ? -2 : wait_timeout(c);
 	t->waiting = true;
@@ -249,7 +246,6 @@ static void story_waited(struct story *s, struct seen_task *t, const struct call
 			  story_polled(s, c, AT_SYSCALL_EXIT, POLLFD_REVENTS) : 0;
 
 	t->waiting = false;
-	story_note(s, SEEN_WAIT, NULL, 0, c->tid, c->exit_ns)->times--;
 	if (c->inject.injected)
 		t->injected++;
 	else if (c->failed)
@@ -395,9 +391,10 @@ static void note_record(struct story *s, unsigned int kind, const struct activit
 		.kind = kind, .part = s->controls, .first_ns = r->ns, .last_ns = r->ns, .times = 1,
 		.list = &(struct span_event){ r->event, 0 }, .n = 1,
 	};
+	bool known = r->format && record_identify(r->bytes, r->len, r->format, &id);
 
-	if (r->format && record_identify(r->bytes, r->len, r->format, &id) && id.has_time &&
-	    !event_attr(r->event, ATTR_USE_CLOCKID)) {
+	s->idle += known && kind == SEEN_RECORD + PERF_RECORD_SAMPLE && id.has_tid && !id.tid;
+	if (known && id.has_time && !event_attr(r->event, ATTR_USE_CLOCKID)) {
 		now.timed = 1;
 		now.taken_first = now.taken_last = id.time;
 	}
@@ -433,7 +430,8 @@ static void story_on_signalled(struct view *v, const struct activity *a)
 		.code = info->si_code,
 	};
 
-	if (now.code == SI_USER || now.code == SI_TKILL || now.code == SI_QUEUE || now.signo == SIGCHLD)
+	if (now.code == SI_USER || now.code == SI_TKILL || now.code == SI_QUEUE ||
+	    now.signo == SIGCHLD)
 		now.from = info->si_pid;
 	if (to && to->unexplained) {	/* what interrupted its wait */
 		to->unexplained = false;

@@ -248,7 +248,7 @@ static void test_not_due(void **state)
 	mapped(3, 0x700000);
 	came(3, PERF_RECORD_SAMPLE, 16);
 	counted(3, 100000000, 100000000);
-	tells(false, ": 1 sample in 100.000 ms, 1 in user and 0 in kernel mode, ");
+	tells(false, ": 1 sample in 100.000 ms, 1 in user and 0 in kernel mode, none lost.");
 }
 
 /* Of how long a task slept, where its exec and its exit are known. */
@@ -325,6 +325,67 @@ static void test_injected(void **state)
 		     "4.12: no such bit): the kernel did not see the call.\n");
 }
 
+/* perf falls back to a clock to sample; an event that it counts was wanted for its own sake. */
+static void test_fallback(void **state)
+{
+	uint8_t attr[128] = { 0 };
+
+	(void)state;
+	model_comm(m, 100, "perf");
+	for (int samples = 0; samples < 2; samples++) {
+		put_type(attr, 0);
+		put(attr, 16, samples ? 4000 : 0);
+		put(attr, 40, bit_field(10, 1, (uint64_t)samples) | bit_field(1, 1, 1) |
+			      bit_field(20, 1, 1));
+		opened(-ENOENT, attr, 0);
+		put_type(attr, 1);
+		opened(3 + samples, attr, 0);
+		called("read", (uint64_t)(3 + samples), 0x2000, 8, 0);
+		tells(false, samples ? "; cpu-cycles (ENOENT, open 3), in place of which perf opened cpu-clock (fd "
+				       "4), which counts time" :
+				       ": cpu-cycles (ENOENT), which nothing replaced.");
+	}
+}
+
+/* Rings of a program that neither waits nor unmaps are not seen. */
+static void test_not_seen(void **state)
+{
+	uint8_t attr[128] = { 0 };
+
+	(void)state;
+	put_type(attr, 1);
+	put(attr, 16, 1000);
+	opened(3, attr, 0);
+	mapped(3, 0x700000);
+	tells(false, ": what the rings held was not seen: it is with --records, at waits and unmappings.");
+}
+
+/* A table of many columns leaves out ids rather than names. */
+static void test_wide(void **state)
+{
+	const uint64_t values[] = { 1, 1646516409, 1646516409, 4711 };
+	uint8_t attr[128] = { 0 };
+	char *text;
+
+	(void)state;
+	put_type(attr, 1);
+	put(attr, 8, 3);
+	put(attr, 32, 15);
+	put(attr, 40, bit_field(1, 1, 1));
+	opened(3, attr, 0);
+	opened_in(4, attr, 0, 3);
+	put(attr, 32, 7);
+	opened(5, attr, 200);
+	mapped(5, 0x700000);
+	model_event(m, 100, 5)->id = 15634907;
+	read_of(5, values, 3);
+	text = told(80, false, false);
+	has(text, "context-switches  3   ");
+	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+		assert_true(strlen(line) <= 80);
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -338,6 +399,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_slept, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_words, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_injected, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_fallback, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_not_seen, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_wide, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
