@@ -181,8 +181,8 @@ static size_t message_read(const struct mem *mem, uint64_t addr, void *dst, size
 	size_t n = message_part(m->parts[0], addr, dst, len);
 
 	/*
-	 * What was not resident at the beginning is in the second one.  With E2BIG the kernel has written
-	 * its size into an attr there, whose program's size is not known.
+	 * What was not resident at the beginning is in the second one.  With E2BIG, an attr there
+	 * has the kernel's size, and the program's is not known.
 	 */
 	return n == len || !m->parts[1] ||
 	       (!n && m->parts[1]->ret == -E2BIG &&

@@ -334,8 +334,8 @@ static __always_inline void learn_fops(struct task_struct *task, long fd)
 }
 
 /*
- * Return whether a call that returned without an entry may be reported, as a seccomp filter answered it.
- * calls_report() looks at its descriptor: here that would take the verifier milliseconds.
+ * Return whether a call that returned without an entry may be reported, as a seccomp filter
+ * answered it.  calls_report() looks at its descriptor: here the verifier would take longer.
  */
 static __always_inline bool is_answered(const struct calls_plan *plan, __s64 ret, bool fails_only)
 {

@@ -220,8 +220,9 @@ static bool exit_call(struct tracer *t, struct task *task, int64_t rval, bool is
 	call->returned = true;
 	call->failed = is_error;
 	call->ret = is_error ? -rval : rval;
-	/* a filter of the program returned 0 before ours could stop the call, or our filters have no such stop */
-	call->answered = !rval && !call->genuine && !call->inject.injected && second_filter_is_hidden(task) &&
+	/* a filter of the program may have returned 0: ours stopped no call, or does not stop reads */
+	call->answered = !rval && !call->genuine && !call->inject.injected &&
+			 second_filter_is_hidden(task) &&
 			 (call->desc->class == CLASS_READ || filter_matches(t->opts, call));
 	t->ops->exit(t->ctx, call, &remote.mem);
 	return (t->leaving || second_filter_extend(t, task)) &&
