@@ -11,7 +11,7 @@ static refusal_fn *const predicates[REFUSAL_COUNT] = {
 };
 
 /* Return whether the check is one of the call's; some calls have the checks of another one. */
-static bool applies(const struct refusal_desc *d, const struct call *c)
+static bool check_applies(const struct refusal_desc *d, const struct call *c)
 {
 	enum call_id id = c->desc->id;
 	const struct ioctl_desc *ioctl = id == CALL_IOCTL ? ioctl_of(c) : NULL;
@@ -23,7 +23,7 @@ static bool applies(const struct refusal_desc *d, const struct call *c)
 	return !strcmp(d->call, of) && (!d->request || (request && !strcmp(d->request, request)));
 }
 
-static struct refusal_input input_of(const struct refusal_facts *facts)
+static struct refusal_input refusal_input_of(const struct refusal_facts *facts)
 {
 	const struct call *c = facts->call;
 	struct refusal_input in = {
@@ -42,13 +42,14 @@ static struct refusal_input input_of(const struct refusal_facts *facts)
 
 void refusals_judge(const struct refusal_facts *facts, struct refusal_verdict *v)
 {
-	struct refusal_input in = input_of(facts);
+	struct refusal_input in = refusal_input_of(facts);
 
 	*v = (struct refusal_verdict){ .refusal = NULL };
 	for (size_t i = 0; i < REFUSAL_COUNT; i++) {
 		const struct refusal_desc *d = &refusal_descs[i];
 
-		if (!applies(d, facts->call) || !rule_in_release(d->since, in.machine->release) ||
+		if (!check_applies(d, facts->call) ||
+		    !rule_in_release(d->since, in.machine->release) ||
 		    (d->until && in.machine->release >= d->until))
 			continue;
 		v->says[i] = predicates[i] ? predicates[i](&in) : RULE_UNFORESEEN;
@@ -58,7 +59,7 @@ void refusals_judge(const struct refusal_facts *facts, struct refusal_verdict *v
 }
 
 /* Return the next check after `after` (NULL: the first) that may be behind the error, or NULL. */
-static const struct refusal_desc *suspect(const struct refusal_verdict *v, int error,
+static const struct refusal_desc *refusal_suspect(const struct refusal_verdict *v, int error,
 					  const struct refusal_desc *after)
 {
 	for (size_t i = after ? after->id + 1 : 0; i < REFUSAL_COUNT; i++)
@@ -70,12 +71,12 @@ static const struct refusal_desc *suspect(const struct refusal_verdict *v, int e
 
 const struct refusal_desc *refusals_cause(const struct refusal_verdict *v, int error, bool *sure)
 {
-	const struct refusal_desc *first = suspect(v, error, NULL);
+	const struct refusal_desc *first = refusal_suspect(v, error, NULL);
 
 	*sure = v->refusal && v->refusal->error == error;
 	if (*sure)
 		return v->refusal;
-	*sure = first && !suspect(v, error, first);
+	*sure = first && !refusal_suspect(v, error, first);
 	return first;
 }
 
@@ -83,7 +84,7 @@ void refusal_numbers(const struct refusal_facts *facts, const struct refusal_des
 		     struct buf *out)
 {
 	const struct xlat *types = &xlat_bpf_prog_type;
-	struct refusal_input in = input_of(facts);
+	struct refusal_input in = refusal_input_of(facts);
 	bool both = facts->event.attr && facts->other.attr;
 
 	switch (d->id) {

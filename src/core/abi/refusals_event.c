@@ -11,13 +11,13 @@ static int of_event(const struct refusal_input *in, bool condition)
 	return !in->event->attr ? RULE_UNKNOWN : refuses_if(condition);
 }
 
-static bool is_type(const struct refusal_input *in, uint64_t type)
+static bool used_is_type(const struct refusal_input *in, uint64_t type)
 {
 	return used_get(in->event, ATTR_TYPE) == type;
 }
 
 /* Return whether it is a software clock, whose freq perf_event_open replaces by a period. */
-static bool is_clock(const struct used_event *e)
+static bool used_is_clock(const struct used_event *e)
 {
 	uint64_t config = used_get(e, ATTR_CONFIG);
 
@@ -25,7 +25,7 @@ static bool is_clock(const struct used_event *e)
 	       (config == PERF_COUNT_SW_CPU_CLOCK || config == PERF_COUNT_SW_TASK_CLOCK);
 }
 
-static bool is_probe(const struct rule_machine *m, const struct used_event *e)
+static bool used_is_probe(const struct rule_machine *m, const struct used_event *e)
 {
 	const struct rule_pmu *p = e->attr ? rules_pmu(m, e->attr, e->len) : NULL;
 
@@ -33,9 +33,9 @@ static bool is_probe(const struct rule_machine *m, const struct used_event *e)
 }
 
 /* Return whether it is a tracepoint or a probe. */
-static bool traces(const struct refusal_input *in)
+static bool used_traces(const struct refusal_input *in)
 {
-	return is_type(in, PERF_TYPE_TRACEPOINT) || is_probe(in->machine, in->event);
+	return used_is_type(in, PERF_TYPE_TRACEPOINT) || used_is_probe(in->machine, in->event);
 }
 
 int unless_own_checks(const struct refusal_input *in, const struct used_event *e, int says)
@@ -69,16 +69,16 @@ REFUSES(refresh_sampling, of_event(in, !used_get(in->event, ATTR_SAMPLE_PERIOD))
 REFUSES(period_sampling, of_event(in, !used_get(in->event, ATTR_SAMPLE_PERIOD)))
 REFUSES_IF(period_zero, in->captured && !in->pointed)
 
-static bool has_freq(const struct refusal_input *in)
+static bool used_has_freq(const struct refusal_input *in)
 {
-	return used_get(in->event, ATTR_FREQ) && !is_clock(in->event);
+	return used_get(in->event, ATTR_FREQ) && !used_is_clock(in->event);
 }
 
 REFUSES(period_freq,
-	!in->event->attr ? RULE_UNKNOWN : !has_freq(in) ? RULE_PASSES :
+	!in->event->attr ? RULE_UNKNOWN : !used_has_freq(in) ? RULE_PASSES :
 	in->machine->unread & UNREAD_SAMPLE_RATE ? RULE_UNKNOWN :
 	refuses_if(in->pointed > in->machine->max_sample_rate))
-REFUSES_IF(period_sign, in->pointed >> 63 && !has_freq(in))
+REFUSES_IF(period_sign, in->pointed >> 63 && !used_has_freq(in))
 REFUSES(period_pmu, unless_own_checks(in, in->event, RULE_PASSES))
 REFUSES(pause_ring,
 	in->event->ring == FACT_YES ? refuses_if(!in->event->pages) :
@@ -97,7 +97,7 @@ static int of_both(const struct refusal_input *in, bool differ)
 	       in->event->attr && in->facts->other.attr ? refuses_if(differ) : RULE_UNKNOWN;
 }
 
-static bool differ(const struct refusal_input *in, unsigned int index)
+static bool attrs_differ(const struct refusal_input *in, unsigned int index)
 {
 	return used_get(in->event, index) != used_get(&in->facts->other, index);
 }
@@ -112,14 +112,15 @@ int refusal_output_other_task(const struct refusal_input *in)
 
 	/* before 6.2 events of different kinds had contexts of their own */
 	return says != RULE_REFUSES ? says : in->facts->same_task == FACT_YES &&
-	       differ(in, ATTR_TYPE) && !rule_in_release(KVER(6, 2, 0), in->machine->release) ?
+	       attrs_differ(in, ATTR_TYPE) && !rule_in_release(KVER(6, 2, 0), in->machine->release) ?
 	       RULE_UNKNOWN : refuses_unless(in->facts->same_task);
 }
 
-REFUSES(output_other_clock, of_both(in, differ(in, ATTR_USE_CLOCKID) || differ(in, ATTR_CLOCKID)))
-REFUSES(output_other_way, of_both(in, differ(in, ATTR_WRITE_BACKWARD)))
+REFUSES(output_other_clock,
+	of_both(in, attrs_differ(in, ATTR_USE_CLOCKID) || attrs_differ(in, ATTR_CLOCKID)))
+REFUSES(output_other_way, of_both(in, attrs_differ(in, ATTR_WRITE_BACKWARD)))
 REFUSES(output_other_aux,
-	of_both(in, differ(in, ATTR_TYPE)) != RULE_REFUSES ||
+	of_both(in, attrs_differ(in, ATTR_TYPE)) != RULE_REFUSES ||
 	unless_own_checks(in, in->event, RULE_PASSES) == RULE_PASSES ? RULE_PASSES :
 	unless_own_checks(in, &in->facts->other, RULE_PASSES))
 REFUSES(output_mapped, refuses_where(true, in->event->mapped))
@@ -134,11 +135,11 @@ int refusal_filter_length(const struct refusal_input *in)
 }
 
 REFUSES(filter_event,
-	in->event->attr && traces(in) ? RULE_PASSES :
+	in->event->attr && used_traces(in) ? RULE_PASSES :
 	unless_own_checks(in, in->event, RULE_REFUSES))
-REFUSES(filter_again, refuses_where(traces(in), in->event->filter))
-REFUSES(filter_text, in->event->attr && !traces(in) ? RULE_PASSES : RULE_UNKNOWN)
-REFUSES(filter_task, in->event->attr && traces(in) ? RULE_PASSES : RULE_UNKNOWN)
+REFUSES(filter_again, refuses_where(used_traces(in), in->event->filter))
+REFUSES(filter_text, in->event->attr && !used_traces(in) ? RULE_PASSES : RULE_UNKNOWN)
+REFUSES(filter_task, in->event->attr && used_traces(in) ? RULE_PASSES : RULE_UNKNOWN)
 
 /* Programs ---------------------------------------------------------------------------- */
 
@@ -160,7 +161,7 @@ int refusal_program_event(const struct refusal_input *in)
 
 uint32_t refusal_program_wanted(const struct refusal_facts *facts)
 {
-	return is_probe(facts->machine, &facts->event) ? ABI_BPF_PROG_TYPE_KPROBE :
+	return used_is_probe(facts->machine, &facts->event) ? ABI_BPF_PROG_TYPE_KPROBE :
 	       used_get(&facts->event, ATTR_TYPE) == PERF_TYPE_TRACEPOINT ?
 	       ABI_BPF_PROG_TYPE_TRACEPOINT : ABI_BPF_PROG_TYPE_PERF_EVENT;
 }
@@ -172,14 +173,14 @@ int refusal_program_type(const struct refusal_input *in)
 	if (!in->event->attr || in->facts->program != FACT_YES)
 		return RULE_UNKNOWN;
 	/* probes that were made by tracefs are tracepoints, too */
-	return is_type(in, PERF_TYPE_TRACEPOINT) && type == ABI_BPF_PROG_TYPE_KPROBE ?
+	return used_is_type(in, PERF_TYPE_TRACEPOINT) && type == ABI_BPF_PROG_TYPE_KPROBE ?
 	       RULE_UNKNOWN : refuses_if(type != refusal_program_wanted(in->facts));
 }
 
 /* Of tracepoints and probes the type is checked before, of others after that. */
 int refusal_program_again(const struct refusal_input *in)
 {
-	int type = in->event->attr && traces(in) ? refusal_program_type(in) : RULE_PASSES;
+	int type = in->event->attr && used_traces(in) ? refusal_program_type(in) : RULE_PASSES;
 
 	return in->event->program == FACT_NO || type == RULE_REFUSES ? RULE_PASSES :
 	       type == RULE_UNKNOWN ? type : refuses_where(true, in->event->program);
@@ -190,15 +191,15 @@ static int unknown_if(const struct refusal_input *in, bool may)
 	return in->event->attr && !may ? RULE_PASSES : RULE_UNKNOWN;
 }
 
-REFUSES(program_flavour, unknown_if(in, is_probe(in->machine, in->event)))
-REFUSES(program_context, unknown_if(in, is_type(in, PERF_TYPE_TRACEPOINT)))
+REFUSES(program_flavour, unknown_if(in, used_is_probe(in->machine, in->event)))
+REFUSES(program_context, unknown_if(in, used_is_type(in, PERF_TYPE_TRACEPOINT)))
 REFUSES(program_stack, unknown_if(in, used_get(in->event, ATTR_PRECISE_IP)))
-REFUSES(program_same, unknown_if(in, traces(in)))
+REFUSES(program_same, unknown_if(in, used_traces(in)))
 REFUSES(link_again, refusal_program_again(in))
 REFUSES(link_type, refusal_program_type(in))
 REFUSES(query_rights,
 	refuses_where(true, rule_caps_lack(in->machine, ABI_CAP_PERFMON, ABI_CAP_SYS_ADMIN)))
-REFUSES(query_event, of_event(in, !is_type(in, PERF_TYPE_TRACEPOINT)))
+REFUSES(query_event, of_event(in, !used_is_type(in, PERF_TYPE_TRACEPOINT)))
 
 int refusal_query_many(const struct refusal_input *in)
 {
@@ -247,18 +248,19 @@ static int of_old_attr(const struct refusal_input *in, bool type)
 {
 	size_t len = 0;
 	const uint8_t *attr = call_bytes(in->call, AT_SYSCALL_ENTER, in->arg, in->page, &len);
-	bool clock = is_clock(in->event) && rule_in_release(KVER(6, 5, 0), in->machine->release);
+	bool clock = used_is_clock(in->event) &&
+		     rule_in_release(KVER(6, 5, 0), in->machine->release);
 
 	if (!attr || !in->event->attr)
 		return RULE_UNKNOWN;
 	if (type)
-		return refuses_if(clock || !is_type(in, layout_get(&layout_perf_event_attr,
+		return refuses_if(clock || !used_is_type(in, layout_get(&layout_perf_event_attr,
 								   ATTR_TYPE, attr, len)));
 	return changes_others(in, attr, len) ? RULE_REFUSES : RULE_UNKNOWN;
 }
 
 REFUSES(modify_type, of_old_attr(in, true))
-REFUSES(modify_event, of_event(in, !is_type(in, PERF_TYPE_BREAKPOINT)))
+REFUSES(modify_event, of_event(in, !used_is_type(in, PERF_TYPE_BREAKPOINT)))
 REFUSES(modify_members, of_old_attr(in, false))
 
 /* read, epoll_ctl, fcntl -------------------------------------------------------------- */

@@ -8,7 +8,7 @@ enum { OLD_ADDR, OLD_LEN, NEW_LEN, REMAP_FLAGS, NEW_ADDR };
 
 enum { MAP_TYPE = 0xf };	/* of flags */
 
-static bool has(const struct refusal_input *in, uint64_t flags)
+static bool map_has(const struct refusal_input *in, uint64_t flags)
 {
 	return in->call->args[FLAGS] & flags;
 }
@@ -18,12 +18,12 @@ static uint64_t map_type(const struct refusal_input *in)
 	return in->call->args[FLAGS] & MAP_TYPE;
 }
 
-static bool fixed(const struct refusal_input *in)
+static bool map_is_fixed(const struct refusal_input *in)
 {
-	return has(in, ABI_MAP_FIXED | ABI_MAP_FIXED_NOREPLACE);
+	return map_has(in, ABI_MAP_FIXED | ABI_MAP_FIXED_NOREPLACE);
 }
 
-static bool unaligned(const struct refusal_input *in, uint64_t addr)
+static bool map_unaligned(const struct refusal_input *in, uint64_t addr)
 {
 	return addr & (in->page - 1);
 }
@@ -47,8 +47,8 @@ static int since_6_17(const struct refusal_input *in, enum fact refuses)
 	       refuses == FACT_NO ? refuses_where(true, refuses) : updated;
 }
 
-REFUSES_IF(mmap_offset_align, unaligned(in, in->offset))
-REFUSES_IF(mmap_huge, has(in, ABI_MAP_HUGETLB))
+REFUSES_IF(mmap_offset_align, map_unaligned(in, in->offset))
+REFUSES_IF(mmap_huge, map_has(in, ABI_MAP_HUGETLB))
 REFUSES_IF(mmap_empty, !call_word(in->call, LENGTH))
 
 int refusal_mmap_beyond(const struct refusal_input *in)
@@ -58,22 +58,22 @@ int refusal_mmap_beyond(const struct refusal_input *in)
 	if (!in->len)
 		return RULE_REFUSES; /* rounding it up was too much */
 	return !end ? RULE_UNKNOWN :
-	       refuses_if(in->len > end || (fixed(in) && in->addr > end - in->len));
+	       refuses_if(in->len > end || (map_is_fixed(in) && in->addr > end - in->len));
 }
 
 REFUSES_IF(mmap_offset_end,
 	   (in->call->desc->id == CALL_MMAP2 ? call_word(in->call, OFFSET) :
 	    in->offset / in->page) > (UINT64_MAX - in->len) / in->page)
-REFUSES_IF(mmap_address_align, fixed(in) && unaligned(in, in->addr))
+REFUSES_IF(mmap_address_align, map_is_fixed(in) && map_unaligned(in, in->addr))
 /* vm.mmap_min_addr is at most this by default */
 REFUSES(mmap_address_low,
-	fixed(in) && in->addr < 65536 && lacks_cap(in, ABI_CAP_SYS_RAWIO) != FACT_NO ?
+	map_is_fixed(in) && in->addr < 65536 && lacks_cap(in, ABI_CAP_SYS_RAWIO) != FACT_NO ?
 	RULE_UNKNOWN : RULE_PASSES)
 REFUSES(mmap_in_use,
-	!has(in, ABI_MAP_FIXED_NOREPLACE) ? RULE_PASSES :
+	!map_has(in, ABI_MAP_FIXED_NOREPLACE) ? RULE_PASSES :
 	in->facts->covers == FACT_YES ? RULE_REFUSES : RULE_UNKNOWN)
 REFUSES(mmap_lock_none,
-	!has(in, ABI_MAP_LOCKED) || lacks_cap(in, ABI_CAP_IPC_LOCK) == FACT_NO ||
+	!map_has(in, ABI_MAP_LOCKED) || lacks_cap(in, ABI_CAP_IPC_LOCK) == FACT_NO ||
 	in->facts->memory.limit ? RULE_PASSES : RULE_UNKNOWN)
 /* What the process has locked is not known. */
 REFUSES(mmap_lock_limit,
@@ -81,8 +81,8 @@ REFUSES(mmap_lock_limit,
 	RULE_PASSES : RULE_UNKNOWN)
 REFUSES_IF(mmap_kind, !map_type(in) || map_type(in) > ABI_MAP_SHARED_VALIDATE)
 REFUSES_IF(mmap_exec, in->call->args[PROT] & ABI_PROT_EXEC)
-REFUSES_IF(mmap_grows, has(in, ABI_MAP_GROWSDOWN))
-REFUSES(mmap_part, has(in, ABI_MAP_FIXED) ? since_6_17(in, in->facts->splits) : RULE_PASSES)
+REFUSES_IF(mmap_grows, map_has(in, ABI_MAP_GROWSDOWN))
+REFUSES(mmap_part, map_has(in, ABI_MAP_FIXED) ? since_6_17(in, in->facts->splits) : RULE_PASSES)
 
 /* The event, its ring and AUX area ------------------------------------------------------------ */
 
@@ -149,10 +149,10 @@ REFUSES(mmap_aux_none,
 
 /* munmap, mprotect, mremap --------------------------------------------------------------------- */
 
-REFUSES_IF(munmap_align, unaligned(in, in->addr) || !in->len)
+REFUSES_IF(munmap_align, map_unaligned(in, in->addr) || !in->len)
 REFUSES(munmap_part, since_6_17(in, in->facts->splits))
 REFUSES_IF(mprotect_align,
-	   unaligned(in, in->addr) ||
+	   map_unaligned(in, in->addr) ||
 	   in->call->args[PROT] & (ABI_PROT_GROWSDOWN | ABI_PROT_GROWSUP))
 REFUSES(mprotect_range, in->facts->covered >= in->len ? RULE_PASSES : RULE_UNKNOWN)
 REFUSES_IF(mprotect_exec, in->call->args[PROT] & ABI_PROT_EXEC)
@@ -175,12 +175,13 @@ int refusal_mremap_flags(const struct refusal_input *in)
 	uint64_t must_move = ABI_MREMAP_FIXED | ABI_MREMAP_DONTUNMAP;
 	uint64_t to = call_word(in->call, NEW_ADDR);
 
-	return refuses_if(remaps(in, ~(must_move | ABI_MREMAP_MAYMOVE)) || unaligned(in, in->addr) ||
+	return refuses_if(remaps(in, ~(must_move | ABI_MREMAP_MAYMOVE)) ||
+			  map_unaligned(in, in->addr) ||
 			  !new_len(in) ||
 			  (remaps(in, must_move) && !remaps(in, ABI_MREMAP_MAYMOVE)) ||
 			  (remaps(in, ABI_MREMAP_DONTUNMAP) && in->len != new_len(in)) ||
 			  (remaps(in, ABI_MREMAP_FIXED) &&
-			   (unaligned(in, to) ||
+			   (map_unaligned(in, to) ||
 			    (in->addr < to + new_len(in) && to < in->addr + in->len))));
 }
 
