@@ -30,7 +30,7 @@ BUILT = os.environ.get("builddir", ".")
 # those whose text is that of this processor's registers and of its byte order
 NAMES = "attr calls change dump ioctl read_format record refusals when".split()
 # lines of a value: short, -v, raw, both, JSON; or one of each input
-FORMS = {"attr": 6, "calls": 1000000, "change": 1000000, "ioctl": 1000000, "read_format": 5, "record": 7, "refusals": 1000000}
+FORMS = {"attr": 6, "calls": 1000000, "change": 1000000, "dump": 4, "ioctl": 1000000, "read_format": 5, "record": 7, "refusals": 1000000}
 LONG = 240
 
 # changed inputs of each, and how many of them a sum is of

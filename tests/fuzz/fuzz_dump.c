@@ -48,6 +48,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	argv[9] = path;
 	verb_run(&decode_verb, NULL, 10, argv);
+	if (fuzz_shows()) { /* and the dump of it */
+		argv[7] = "/dev/null";
+		argv[8] = "--json=/dev/stdout";
+		verb_run(&decode_verb, NULL, 10, argv);
+	}
 	close(fd);
 	return 0;
 }
