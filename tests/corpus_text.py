@@ -14,6 +14,7 @@ usage: corpus_text.py [--update] [--against=DIRECTORY] [WORD...]
 """
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -46,7 +47,8 @@ def parts(name, built):
 				    os.path.join(HERE, "fuzz/corpus", name), made], stdout=subprocess.PIPE,
 				   check=True, env=env)
 	out = []
-	for part in r.stdout.decode("utf-8", "backslashreplace").split("== ")[1:]:
+	text = re.sub('"pevtrace":"[^"]*"', "", r.stdout.decode("utf-8", "backslashreplace"))
+	for part in text.split("== ")[1:]:
 		title, *lines = part.split("\n")
 		out.append((title, [line for line in lines if not line.startswith("ok ") and line != "1..2"]))
 	return out
