@@ -192,13 +192,17 @@ uint32_t trial_attr_size(void)
 
 enum fact trial_denies_all(const struct rule_machine *m)
 {
-	bool may = m->caps & (1ULL << ABI_CAP_PERFMON | 1ULL << ABI_CAP_SYS_ADMIN);
-	uint32_t size;
-	int error = may || m->paranoid <= 2 ? 0 : ask_attr_size(&size);
+	uint8_t attr[PERF_ATTR_SIZE_VER0] = { 0 };
+	int fd;
 
-	/* the patch asks before it looks at the size, and after it looked at the flags */
-	return error == E2BIG ? FACT_NO :
-	       error == EACCES && !trial_gate() ? FACT_YES : FACT_UNKNOWN;
+	if (m->paranoid <= 2 || m->caps & (1ULL << ABI_CAP_PERFMON | 1ULL << ABI_CAP_SYS_ADMIN))
+		return FACT_UNKNOWN;
+	set_idle(attr, sizeof(attr), PERF_TYPE_SOFTWARE, true);
+	attr_put(attr, ATTR_CONFIG, PERF_COUNT_SW_DUMMY);
+	fd = open_event(attr, sizeof(attr), 0, -1, -1, 0);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0 ? FACT_NO : fd == -EACCES && !trial_gate() ? FACT_YES : FACT_UNKNOWN;
 }
 
 /* Open an event with the type and config members of another. */

@@ -235,7 +235,6 @@ static inline void add_bases(struct run *r)
 			/* while another one is there, with a reference counter */
 			put(a, ATTR_CONFIG, (uint64_t)OUR_COUNTER << COUNTER_SHIFT);
 			keep(r, a);
-			put(a, ATTR_CONFIG, 0);
 		}
 		if (!strcmp(p->name, "kprobe")) {
 			put(a, ATTR_KPROBE_FUNC, (uintptr_t)kernel_function);
@@ -411,8 +410,8 @@ static inline void mutate(const struct run *r, uint8_t *attr)
 
 	for (unsigned int n = any() % 3; n && chance(2); n--)
 		mutate_driver(r, attr);
-	if (get(attr, ATTR_UPROBE_PATH) == (uintptr_t)r->path && chance(2))
-		put(attr, ATTR_CONFIG, OF(1, OUR_COUNTER, 4) << COUNTER_SHIFT);
+	if (get(attr, ATTR_UPROBE_PATH) == (uintptr_t)r->path && chance(4))
+		put(attr, ATTR_CONFIG, OF(0, 1, 4) << COUNTER_SHIFT);
 	for (unsigned int n = 1 + any() % 3; n; n--) {
 		unsigned int i = any() % layout_perf_event_attr.n;
 		const struct field *f;

@@ -7,9 +7,6 @@
 
 PREDICATE(flags_unknown, rule_unknown_bits(in, in->ask->flags, &xlat_perf_event_open_flags))
 
-/* Kernels without the patch treat 3 like 2; only a call tells. */
-PREDICATE(paranoid_all, refuses_where(true, fact_and(rule_paranoid(in, 2), in->machine->denies_all)))
-
 PREDICATE(attr_head_fault,
 	  refuses_if(in->ask->len < layout_perf_event_attr.fields[ATTR_SIZE].offset + 4u))
 PREDICATE(size_range,
@@ -144,6 +141,9 @@ PREDICATE(sigtrap_exec,
 	  refuses_if(rule_get(in, ATTR_SIGTRAP) && !rule_get(in, ATTR_REMOVE_ON_EXEC)))
 
 /* Before the event is made ------------------------------------------------------ */
+
+/* Kernels without the patch treat 3 like 2; only an open tells.  Debian's 5.10 to 7.3 ask here. */
+PREDICATE(paranoid_all, refuses_where(true, fact_and(rule_paranoid(in, 2), in->machine->denies_all)))
 
 /* The decision of a security module is not known. */
 PREDICATE(security_open, in->machine->security == FACT_NO ? RULE_PASSES : RULE_UNKNOWN)
