@@ -36,10 +36,10 @@ static void suspect_unknown(const struct rule_verdict *all, const struct rule_ve
 
 /*
  * Find the rules that refuse the one or the other caller with the error that was seen, those of
- * limits last, which are mostly high.
+ * limits last, which are mostly high.  known: the release is.
  */
 static void suspect_of_either(const struct rule_verdict *all, const struct rule_verdict *none,
-			      struct judgement *out)
+			      bool known, struct judgement *out)
 {
 	int error = out->error;
 	size_t last = all->rule ? all->rule->id : RULE_COUNT - 1;
@@ -63,7 +63,7 @@ static void suspect_of_either(const struct rule_verdict *all, const struct rule_
 		if (may_refuse(all, i, 0))
 			judge_suspect(out, i);
 	/* by exclusion: no other rule can be the reason, by chance or on a newer kernel */
-	only = out->nsuspects == 1 && !rules_assumed(all);
+	only = known && out->nsuspects == 1 && !rules_assumed(all);
 	for (size_t i = 0; i < RULE_COUNT && only; i++)
 		only = i == out->suspects[0]->id || rule_descs[i].error != error ||
 		       (all->says[i] != RULE_UNKNOWN && none->says[i] != RULE_UNKNOWN);
@@ -102,7 +102,7 @@ void judge_open(const struct judge_case *c, struct judgement *out)
 	out->error = c->seen == JUDGE_NOT_SEEN ? out->rules.error : c->seen;
 	if (c->by_anybody && out->error) {
 		judge_caller(c, false, &none);
-		suspect_of_either(&out->rules, &none, out);
+		suspect_of_either(&out->rules, &none, c->ask.facts->machine.release, out);
 		out->rule = out->nsuspects ? out->suspects[0] : NULL;
 	} else {
 		out->rule = rules_cause(&out->rules, out->error, &out->sure);
