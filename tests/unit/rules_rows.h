@@ -40,7 +40,7 @@ struct sides {
 #define CAPS(name) M(caps, CAP(ABI_CAP_##name))
 
 enum { PMU_CLOCK = 6, PMU_TASK_CLOCK, PMU_UPROBE, PMU_MSR, PMU_KPROBE, PMU_ODD, PMU_V3, PMU_A57,
-       PMU_UNCORE, PMU_CSTATE,
+       PMU_UNCORE, PMU_CSTATE, PMU_IBS_OP, PMU_IBS_FETCH,
        IN_MSR = 7, IN_V3 = 10 };
 
 static const uint64_t msr_configs[] = { 0, 2 };
@@ -50,7 +50,7 @@ static inline void begin(struct sides *s)
 {
 	static const char *const names[] = {
 		"msr", "kprobe", "odd", "armv8_pmuv3_0", "armv8_cortex_a57", "uncore_imc_0",
-		"cstate_core",
+		"cstate_core", "ibs_op", "ibs_fetch",
 	};
 	struct world *w = &s->w;
 

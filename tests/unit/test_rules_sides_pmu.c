@@ -4,6 +4,7 @@
 
 #define SAMPLES(what) A(SAMPLE_TYPE, PERF_SAMPLE_##what)
 #define NO_EXCLUDE A(EXCLUDE_KERNEL, 0), A(EXCLUDE_HV, 0), CAPS(SYS_ADMIN)
+#define IBS(what) A(TYPE, PMU_IBS_##what), A(CONFIG, 0), NO_EXCLUDE, A(SAMPLE_PERIOD, 0x1000)
 #define ON_CPU C(pid, -1), C(cpu, 0)
 
 /* The choice of a PMU ---------------------------------------------------------------------- */
@@ -22,6 +23,7 @@ static void test_choice(void **state)
 		{ "no_pmu", { A(TYPE, 99), P(facts.machine.pmus, &odd), M(npmus, 1) } },
 		{ "pmu_own?", { A(TYPE, PERF_TYPE_RAW) } },
 		{ "", { A(CONFIG, 0), M(npmus, 1), T(group.siblings, 0) } },
+		{ "no_pmu", { A(TYPE, 99), C(cpu, 0) } },
 		{ "no_pmu? pmu_own?", { A(TYPE, 99), M(pmus_known, FACT_UNKNOWN) } },
 		{ "pmu_own?", { A(TYPE, PERF_TYPE_HARDWARE) } },
 		{ "pmu_own?", { A(TYPE, PERF_TYPE_HARDWARE), A(CONFIG, 4ULL << 32) } },
@@ -146,6 +148,19 @@ static void test_traits(void **state)
 		{ "pmu_own? no_interrupt?", { A(TYPE, PMU_ODD), NO_EXCLUDE, ON_CPU,
 			A(SAMPLE_PERIOD, 1) } },
 		{ "no_pmu", { A(TYPE, 99), A(EXCLUDE_IDLE, 1), A(SAMPLE_PERIOD, 1) } },
+		/* IBS excludes some modes with swfilt, and never hosts, guests and the idle task */
+		{ "pmu_own?", { IBS(OP) } },
+		{ "pmu_own?", { IBS(FETCH) } },
+		{ "ibs_exclude pmu_own?", { IBS(OP),
+			A(EXCLUDE_IDLE, 1), A(CONFIG2, 1) } },
+		{ "ibs_exclude pmu_own?", { IBS(OP),
+			A(EXCLUDE_HOST, 1), A(CONFIG2, 1) } },
+		{ "ibs_exclude pmu_own?", { IBS(OP),
+			A(EXCLUDE_GUEST, 1), A(CONFIG2, 1) } },
+		{ "pmu_own?", { IBS(OP),
+			A(EXCLUDE_USER, 1), A(CONFIG2, 1) } },
+		{ "ibs_exclude pmu_own?", { IBS(OP),
+			A(EXCLUDE_HV, 1) } },
 		/* registers beyond the ordinary */
 		{ "extended_regs", { A(SAMPLE_REGS_USER, 1ULL << 32) } },
 		{ "extended_regs", { A(SAMPLE_REGS_INTR, 1ULL << 32) } },
