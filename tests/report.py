@@ -193,6 +193,9 @@ def test_text(tap, name, dump, data):
 				    zip(data["rows"]["text"], data["rows"]["result"]))
 	missing = decoded - shown
 	missing.pop("", None)
+	# what a check says of a refused call follows the text that decode writes
+	explained = collections.Counter(l.rsplit(" /* ", 1)[0] for l in (shown - decoded).elements())
+	missing -= explained
 	tap.ok(sum(decoded.values()) > 3 and not missing,
 	       name + ": calls read as decode writes them", list(missing)[:2])
 

@@ -68,7 +68,7 @@ static void add_error_rules(struct conform *c, struct finding *f, const struct x
 	finding_detail(f, &detail);
 }
 
-/* Report a member in an error's entry if only other errors have rules about it. */
+/* Report a member in an error's entry if only other errors have present rules about it. */
 static void wrong_member(struct conform *c, const struct xlat_entry *error,
 			 const struct page_word *w)
 {
@@ -77,7 +77,7 @@ static void wrong_member(struct conform *c, const struct xlat_entry *error,
 	for_each(rule, rule_descs, RULE_COUNT) {
 		if (!text_has_item(rule->fields, ',', w->name, strlen(w->name)))
 			continue;
-		if (rule->error == (int)error->value || !rule->error) {
+		if ((rule->error == (int)error->value && !rule->until) || !rule->error) {
 			buf_free(&detail);
 			return;
 		}

@@ -268,7 +268,7 @@ static void pmu_words(const struct show *s, struct buf *out)
 {
 	buf_adds(out, s->k->facts.rules.machine.pmus_known == FACT_YES ?
 		      "no PMU here counts such events" :
-		      "perhaps no PMU here counts such events: they are not known");
+		      "perhaps no PMU there counts such events: the PMUs are not known");
 	if (s->k->facts.confined.virtual)
 		buf_adds(out, "; this is a virtual machine, and its host decides whether it has "
 			      "counters");
