@@ -262,11 +262,31 @@ def test_failed(tmp):
 	       [opened, ("read", None), failed, ("read", None)], "all")
 	differ([l for l in lines["failed"] if l[0] != "close"][-2:], [opened, failed], "failed")
 
+# ---- another machine --------------------------------------------------------------------
+
+def test_would_break(tmp):
+	"""On this machine what opened opens; on Linux 3.2 a flag of the call is not known."""
+	here, old, path = (os.path.join(tmp, n) for n in ("here.json", "old.json", "opens.json"))
+	r = run(PEVTRACE, "list", "--tried", "--json")
+	with open(here, "w", encoding="utf-8") as f:
+		f.write(r.stdout)
+	with open(old, "w", encoding="utf-8") as f:
+		f.write(re.sub(r'"release":"[^"]*"', '"release":"3.2.0"', r.stdout, count=1))
+	assert run(PEVTRACE, "-o", "/dev/null", "--json=" + path, sys.executable, "-c",
+		   READS.replace("config=2)", "config=2), flags=8")).returncode == 0
+	env = {**os.environ, "PEVTRACE": PEVTRACE}
+	script = os.path.join(FLEET, "would-break")
+	r = run(sys.executable, script, old, path, env=env)
+	assert r.returncode == 1 and ": EINVAL by flags_unknown (1 opens like this)" in r.stdout, r
+	r = run(sys.executable, script, here, path, env=env)
+	assert "flags_unknown" not in r.stdout, r
+
 def main():
 	tmp = start("pevtrace-fleet.")
 	return run_all([
 		("DuckDB answers what the lines say", lambda: test_questions(tmp), None),
 		("a dump of calls that failed", lambda: test_failed(tmp), None),
+		("what would break on another machine", lambda: test_would_break(tmp), None),
 		("a column for each member", lambda: test_table(tmp), None),
 	], tmp)
 

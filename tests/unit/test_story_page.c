@@ -45,7 +45,7 @@ static void lacks(const char *words)
 }
 
 /* How processes ended, and by whose signals; threads are none. */
-static void test_end(void **state)
+static void test_how_it_ended(void **state)
 {
 	uint8_t attr[128] = { 0 };
 
@@ -389,7 +389,7 @@ static void test_wide(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_end, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_how_it_ended, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_waits, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_hangup, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_slots, setup, teardown),
