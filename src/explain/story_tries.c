@@ -63,12 +63,14 @@ void story_tries(const struct story_text *t)
 
 	for (size_t i = 0; i <= t->nevents; i++) {
 		const struct event *e = i < t->nevents ? t->events[i] : NULL;
-		const struct attempt *a = &t->attempts[next];
 
 		/* an attempt knows how many events preceded it */
-		for (; next < t->nattempts && a->events <= i; a = &t->attempts[++next])
+		for (; next < t->nattempts && t->attempts[next].events <= i; next++) {
+			const struct attempt *a = &t->attempts[next];
+
 			try_add(t, &(struct try){ story_open_failed(a), a->tid, a, early }, &before,
 				&said);
+		}
 		if (e && story_probe(t->s, e)) {
 			try_add(t, &(struct try){ story_open_of(e), e->opener, NULL, early },
 				&before, &said);

@@ -97,9 +97,9 @@ static void test_names(void **state)
 	{
 		const struct rule_pmu raw = { .type = PERF_TYPE_RAW, .name = "cpu" };
 		const struct rule_machine old = { .pmus = &raw, .npmus = 1 };
-		const uint8_t attr[64] = { PERF_TYPE_RAW };
+		const uint32_t attr[16] = { PERF_TYPE_RAW };
 
-		assert_ptr_equal(rules_pmu(&old, attr, sizeof(attr)), &raw);
+		assert_ptr_equal(rules_pmu(&old, (const uint8_t *)attr, sizeof(attr)), &raw);
 	}
 }
 
