@@ -203,8 +203,12 @@ static void put_number(uint8_t *b, size_t *len)
 	uint64_t v = any(4) ? numbers[any(sizeof(numbers) / sizeof(*numbers))] : 1ULL << any(64);
 	size_t width = 1u << any(4);
 	size_t at = any(*len + 1);
+	bool over;
 
-	put(b, len, any(2) ? at & ~(width - 1) : at, &v, width, any(3));
+	/* one number in each statement: compilers differ in the order of arguments */
+	at &= any(2) ? ~(width - 1) : SIZE_MAX;
+	over = any(3);
+	put(b, len, at, &v, width, over);
 }
 
 /* Words that texts are made of; decoders of bytes take them for bytes. */
@@ -217,20 +221,24 @@ static void put_word(uint8_t *b, size_t *len)
 		".TP\n", "\\f", "\\\"", "@", "%", "'",
 	};
 	const char *word = words[any(sizeof(words) / sizeof(*words))];
+	size_t at = any(*len + 1);
+	bool over = !any(3);
 
-	put(b, len, any(*len + 1), word, strlen(word), !any(3));
+	put(b, len, at, word, strlen(word), over);
 }
 
 static void change(uint8_t *b, size_t *len)
 {
 	const struct seed *other = any_seed();
-	size_t at = any(*len + 1), n = any(*len - at + 1), from;
+	size_t at = any(*len + 1), n = any(*len - at + 1), from, rest;
 	uint8_t byte = (uint8_t)any(256);
+	bool over;
 
 	switch (any(10)) {
 	case 0: case 1: case 2:
+		from = any(*len);
 		if (*len)
-			b[any(*len)] ^= (uint8_t)(1u << any(8));
+			b[from] ^= (uint8_t)(1u << any(8));
 		break;
 	case 3:
 		*len = at;
@@ -247,10 +255,13 @@ static void change(uint8_t *b, size_t *len)
 		break;
 	case 8: /* a piece of itself once more, or of another */
 		from = any(other->len + 1);
-		if (any(2))
+		if (any(2)) {
 			put(b, len, any(*len + 1), b + at, n, false);
-		else
-			put(b, len, at, other->bytes + from, any(other->len - from + 1), any(2));
+			break;
+		}
+		rest = any(other->len - from + 1);
+		over = any(2);
+		put(b, len, at, other->bytes + from, rest, over);
 		break;
 	case 9:
 		put(b, len, at, &byte, 1, any(2));

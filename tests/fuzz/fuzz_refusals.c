@@ -124,7 +124,8 @@ static void take_call(const uint8_t **data, size_t *len, struct call *c)
 	for (unsigned int i = 0; i < 6; i++)
 		c->args[i] = PICK(small);
 	if (c->desc->id == CALL_IOCTL) {
-		c->args[1] = ioctl_descs[next(data, len) % ioctl_ndescs].request + !(next(data, len) % 16);
+		c->args[1] = ioctl_descs[next(data, len) % ioctl_ndescs].request;
+		c->args[1] += !(next(data, len) % 16);
 	} else if (c->desc->id == CALL_READ) {
 		c->args[2] = take_size(data, len);
 	} else {
