@@ -132,7 +132,7 @@ SAID = {
 	"bursts": "page-faults:u: lost %d of %d records (%.1f %%): ring of %s was full 1 time, for up to %d "
 		  "records; %d pages (-m %d) have room for these, too",
 	"overwritten": "page-faults:u: %d bytes of records were overwritten: a ring that is mapped "
-		       "read-only keeps the newest records",
+		       "read-only keeps the newest records; whether the program had read them is not known",
 	"never_enabled": "page-faults:u: the event counts 0: opened disabled, and nothing enabled it",
 	"task_never_ran": "page-faults:u: the event counts 0: its task did not run while it was enabled",
 	"switches_excluded": "context-switches:u: the event counts 0: a task is switched and migrated "

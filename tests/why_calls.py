@@ -39,6 +39,11 @@ CASES = [
 	("ring(a, 3, flags=0)", "EINVAL", "mmap_kind", "", "3 PAGES, RW, MAP_SHARED"),
 	("ring(event(bits=0x63), 3)", "EINVAL", "mmap_inherit", "", "each CPU"),
 	("ring(a, 3), ring(a, 5)", "EINVAL", "mmap_size", "1+2 pages, 5 were", "3 PAGES, RW, MAP_SHARED"),
+	("ring(a, 9), ring(a, 4)", "EINVAL", "mmap_pages", "1+8 pages, 4 were requested", "9 PAGES, RW, MAP_SHARED"),
+	("b = event(); ring(a, 9), c.ioctl(b, 0x2405, a), ring(b, 4)", "EINVAL", "mmap_pages",
+	 "1+8 pages, 4 were requested; it needs no mapping of its own: read the ring of fd ", None),
+	("b = event(); ring(a, 9), c.ioctl(b, 0x2405, a), ring(b, 5)", "EINVAL", "mmap_size",
+	 "; it needs no mapping of its own: read the ring of fd ", None),
 	("ring(a, 4, offset=3)", "EINVAL", "mmap_aux_first", "", None),
 	("ring(a, 3), ring(a, 4, offset=3)", "EINVAL", "mmap_aux_page", "end at", None),
 	("at = ring(a, 3); (ctypes.c_uint64 * 2).from_address(at + 1072)[:] = [3 * page, 4 * page]; "

@@ -154,6 +154,7 @@ static void data_rings(const struct story_text *t)
 			      "then are unknown.", (unsigned long long)blind, blind == 1 ? "" : "s");
 }
 
+/* Write how the waits of a task ended, which a sentence names that is not complete. */
 static void wait_ends(const struct story_text *t, const struct seen_task *task)
 {
 	const struct {
@@ -172,7 +173,6 @@ static void wait_ends(const struct story_text *t, const struct seen_task *task)
 	};
 	const char *sep = ":";
 
-	prose_addf(t->p, task->waits == 1 ? " Its only wait" : " Its %u waits", task->waits);
 	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
 		if (!ends[i].n)
 			continue;
@@ -209,25 +209,30 @@ static void wait_until(const struct event *e, struct prose *p)
 static void data_wait(const struct story_text *t, const struct seen_task *task)
 {
 	const struct event *e = task->waited[0];
+	struct open_attr a = story_attr(t->s, e);
 	struct prose *p = t->p;
+	bool brief;
 
 	prose_adds(p, task->thread ? " Thread " : " ");
 	story_who(t->s, task->tid, p);
 	prose_addf(p, " waits with %s", task->wait->name);
 	if (task->timeout >= 0)
 		prose_addf(p, " (%d ms at most)", task->timeout);
-	prose_addf(p, " for %s", task->ringless ? "" : task->for_ends ? "errors or the end of " :
+	brief = t->tight && !task->ringless && open_attr_source(&a) == SOURCE_DUMMY;
+	prose_addf(p, " for %s", task->ringless || brief ? "" : task->for_ends ? "errors or the end of " :
 		   task->nwaited == 1 ? "the ring of " : "the rings of ");
 	story_fds(task->waited, task->nwaited, p);
 	if (task->ringless) {
 		prose_addf(p, ", %s: of such an event the kernel reports POLLHUP at once.",
 			   task->nwaited == 1 ? "which had no ring" :
 			   "not all of which had a ring");
-	} else {
+	} else if (!brief) {
 		if (!task->for_ends)
 			wait_until(e, p);
 		prose_adds(p, task->for_ends || e->pid < 0 ? "." : " or the measured tasks exit.");
 	}
+	if (!brief)
+		prose_addf(p, task->waits == 1 ? " Its only wait" : " Its %u waits", task->waits);
 	wait_ends(t, task);
 }
 
@@ -238,12 +243,10 @@ static void data_waits(const struct story_text *t)
 
 	for (size_t i = 0; i < t->s->ntasks && said < DATA_WAITS; i++) {
 		const struct seen_task *task = &t->s->tasks[i];
-		struct open_attr a;
+		struct open_attr a = { 0 };
 
-		if (!task->nwaited)
-			continue;
-		a = story_attr(t->s, task->waited[0]);
-		if (t->tight && open_attr_source(&a) == SOURCE_DUMMY)
+		a = task->nwaited ? story_attr(t->s, task->waited[0]) : a;
+		if (!task->nwaited || (t->tight > 3 && open_attr_source(&a) == SOURCE_DUMMY))
 			continue;
 		if (!said++) {
 			prose_line(p, 0, 2);
@@ -257,7 +260,7 @@ static void data_waits(const struct story_text *t)
 static void data_sideband(const struct story_text *t)
 {
 	struct prose *p = t->p;
-	size_t said = 0, came;
+	size_t said = 0, came, lack;
 
 	for (size_t i = 0; i < t->nfamilies && said < DATA_WAITS; i++) {
 		const struct family *f = &t->families[i];
@@ -275,7 +278,12 @@ static void data_sideband(const struct story_text *t)
 		attr_prose_records(&a, p);
 		if (story_is_perf(t->s, f->events[0]->opener) && story_purpose(&open))
 			prose_addf(p, " (%s)", story_purpose(&open));
-		came = 0;
+		came = lack = 0;
+		for (size_t k = 0; k < f->n; k++) {
+			const struct ring_totals *r = &event_writes_to(f->events[k])->ring;
+
+			lack += r->partly || r->missed || r->lost_reported || r->lost_read;
+		}
 		for (uint32_t type = 0; type < EVENT_RECORD_TYPES; type++) {
 			const char *name = xlat_name(&xlat_perf_event_type, type);
 			uint64_t n = 0;
@@ -287,7 +295,8 @@ static void data_sideband(const struct story_text *t)
 					   (unsigned long long)n,
 					   name + strlen(xlat_perf_event_type.prefix));
 		}
-		prose_adds(p, came ? " came" : story_looked(t->s) ? ": none came" : "");
+		prose_adds(p, came ? " came" : !story_looked(t->s) ? "" :
+			   lack ? ": none seen" : ": none came");
 	}
 	prose_adds(p, said ? "." : "");
 }

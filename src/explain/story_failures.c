@@ -381,9 +381,14 @@ void failures_fates(const struct story_text *t, const struct failures *list, siz
 			if (list[i].fate != FATE_REPLACED)
 				continue;
 			a = story_attr(t->s, e);
-			prose_adds(p, story_is_perf(t->s, e->opener) ? ", in place of which perf opened " :
-				   ", but later opened ");
-			story_event_fds(t->s, e, &e, 1, p);
+			if (story_is_perf(t->s, e->opener)) {
+				prose_adds(p, ", in place of which perf opened ");
+				story_event_fds(t->s, e, &e, 1, p);
+			} else {
+				prose_adds(p, ". Later, ");
+				story_event_name(t->s, e, p);
+				prose_addf(p, " opened as fd %d", e->fd);
+			}
 			for (size_t k = 1; k < list[i].n && !others; k++)
 				others = event_instead(t, list[i].list[k]) != e;
 			prose_adds(p, others ? " and others" : "");
@@ -467,10 +472,6 @@ static void other_failure(const struct story_text *t, const struct seen_failure 
 	else if (f->cause)
 		prose_addf(p, "%s %s%s%s.", f->sure ? "" : " Perhaps:", f->cause->meaning,
 			   *f->numbers ? ": " : "", f->numbers);
-	if (f->event && f->event->output && !strcmp(f->call->name, "mmap") &&
-	    f->cause != &refusal_descs[REFUSAL_MMAP_OUTPUT])
-		prose_addf(p, " It is redirected to the ring of fd %d and needs none of its own.",
-			   f->event->output->fd);
 }
 
 size_t failures_find(const struct story_text *t, struct failures **list)

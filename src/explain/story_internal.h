@@ -195,7 +195,7 @@ struct story_text {
 	struct family *families;
 	size_t nfamilies;
 	bool full;		/* all chapters */
-	/* a page leaves out 1: what matters least, 2: what did not matter, 3: what is general */
+	/* a page leaves out 1: what matters least, 2: what did not matter, 3, 4: what is general */
 	unsigned int tight;
 	bool lost;		/* records or samples were lost */
 };
@@ -224,8 +224,8 @@ bool story_is_dummy(const struct story_text *t, const struct family *f);
 
 /* story_starts.c: BPF programs ---------------------------------------------------------- */
 
-/* Return whether the event has a program that runs at each hit; write its name unless p is NULL. */
-bool story_program_runs(const struct story_text *t, const struct event *e, struct prose *p);
+/* Return whether the event has a program that runs at each hit. */
+bool story_program_runs(const struct story_text *t, const struct event *e);
 /* Write when the programs of these events run and what they decide, in sentences. */
 void story_programs_of(const struct story_text *t, const struct event **list, size_t n);
 

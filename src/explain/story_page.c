@@ -54,7 +54,9 @@ static bool clause_fits(const struct story_text *t, const struct event *a, const
 	       event_attr(a, ATTR_INHERIT) == event_attr(b, ATTR_INHERIT) &&
 	       event_attr(a, ATTR_SAMPLE_PERIOD) == event_attr(b, ATTR_SAMPLE_PERIOD) &&
 	       event_attr(a, ATTR_FREQ) == event_attr(b, ATTR_FREQ) &&
-	       !story_program_runs(t, a, NULL) == !story_program_runs(t, b, NULL);
+	       event_attr(a, ATTR_PINNED) == event_attr(b, ATTR_PINNED) &&
+	       event_attr(a, ATTR_EXCLUSIVE) == event_attr(b, ATTR_EXCLUSIVE) &&
+	       !story_program_runs(t, a) == !story_program_runs(t, b);
 }
 
 static void clause_add(struct clause *c, const struct event *e)
@@ -79,6 +81,8 @@ static void clause_names(const struct story_text *t, const struct clause *c)
 	}
 	if (n < c->all)
 		prose_addf(t->p, " and %zu more", c->all - n);
+	prose_adds(t->p, event_attr(c->first, ATTR_PINNED) ? " (pinned=1)" : "");
+	prose_adds(t->p, event_attr(c->first, ATTR_EXCLUSIVE) ? " (exclusive=1)" : "");
 }
 
 /* Write "sampled sh[2] and its children with cpu-clock, at 99 Hz"; before: the clause before. */
@@ -106,7 +110,7 @@ static void clause_write(const struct story_text *t, const struct clause *c,
 		return;
 	}
 	prose_adds(p, e->found ? "held " : never_on(e) ? "opened, but never enabled, " :
-		      story_program_runs(t, e, NULL) ? "ran BPF programs at the hits of " :
+		      story_program_runs(t, e) ? "ran BPF programs at the hits of " :
 		      open_attr_source(&a) == SOURCE_DUMMY ? "asked for side-band records by " :
 		      "counted ");
 	clause_names(t, c);
@@ -240,7 +244,7 @@ static void page_times(const struct story_text *t, uint64_t samples, bool all)
 /* Write how many records there were, or why it is not known. */
 static void page_records(const struct story_text *t)
 {
-	uint64_t samples = 0, records = 0, missed = 0, sources = 0, sampling = 0, bytes = 0;
+	uint64_t samples = 0, records = 0, missed = 0, sources = 0, sampling = 0, about = 0;
 	uint64_t user = t->s->modes[PERF_RECORD_MISC_USER];
 	uint64_t kernel = t->s->modes[PERF_RECORD_MISC_KERNEL];
 	size_t rings = 0, overwritten = 0, blind = 0;
@@ -253,7 +257,7 @@ static void page_records(const struct story_text *t)
 		sampling += event_attr_known(e) && open_attr_samples(&a) &&
 			    !story_probe(t->s, e) && e->start != START_NEVER;
 		sources += e->reads && e->read_format & PERF_FORMAT_LOST;
-		bytes += e->ring.bytes;
+		about += ring_missed(&e->ring);
 		samples += event_records(e, PERF_RECORD_SAMPLE);
 		for (uint32_t type = 0; type < EVENT_RECORD_TYPES; type++)
 			records += event_records(e, type);
@@ -270,9 +274,9 @@ static void page_records(const struct story_text *t)
 		prose_adds(p, missed || blind ? ": at least" : ":");
 		prose_count(p, samples, "sample", "samples");
 		if (missed)
-			prose_addf(p, " (pevtrace missed %llu bytes, about %.0f records)",
-				   (unsigned long long)missed, (double)missed * (double)records /
-				   (double)(bytes ? bytes : missed * (records ? records : 1)));
+			prose_addf(p, about ? " (pevtrace missed %llu bytes, about %llu records)" :
+				   " (pevtrace missed %llu bytes)", (unsigned long long)missed,
+				   (unsigned long long)about);
 		page_times(t, samples, !missed && !blind);
 		if (samples)
 			prose_addf(p, ", %llu in user and %llu in kernel mode",
@@ -460,7 +464,7 @@ static void page_rights(const struct story_text *t)
 		prose_adds(t->p, buf_str(&list[k].text));
 		if (n > 1)
 			prose_addf(t->p, " for %s", buf_str(&list[k].names));
-		prose_adds(t->p, list[k].optional ? " (perf goes on without)" : "");
+		prose_adds(t->p, list[k].optional ? " (optional)" : "");
 		buf_free(&list[k].text);
 		buf_free(&list[k].names);
 	}
@@ -593,7 +597,7 @@ void story_page(const struct story_text *t)
 	story_table(t, t->full ? STORY_ITEMS : PAGE_EVENTS);
 	used = count_lines(t->p->out) - begin;
 	while (used + page_tail(&rest, &tail) + (rest.tight ? PAGE_NEEDED + 2 : PAGE_LEAST) >
-	       PAGE_LINES && !t->full && rest.tight < 3)
+	       PAGE_LINES && !t->full && rest.tight < 4)
 		rest.tight++;
 	used += count_lines(&tail);
 	page_timeline(t, t->full ? STORY_ITEMS : used + PAGE_NEEDED > PAGE_LINES ? PAGE_NEEDED :

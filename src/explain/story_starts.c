@@ -16,22 +16,9 @@ static bool is_probe_source(enum event_source s)
 	return s == SOURCE_TRACEPOINT || s == SOURCE_KPROBE || s == SOURCE_UPROBE;
 }
 
-static void story_add_program(const struct event *e, struct prose *p)
+bool story_program_runs(const struct story_text *t, const struct event *e)
 {
-	struct buf text = { 0 };
-
-	bpf_program_text(&e->program, &text);
-	prose_name(p, buf_str(&text));
-	buf_free(&text);
-}
-
-bool story_program_runs(const struct story_text *t, const struct event *e, struct prose *p)
-{
-	if (!e->bpf || !is_probe_source(source_of(t, e)))
-		return false;
-	if (p)
-		story_add_program(e, p);
-	return true;
+	return e->bpf && is_probe_source(source_of(t, e));
 }
 
 /*
@@ -88,6 +75,7 @@ void story_programs_of(const struct story_text *t, const struct event **list, si
 	const struct event **some = xmalloc(n * sizeof(*some));
 	struct story_text part = *t;
 	struct prose *p = t->p, effects = { .out = NULL };
+	struct buf name = { 0 };
 
 	part.p = &effects;
 	for (size_t i = 0; i < n; i++) {
@@ -106,7 +94,9 @@ void story_programs_of(const struct story_text *t, const struct event **list, si
 		if (m < n)
 			story_fds(some, m, p);
 		prose_adds(p, found ? " had " : m == 1 ? " was given " : " were given ");
-		story_add_program(list[i], p);
+		bpf_program_text(&list[i]->program, &name);
+		prose_name(p, buf_str(&name));
+		buf_reset(&name);
 		if (!found)
 			prose_addf(p, " by %s", set ? "PERF_EVENT_IOC_SET_BPF" : "BPF_LINK_CREATE");
 		prose_adds(p, found ? " already." : list[i]->bpf == BPF_DETACHED ?
@@ -114,6 +104,7 @@ void story_programs_of(const struct story_text *t, const struct event **list, si
 	}
 	prose_adds(p, buf_str(&effects.text));
 	buf_free(&effects.text);
+	buf_free(&name);
 	free(some);
 }
 

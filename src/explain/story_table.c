@@ -286,6 +286,27 @@ static void table_slept(const struct table *w)
 	}
 }
 
+/* Say what the program read last, of an event whose count pevtrace read later. */
+static void table_read(const struct table *w)
+{
+	struct prose *p = w->t->p;
+
+	for (size_t i = 0; i < w->t->nevents; i++) {
+		const struct event *e = w->t->events[i];
+		struct open_attr a = story_attr(w->t->s, e);
+
+		if (!e->read.known || story_probe(w->t->s, e) || open_attr_source(&a) == SOURCE_DUMMY ||
+		    (e->read.value == e->count.value && e->read.enabled == e->count.enabled))
+			continue;
+		prose_addf(p, " COUNT of fd %d is what pevtrace read later; the program last read %llu",
+			   e->fd, (unsigned long long)e->read.value);
+		if (e->read.timed)
+			prose_addf(p, " in %.3f ms", (double)e->read.enabled / 1e6);
+		prose_adds(p, ".");
+		return;
+	}
+}
+
 void story_table(const struct story_text *t, size_t most)
 {
 	const struct event *kinds[STORY_ITEMS];
@@ -324,8 +345,10 @@ void story_table(const struct story_text *t, size_t most)
 		if (w.inherits)
 			prose_addf(t->p, " Counts and times of a task and its %s are sums over all "
 					 "of them.", story_heirs(t->s));
-		prose_end(t->p);
 	}
+	if (w.n)
+		table_read(&w);
+	prose_end(t->p);
 	if (w.left) {
 		prose_count(t->p, w.left, "more event.", "more events.");
 		prose_end(t->p);

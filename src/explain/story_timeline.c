@@ -172,7 +172,7 @@ static void line_how(unsigned int how, size_t n, struct prose *p)
 	} texts[] = {
 		{ HOW_GROUP, " and its group (PERF_IOC_FLAG_GROUP)",
 		  " and their groups (PERF_IOC_FLAG_GROUP)" },
-		{ HOW_ON, ", without effect: it was enabled", ", without effect: they were enabled" },
+		{ HOW_ON, ", already enabled", ", already enabled" },
 		{ HOW_DEAD, ", without effect: its task had exited",
 		  ", without effect: their tasks had exited" },
 		{ HOW_OPEN, ", enabled at open", ", enabled at open" },

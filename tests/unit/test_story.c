@@ -225,7 +225,7 @@ static void test_required(void **state)
 	called("ioctl", 4, 0x2400, 0, 0);
 	text = told(0, false, false);
 	has(text, "Requires Linux 3.12 (PERF_EVENT_IOC_ID), and");
-	has(text, " (2 with exclude_kernel=1) for cpu-clock, 0 or below for fd 4 (perf goes on without).");
+	has(text, " (2 with exclude_kernel=1) for cpu-clock, 0 or below for fd 4 (optional).");
 	free(text);
 }
 
@@ -334,8 +334,8 @@ static void test_order_of_calls(void **state)
 	tells(true, "    0.000 ms task 100 opened fd 3\n"
 		    "    0.001 ms task 100 probes and failed opens: 2 calls\n"
 		    "    0.002 ms task 100 opened fd 4, enabled at open\n"
-		    "    0.003 ms task 100 enabled fd 3; fd 4, without effect: it was enabled\n"
-		    "   50.003 ms task 100 enabled fd 3, without effect: it was enabled\n");
+		    "    0.003 ms task 100 enabled fd 3; fd 4, already enabled\n"
+		    "   50.003 ms task 100 enabled fd 3, already enabled\n");
 }
 
 /* An event that is used for its records tests nothing where it is refused. */

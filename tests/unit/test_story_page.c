@@ -198,6 +198,8 @@ static void test_side_band(void **state)
 	tells(false, "Side band: fd 3 asks for mmap, comm, task: 1 COMM, 2 EXIT came; ");
 	tells(false, "; dummy fd 4 asks for bpf_event (perf names the code of BPF programs loaded "
 		     "meanwhile): none came.\n");
+	model_event(m, 100, 4)->ring.missed = 8;
+	tells(false, "meanwhile): none seen.\n");
 }
 
 static void counted(int fd, uint64_t n, uint64_t ns)
@@ -295,11 +297,11 @@ static void test_words(void **state)
 		     "context-switches.\n");
 	opened_in(-EBADF, attr, 0, 99);
 	opened(5, attr, 0);
-	tells(false, ": context-switches (EBADF), but later opened context-switches (fd 5), which differs "
+	tells(false, ": context-switches (EBADF). Later, context-switches opened as fd 5, which differs "
 		     "in group_fd");
 	opened(-EINVAL, attr, 12345);
 	opened(6, attr, 0);
-	tells(false, ", but later opened context-switches (fd 5) with other arguments");
+	tells(false, ". Later, context-switches opened as fd 5 with other arguments");
 }
 
 /* Why pevtrace refused a call; several that failed alike have one name. */
@@ -360,6 +362,45 @@ static void test_not_seen(void **state)
 	tells(false, ": what the rings held was not seen: it is with --records, at waits and unmappings.");
 }
 
+/* What pevtrace read at close is not what the program read; what decides scheduling is named. */
+static void test_read_later(void **state)
+{
+	uint8_t attr[128] = { 0 };
+
+	(void)state;
+	put_type(attr, 1);
+	put(attr, 8, 3);
+	put(attr, 32, 3);
+	put(attr, 40, bit_field(2, 1, 1));
+	opened(3, attr, 0);
+	tells(false, "counted context-switches (pinned=1) for itself.");
+	counted(3, 5, 120000);
+	lacks("pevtrace read later");
+	model_event(m, 100, 3)->count.enabled = 152000;
+	tells(false, "COUNT of fd 3 is what pevtrace read later; the program last read 5 in 0.120 ms.\n");
+	put(attr, 40, bit_field(3, 1, 1));
+	opened(4, attr, 0);
+	tells(false, "and counted context-switches (exclusive=1) for itself.");
+}
+
+/* The records that were missed are estimated by the bytes of those that were seen. */
+static void test_missed(void **state)
+{
+	uint8_t attr[128] = { 0 };
+	struct ring *const *rings;
+
+	(void)state;
+	put_type(attr, 1);
+	put(attr, 16, 1000);
+	opened(3, attr, 0);
+	mapped(3, 0x700000);
+	came(3, PERF_RECORD_SAMPLE, 32);
+	came(3, PERF_RECORD_LOST, 24);
+	model_rings(m, &rings);
+	model_looked(&(struct activity_look){ .ring = rings[0], .missed = 31712 });
+	tells(false, " 1 sample (pevtrace missed 31712 bytes, about 991 records)");
+}
+
 /* A table of many columns leaves out ids rather than names. */
 static void test_wide(void **state)
 {
@@ -401,6 +442,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_injected, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_fallback, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_not_seen, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_read_later, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_missed, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_wide, setup, teardown),
 	};
 

@@ -17,6 +17,7 @@ struct used_event {
 	int32_t cpu;
 	enum fact mapped;	/* it has a mapping of its own */
 	enum fact redirected;	/* its records go to the ring of another event */
+	int32_t output;		/* descriptor of that one; 0: not known */
 	enum fact ring;		/* it or that event has a ring buffer */
 	uint64_t pages;		/* of that, for records; 0: none, or not known */
 	uint64_t aux_length; /* of its AUX area that is mapped, in bytes; 0: none */

@@ -222,13 +222,14 @@ static void memlock_numbers(const struct refusal_input *in, struct buf *out)
 void refusal_memory_numbers(const struct refusal_input *in, enum refusal_id id, struct buf *out)
 {
 	unsigned long long pages = in->len / in->page, n = power_below(pages - 1);
+	bool elsewhere = in->event->redirected == FACT_YES;
 
-	if (id == REFUSAL_MMAP_PAGES)
+	if (id == REFUSAL_MMAP_PAGES && !elsewhere && !(maps_again(in) == FACT_YES && in->event->pages))
 		buf_addf(out, "%llu pages; %llu (1+%llu) or %llu (1+%llu) would do", pages, n + 1, n,
 			 2 * n + 1, 2 * n);
 	else if (id == REFUSAL_MMAP_AUX_PAGES)
 		buf_addf(out, "%llu pages", pages);
-	else if (id == REFUSAL_MMAP_SIZE)
+	else if (id == REFUSAL_MMAP_PAGES || id == REFUSAL_MMAP_SIZE)
 		buf_addf(out, "it has 1+%llu pages, %llu were requested",
 			 (unsigned long long)in->event->pages, pages);
 	else if (id == REFUSAL_MMAP_MEMLOCK)
@@ -236,4 +237,7 @@ void refusal_memory_numbers(const struct refusal_input *in, enum refusal_id id, 
 	else if (id == REFUSAL_MMAP_AUX_PAGE && in->event->pages)
 		buf_addf(out, "the records end at %llu",
 			 (unsigned long long)((in->event->pages + 1) * in->page));
+	if (elsewhere && in->event->output && id >= REFUSAL_MMAP_PAGES && id <= REFUSAL_MMAP_OUTPUT)
+		buf_addf(out, "%sread the ring of fd %d", id == REFUSAL_MMAP_OUTPUT ? "" :
+			 "; it needs no mapping of its own: ", in->event->output);
 }

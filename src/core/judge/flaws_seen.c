@@ -39,7 +39,7 @@ static bool records_lost(struct judged *j)
 	if (!r->bytes || r->partly)
 		return j->found.n;
 	j->found.about = r->missed;
-	j->found.of += (uint64_t)((double)r->missed * (double)r->records / (double)r->bytes);
+	j->found.of += ring_missed(r);
 	j->found.bursts = r->bursts;
 	j->found.burst = r->burst;
 	j->found.enough = ring_enough(r);
@@ -194,6 +194,8 @@ void flaws_add(struct flaws *f, const struct model *m, const struct event *e)
 	/* what the open excludes is judged by the count: some tracepoints are of user mode */
 	while (event_attr_known(e) && (d = flaw_next(&ask, &at)))
 		if (d->id == FLAW_REFRESH_HANGS ? e->refreshed :
+		    d->id == FLAW_READS_MISSING ? event_writes_to(e)->ring.size &&
+						  !event_records(e, PERF_RECORD_READ) :
 		    d->until || (e->count.known && !e->count.value))
 			flaws_found(f, d->id, &(struct judged){ .m = m, .e = e });
 }

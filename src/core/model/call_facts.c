@@ -24,6 +24,7 @@ static struct used_event used_event(const struct model *m, const struct event *e
 	u.mapped = fact_of(e->mapped);
 	u.ring = fact_of(ring);
 	u.redirected = fact_of(ring && ring != e->buffer[0]);
+	u.output = u.redirected == FACT_YES && e->output ? e->output->fd : 0;
 	if (ring && page)
 		u.pages = (ring->end - ring->start) / page - 1;
 	u.aux_length = aux ? aux->end - aux->start : 0;

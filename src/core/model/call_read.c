@@ -35,7 +35,7 @@ static void read_take_value(void *ctx, const struct read_value *v)
 
 	if (!e)
 		return;
-	e->count = (struct event_count){
+	e->read = e->count = (struct event_count){
 		.known = true, .timed = v->timed, .value = v->value,
 		.enabled = v->enabled, .running = v->running,
 		.started = e->start != START_NEVER,

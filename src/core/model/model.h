@@ -65,6 +65,12 @@ struct ring_totals {
 	uint64_t unread;	/* bytes between data_tail and data_head when a ring was unmapped */
 };
 
+/* Return about how many records were not seen, by the bytes of those that were; 0: not known. */
+static inline uint64_t ring_missed(const struct ring_totals *r)
+{
+	return r->bytes ? (uint64_t)(0.5 + (double)r->missed * (double)r->records / (double)r->bytes) : 0;
+}
+
 /* An event in the kernel, created by a successful perf_event_open. */
 struct event {
 	unsigned int number;	/* 1, 2, ... in the order of opening */
@@ -106,7 +112,7 @@ struct event {
 	unsigned int controls;	/* ioctls that enable, disable, reset, refresh */
 	unsigned int reads, maps;
 	unsigned int empty_reads; /* that returned 0 bytes, as in error state */
-	struct event_count count;
+	struct event_count count, read;	/* read: the last that the tracee read */
 	uint64_t *records;	/* [EVENT_RECORD_TYPES], NULL before the first: event_records() */
 	uint64_t lost_reported;	/* as reported by LOST and LOST_SAMPLES records */
 	uint64_t lost_read;	/* as read by PERF_FORMAT_LOST */

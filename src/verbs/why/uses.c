@@ -20,15 +20,14 @@ static void use_repair(struct why_use *u, const struct call *c)
 
 	while (n + 1 < c->args[1] / page && n < UINT32_MAX)
 		n *= 2;
-	if (u->refused.cause && u->refused.cause->id == REFUSAL_MMAP_SIZE)
-		n = u->refused.pages;
-	u->length = c->args[1] == page ? page : (n + 1) * page;
+	n = u->refused.pages ? u->refused.pages : n;
+	u->length = c->args[1] == page && !u->refused.pages ? page : (n + 1) * page;
 	u->prot = c->args[2] & (PROT_READ | PROT_WRITE);
 	u->flags = MAP_SHARED | (c->args[3] & MAP_POPULATE);
 	u->inherit = event_attr(u->event, ATTR_INHERIT);
 	/* an inherited event has a ring on each CPU only */
 	u->cpu = u->inherit && u->event->cpu < 0 ? 0 : u->event->cpu;
-	u->maps = !c->args[5] && u->refused.cause && u->refused.cause->id != REFUSAL_MMAP_OUTPUT;
+	u->maps = !c->args[5] && u->refused.cause && (!u->event->output || u->event->mapped);
 }
 
 void why_use_add(struct why_failures *to, const struct session *s, const struct call *c,
