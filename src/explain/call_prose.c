@@ -238,8 +238,7 @@ static void steps_list(struct prose *p, const char *intro, const char *const *st
 	prose_end(p);
 }
 
-void story_steps(const struct story_text *t, const char *intro, const char *const *steps,
-		 size_t n)
+void story_steps(const struct story_text *t, const char *intro, const char *const *steps, size_t n)
 {
 	if (t->o->kernel)
 		steps_list(t->p, intro, steps, n);
@@ -368,8 +367,7 @@ void call_prose_write(const struct call_prose *c, const struct story_options *o,
 	};
 	const char *steps[STORY_OPEN_STEPS];
 
-	a.attr = call_bytes(c->call, AT_SYSCALL_ENTER, c->call->args[0], ATTR_TEXT_MAX,
-			    &a.len);
+	a.attr = call_bytes(c->call, AT_SYSCALL_ENTER, c->call->args[0], ATTR_TEXT_MAX, &a.len);
 	prose_para(p);
 	if (!a.attr) {
 		prose_adds(p, "The attr could not be read: EFAULT.");

@@ -401,12 +401,10 @@ static void write_constant(struct prose *p, const struct lexicon_entry *e)
 		return;
 	if (f)
 		example_open(p, f->name, e->name);
-	else if (record || error)
-		entry_label(p, "Example");
-	if (!f && record)
-		prose_adds(p, "pevtrace --records COMMAND shows the records of a command.");
-	else if (!f && error)
-		prose_adds(p, "pevtrace why -- COMMAND finds why a command's events are refused.");
+	else if (record)
+		entry_text(p, "Example", "pevtrace --records COMMAND shows its records.");
+	else if (error)
+		entry_text(p, "Example", "pevtrace why -- COMMAND finds why events are refused.");
 }
 
 static void write_table(struct prose *p, const struct lexicon_entry *e)

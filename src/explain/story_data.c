@@ -219,7 +219,8 @@ static void data_wait(const struct story_text *t, const struct seen_task *task)
 	if (task->timeout >= 0)
 		prose_addf(p, " (%d ms at most)", task->timeout);
 	brief = t->tight && !task->ringless && open_attr_source(&a) == SOURCE_DUMMY;
-	prose_addf(p, " for %s", task->ringless || brief ? "" : task->for_ends ? "errors or the end of " :
+	prose_addf(p, " for %s", task->ringless || brief ? "" :
+		   task->for_ends ? "errors or the end of " :
 		   task->nwaited == 1 ? "the ring of " : "the rings of ");
 	story_fds(task->waited, task->nwaited, p);
 	if (task->ringless) {

@@ -67,8 +67,7 @@ void story_fds(const struct event *const *events, size_t n, struct prose *p)
 			return;
 		}
 		prose_adds(p, !i ? "" : i + run == n ? " and " : ", ");
-		prose_addf(p, run > 1 ? "%d to %d" : "%d", events[i]->fd,
-			   events[i + run - 1]->fd);
+		prose_addf(p, run > 1 ? "%d to %d" : "%d", events[i]->fd, events[i + run - 1]->fd);
 	}
 }
 

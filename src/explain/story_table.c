@@ -69,8 +69,7 @@ static int64_t id_of(const struct event *e)
 	return (int64_t)e->id;
 }
 
-static void cell_task(struct table *w, const struct event *const *list, size_t n,
-		      struct buf *out)
+static void cell_task(struct table *w, const struct event *const *list, size_t n, struct buf *out)
 {
 	for (size_t i = 1; i < n; i++)
 		if (list[i]->pid != list[0]->pid) {
@@ -287,22 +286,19 @@ static void table_slept(const struct table *w)
 }
 
 /* Say what the program read last, of an event whose count pevtrace read later. */
-static void table_read(const struct table *w)
+static void table_read(const struct story_text *t)
 {
-	struct prose *p = w->t->p;
+	for (size_t i = 0; i < t->nevents; i++) {
+		const struct event *e = t->events[i];
+		struct open_attr a = story_attr(t->s, e);
+		const struct event_count *read = &e->read;
 
-	for (size_t i = 0; i < w->t->nevents; i++) {
-		const struct event *e = w->t->events[i];
-		struct open_attr a = story_attr(w->t->s, e);
-
-		if (!e->read.known || story_probe(w->t->s, e) || open_attr_source(&a) == SOURCE_DUMMY ||
-		    (e->read.value == e->count.value && e->read.enabled == e->count.enabled))
+		if (!read->known || story_probe(t->s, e) || open_attr_source(&a) == SOURCE_DUMMY ||
+		    (read->value == e->count.value && read->enabled == e->count.enabled))
 			continue;
-		prose_addf(p, " COUNT of fd %d is what pevtrace read later; the program last read %llu",
-			   e->fd, (unsigned long long)e->read.value);
-		if (e->read.timed)
-			prose_addf(p, " in %.3f ms", (double)e->read.enabled / 1e6);
-		prose_adds(p, ".");
+		prose_addf(t->p, " COUNT of fd %d is what pevtrace read later; the program last "
+			   "read %llu", e->fd, (unsigned long long)read->value);
+		prose_addf(t->p, read->timed ? " in %.3f ms." : ".", (double)read->enabled / 1e6);
 		return;
 	}
 }
@@ -347,7 +343,7 @@ void story_table(const struct story_text *t, size_t most)
 					 "of them.", story_heirs(t->s));
 	}
 	if (w.n)
-		table_read(&w);
+		table_read(t);
 	prose_end(t->p);
 	if (w.left) {
 		prose_count(t->p, w.left, "more event.", "more events.");

@@ -153,8 +153,7 @@ static uint64_t story_polled(const struct story *s, const struct call *c, enum c
 		return 0;
 	fds = call_bytes(c, phase, c->args[0], SIZE_MAX, &len);
 	for (; fds && len >= 8; fds += 8, len -= 8)
-		if (model_event(s->m, c->tid,
-				(int)layout_get(&layout_pollfd, POLLFD_FD, fds, 8)))
+		if (model_event(s->m, c->tid, (int)layout_get(&layout_pollfd, POLLFD_FD, fds, 8)))
 			all |= layout_get(&layout_pollfd, member, fds, 8);
 	return all;
 }
@@ -236,8 +235,7 @@ static void story_on_enter(struct view *v, const struct call *c)
 	t->timeout = t->waits++ && t->timeout != wait_timeout(c) ? -2 : wait_timeout(c);
 	t->waiting = true;
 	t->wait = c->desc;
-	t->for_ends = is_poll(c) && !(story_polled(s, c, AT_SYSCALL_ENTER,
-						   POLLFD_EVENTS) & POLLIN);
+	t->for_ends = is_poll(c) && !(story_polled(s, c, AT_SYSCALL_ENTER, POLLFD_EVENTS) & POLLIN);
 }
 
 static void story_waited(struct story *s, struct seen_task *t, const struct call *c)

@@ -223,8 +223,9 @@ void refusal_memory_numbers(const struct refusal_input *in, enum refusal_id id, 
 {
 	unsigned long long pages = in->len / in->page, n = power_below(pages - 1);
 	bool elsewhere = in->event->redirected == FACT_YES;
+	bool first = !elsewhere && (maps_again(in) != FACT_YES || !in->event->pages);
 
-	if (id == REFUSAL_MMAP_PAGES && !elsewhere && !(maps_again(in) == FACT_YES && in->event->pages))
+	if (id == REFUSAL_MMAP_PAGES && first)
 		buf_addf(out, "%llu pages; %llu (1+%llu) or %llu (1+%llu) would do", pages, n + 1, n,
 			 2 * n + 1, 2 * n);
 	else if (id == REFUSAL_MMAP_AUX_PAGES)

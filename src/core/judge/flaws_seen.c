@@ -46,35 +46,18 @@ static bool records_lost(struct judged *j)
 	return j->found.n;
 }
 
-static bool samples_lost(struct judged *j)
-{
-	j->found.n = j->e->samples_lost;
-	return j->found.n;
-}
+/* Define a function that returns whether a flaw was seen. */
+#define SEEN(flaw, condition) \
+	static bool flaw(struct judged *j) \
+	{ \
+		return condition; \
+	}
 
-static bool throttled(struct judged *j)
-{
-	j->found.n = event_records(j->e, PERF_RECORD_THROTTLE);
-	return j->found.n;
-}
-
-static bool records_overwritten(struct judged *j)
-{
-	j->found.n = j->e->ring.overwritten;
-	return j->found.n;
-}
-
-static bool records_unread(struct judged *j)
-{
-	j->found.n = j->e->ring.unread;
-	return j->found.n;
-}
-
-static bool error_state(struct judged *j)
-{
-	j->found.n = j->e->empty_reads;
-	return j->found.n;
-}
+SEEN(samples_lost, (j->found.n = j->e->samples_lost))
+SEEN(throttled, (j->found.n = event_records(j->e, PERF_RECORD_THROTTLE)))
+SEEN(records_overwritten, (j->found.n = j->e->ring.overwritten))
+SEEN(records_unread, (j->found.n = j->e->ring.unread))
+SEEN(error_state, (j->found.n = j->e->empty_reads))
 
 /* Take the times of the last read; return whether it was after the event was enabled. */
 static bool times_read(struct judged *j)
@@ -86,20 +69,9 @@ static bool times_read(struct judged *j)
 	return c->known && c->timed && c->started && event_attr_known(j->e);
 }
 
-static bool multiplexed(struct judged *j)
-{
-	return times_read(j) && j->found.n && model_takes_turns(j->m, j->e);
-}
-
-static bool never_scheduled(struct judged *j)
-{
-	return times_read(j) && !j->found.n && model_takes_turns(j->m, j->e);
-}
-
-static bool task_never_ran(struct judged *j)
-{
-	return times_read(j) && !j->found.of && j->e->start != START_UNKNOWN;
-}
+SEEN(multiplexed, times_read(j) && j->found.n && model_takes_turns(j->m, j->e))
+SEEN(never_scheduled, times_read(j) && !j->found.n && model_takes_turns(j->m, j->e))
+SEEN(task_never_ran, times_read(j) && !j->found.of && j->e->start != START_UNKNOWN)
 
 /* A program runs although its event is disabled, and a ring may serve other events. */
 static bool never_enabled(struct judged *j)
@@ -140,26 +112,20 @@ static bool flaw_worse(enum flaw_id id, const struct flaw *a, const struct flaw 
 
 static void flaw_join(enum flaw_id id, struct flaw *to, const struct flaw *one)
 {
-	uint64_t n = to->n + one->n, of = to->of && one->of ? to->of + one->of : 0;
-	unsigned int events = to->events++;
-	bool partly = to->partly || one->partly, about = to->about || one->about;
-	uint64_t bursts = to->bursts + one->bursts;
-	uint64_t burst = to->burst > one->burst ? to->burst : one->burst;
-	uint64_t enough = to->enough > one->enough ? to->enough : one->enough;
+	const struct flaw old = *to;
 
-	if (!events || flaw_worse(id, to, one)) {
+	if (!old.events || flaw_worse(id, &old, one))
 		*to = *one;
-		to->events = events + 1;
-	}
-	if (events && flaw_sums(id)) {
-		to->n = n;
-		to->of = of;
-		to->partly = partly;
-		to->about = about;
-		to->bursts = bursts;
-		to->burst = burst;
-		to->enough = enough;
-	}
+	to->events = old.events + 1;
+	if (!old.events || !flaw_sums(id))
+		return;
+	to->n = old.n + one->n;
+	to->of = old.of && one->of ? old.of + one->of : 0;
+	to->partly = old.partly || one->partly;
+	to->about = old.about || one->about;
+	to->bursts = old.bursts + one->bursts;
+	to->burst = old.burst > one->burst ? old.burst : one->burst;
+	to->enough = old.enough > one->enough ? old.enough : one->enough;
 }
 
 static void flaws_found(struct flaws *f, enum flaw_id id, struct judged *j)

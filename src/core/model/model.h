@@ -68,7 +68,9 @@ struct ring_totals {
 /* Return about how many records were not seen, by the bytes of those that were; 0: not known. */
 static inline uint64_t ring_missed(const struct ring_totals *r)
 {
-	return r->bytes ? (uint64_t)(0.5 + (double)r->missed * (double)r->records / (double)r->bytes) : 0;
+	double each = r->records ? (double)r->bytes / (double)r->records : 0;
+
+	return each > 0 ? (uint64_t)(0.5 + (double)r->missed / each) : 0;
 }
 
 /* An event in the kernel, created by a successful perf_event_open. */
