@@ -362,6 +362,33 @@ static void test_not_seen(void **state)
 	tells(false, ": what the rings held was not seen: it is with --records, at waits and unmappings.");
 }
 
+/* On a full page the wait for the ring of a dummy is a part of a sentence. */
+static void test_brief_wait(void **state)
+{
+	uint8_t attr[128] = { 0 };
+	bool brief = false;
+
+	(void)state;
+	put_type(attr, 1);
+	put(attr, 8, 9);
+	opened(3, attr, -1);
+	mapped(3, 0x700000);
+	waited(3, 0, 0);
+	tells(false, " for the ring of fd 3, until half a ring is full. Its only wait: timed out.\n");
+	for (uint64_t i = 0; i < 6; i++) {	/* more and more lines are left out */
+		char *text;
+
+		put(attr, 8, i);
+		put(attr, 16, 1000);
+		opened(-EINVAL - (int)i, attr, 12345);
+		opened(4 + (int)i, attr, 0);
+		text = told(80, false, false);
+		brief |= strstr(text, "waits with poll for fd 3: timed out.") != NULL;
+		free(text);
+	}
+	assert_true(brief);
+}
+
 /* What pevtrace read at close is not what the program read; what decides scheduling is named. */
 static void test_read_later(void **state)
 {
@@ -442,6 +469,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_injected, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_fallback, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_not_seen, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_brief_wait, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_read_later, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_missed, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_wide, setup, teardown),
