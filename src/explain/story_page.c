@@ -282,7 +282,7 @@ static void page_records(const struct story_text *t)
 			prose_addf(p, ", %llu in user and %llu in kernel mode",
 				   (unsigned long long)user, (unsigned long long)kernel);
 		if (t->s->idle)
-			prose_addf(p, ", %llu of task 0", (unsigned long long)t->s->idle);
+			prose_addf(p, ", %llu of the idle task", (unsigned long long)t->s->idle);
 		if (records > samples) {
 			prose_adds(p, samples ? ", and" : " and");
 			prose_count(p, records - samples, "other record", "other records");

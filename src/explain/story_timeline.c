@@ -178,7 +178,8 @@ static void line_how(unsigned int how, size_t n, struct prose *p)
 		{ HOW_OPEN, ", enabled at open", ", enabled at open" },
 		{ HOW_LEADER, ", which counts while its leader does",
 		  ", which count while their leader does" },
-		{ HOW_LEFT, ", as the leader was closed", ", as the leader was closed" },
+		{ HOW_LEFT, ": the leader was closed, and it counts alone",
+		  ": the leader was closed, and each counts alone" },
 	};
 
 	if (how >> HOW_MEMBERS) {

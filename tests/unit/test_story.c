@@ -384,7 +384,7 @@ static void test_group_calls(void **state)
 	tells(true, "enabled fd 3 without PERF_IOC_FLAG_GROUP: fd 4 stayed off\n");
 	tells(true, "    0.001 ms task 100 read fds 3 and 5: 2 members each\n"
 		    "    0.001 ms task 100 closed fd 3\n"
-		    "    0.002 ms task 100 read fd 5: 1 member, as the leader was closed\n");
+		    "    0.002 ms task 100 read fd 5: 1 member: the leader was closed, and it counts alone\n");
 }
 
 /* Loops are a line for each kind, calls without a pattern are bounded. */
