@@ -53,7 +53,8 @@ static inline void fuzz_show_call(struct call *c)
 		const struct capture *k = &c->captures[i];
 
 		printf("captured %d %#llx %u", k->phase, (unsigned long long)k->addr, k->want);
-		fuzz_show_bytes("", (const uint8_t *)c->pool.data + k->at, k->len);
+		/* nothing was captured: there may be no pool */
+		fuzz_show_bytes("", k->len ? (const uint8_t *)c->pool.data + k->at : NULL, k->len);
 	}
 }
 
