@@ -291,14 +291,13 @@ static void table_read(const struct story_text *t)
 	for (size_t i = 0; i < t->nevents; i++) {
 		const struct event *e = t->events[i];
 		struct open_attr a = story_attr(t->s, e);
-		const struct event_count *read = &e->read;
 
-		if (!read->known || story_probe(t->s, e) || open_attr_source(&a) == SOURCE_DUMMY ||
-		    (read->value == e->count.value && read->enabled == e->count.enabled))
+		if (!e->valued || story_probe(t->s, e) || open_attr_source(&a) == SOURCE_DUMMY ||
+		    (e->read_value == e->count.value && e->read_enabled == e->count.enabled))
 			continue;
 		prose_addf(t->p, " COUNT of fd %d is what pevtrace read later; the program last "
-			   "read %llu", e->fd, (unsigned long long)read->value);
-		prose_addf(t->p, read->timed ? " in %.3f ms." : ".", (double)read->enabled / 1e6);
+			   "read %llu", e->fd, (unsigned long long)e->read_value);
+		prose_addf(t->p, e->timed ? " in %.3f ms." : ".", (double)e->read_enabled / 1e6);
 		return;
 	}
 }

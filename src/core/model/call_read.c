@@ -35,11 +35,15 @@ static void read_take_value(void *ctx, const struct read_value *v)
 
 	if (!e)
 		return;
-	e->read = e->count = (struct event_count){
+	e->count = (struct event_count){
 		.known = true, .timed = v->timed, .value = v->value,
 		.enabled = v->enabled, .running = v->running,
 		.started = e->start != START_NEVER,
 	};
+	e->valued = true;
+	e->timed = v->timed;
+	e->read_value = v->value;
+	e->read_enabled = v->enabled;
 	if (v->has_lost)
 		event_note_lost(e, v->lost);
 	if (v->has_id && !r->group)

@@ -105,6 +105,8 @@ struct event {
 	bool leads : 1;		/* others were opened in its group */
 	bool detached : 1;	/* the ring buffer of output was unmapped since: it writes nowhere */
 	bool refreshed : 1;	/* by PERF_EVENT_IOC_REFRESH */
+	bool valued : 1;	/* read_value is valid, and if timed so is read_enabled */
+	bool timed : 1;
 	unsigned int members;	/* open ones in its group, besides itself */
 	uint32_t formats;	/* bit N: one of them had N as its read_format */
 	char *filter;		/* PERF_EVENT_IOC_SET_FILTER */
@@ -114,7 +116,8 @@ struct event {
 	unsigned int controls;	/* ioctls that enable, disable, reset, refresh */
 	unsigned int reads, maps;
 	unsigned int empty_reads; /* that returned 0 bytes, as in error state */
-	struct event_count count, read;	/* read: the last that the tracee read */
+	struct event_count count;
+	uint64_t read_value, read_enabled; /* the last that the tracee read, if valued; ns */
 	uint64_t *records;	/* [EVENT_RECORD_TYPES], NULL before the first: event_records() */
 	uint64_t lost_reported;	/* as reported by LOST and LOST_SAMPLES records */
 	uint64_t lost_read;	/* as read by PERF_FORMAT_LOST */
