@@ -536,6 +536,22 @@ static void test_many(void **state)
 	assert_true(bytes < 600);
 }
 
+/* Two events that one after the other wrote to each other's ring do not keep each other alive. */
+static void test_circle(void **state)
+{
+	(void)state;
+	open_event(100, 5, 0, 0, -1, 0);
+	open_event(100, 6, 0, 0, -1, 0);
+	call(100, "mmap", 0x10000, 0, 0x3000, PROT_READ | PROT_WRITE, MAP_SHARED, 6);
+	call(100, "ioctl", 0, 5, 0x2405, 6, 0, 0);
+	assert_ptr_equal(model_event(m, 100, 5)->output, model_event(m, 100, 6));
+	call(100, "munmap", 0, 0x10000, 0x3000, 0, 0, 0);
+	call(100, "mmap", 0x10000, 0, 0x3000, PROT_READ | PROT_WRITE, MAP_SHARED, 5);
+	call(100, "ioctl", 0, 6, 0x2405, 5, 0, 0);
+	assert_ptr_equal(model_event(m, 100, 6)->output, model_event(m, 100, 5));
+	assert_null(model_event(m, 100, 5)->output);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -553,6 +569,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_links, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_strangers, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_leaders, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_circle, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_many, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_few, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_nonsense, setup, teardown),

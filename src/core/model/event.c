@@ -138,6 +138,12 @@ void event_redirect(struct event *e, struct event *output)
 	e->detached = !r;
 	if (before == output)
 		return;
+	/* events whose output's ring is gone may not hold each other in a circle */
+	for (struct event *o = output; o; o = o->output)
+		if (o->output == e) {
+			event_redirect(o, NULL);
+			break;
+		}
 	e->output = output ? event_ref(output) : NULL;
 	if (output) {
 		output->ring.shared = true;
