@@ -124,6 +124,10 @@ TEXTS = ("oddmemory", "demo true", "overmapped", "reuse", "undisturbed", "identi
 	 "processes -e vfork", "execs thread", "execs leader", "execs orphan")
 NOT_IN_TEXT = {"bpf"}	# a case of attrs: the name of a program that is not loaded any more
 
+# what stands before the number of a task, which may be as short as that of anything
+PIDS = (r"^((?:clone3?|v?fork)\(.*\) = )", r"(\b(?:si_)?pid=)", r"(\b(?:parent_|child_)?tid=\[)",
+	r"^(clone\([^\n]*?, \[)", r"^(perf_event_open\(.*\}(?: /\*.*?\*/)?, )", r"(opened by )", r"(\bpid )")
+
 def text_lines(path):
 	"""The lines in order of what they say, each in one piece, without ids, counts, times and addresses."""
 	begun, whole = {}, []
@@ -138,8 +142,9 @@ def text_lines(path):
 	text = "\n".join(whole + list(begun.values()))
 	for pattern, instead in ((r"0x[0-9a-f]{7,}", "ADDRESS"), (r"left \{[^}]*\}", "left"),
 				 (r"(value|id|time_\w+)=\d+( /\* \S+( cpu\d+)?( #\d+)? \*/)?", r"\1"),
+				 *((where + r"\d+\b", r"\1N") for where in PIDS),
 				 (r"-?\b\d{4,}\b", "N"), (r"(si_[us]time)=\d+", r"\1")):
-		text = re.sub(pattern, instead, text)
+		text = re.sub(pattern, instead, text, flags=re.M)
 	return sorted(text.splitlines())
 
 def texts(tap, tmp):
