@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What failed, whether it matters, the kernel checks that may have caused it, and remedies. */
+/* Failed calls: the kernel checks that may have caused them, consequences and remedies. */
 #include <errno.h>
 
 #include "core/abi/as_kernel.h"

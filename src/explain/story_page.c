@@ -399,7 +399,7 @@ static const struct ioctl_desc *page_ioctl(const struct story_text *t, uint32_t 
 	return newest;
 }
 
-/* What events require that have equal rights. */
+/* The rights that some of the events require. */
 struct rights {
 	struct buf text, names;
 	size_t n;		/* names */

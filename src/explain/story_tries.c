@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What programs find out by probes and failed opens. */
+/* The purpose of probes and failed opens. */
 #include "explain/story_internal.h"
 
 enum { TRIES_BYTES = 1000 };

@@ -75,7 +75,7 @@ REFUSES(mmap_in_use,
 REFUSES(mmap_lock_none,
 	!map_has(in, ABI_MAP_LOCKED) || lacks_cap(in, ABI_CAP_IPC_LOCK) == FACT_NO ||
 	in->facts->memory.limit ? RULE_PASSES : RULE_UNKNOWN)
-/* What the process has locked is not known. */
+/* How much memory the process has locked is not known. */
 REFUSES(mmap_lock_limit,
 	lacks_cap(in, ABI_CAP_IPC_LOCK) == FACT_NO || in->facts->memory.limit == UINT64_MAX ?
 	RULE_PASSES : RULE_UNKNOWN)
@@ -185,7 +185,7 @@ int refusal_mremap_flags(const struct refusal_input *in)
 			    (in->addr < to + new_len(in) && to < in->addr + in->len))));
 }
 
-/* What stays is unmapped or moved in parts. */
+/* The rest of the mapping is unmapped or moved in parts. */
 REFUSES(mremap_part,
 	in->len < new_len(in) || (in->len == new_len(in) &&
 	!remaps(in, ABI_MREMAP_FIXED | ABI_MREMAP_DONTUNMAP)) ? RULE_PASSES :

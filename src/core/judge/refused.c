@@ -6,7 +6,7 @@
 
 #include "core/judge/judge.h"
 
-/* What a caller's process may do is not known on another machine. */
+/* The rights of a process of another machine are not known. */
 static void rights_unknown(struct rule_machine *m)
 {
 	m->caps = 0;

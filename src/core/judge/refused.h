@@ -32,7 +32,7 @@ struct refused_where {
 void judge_call(const struct model *m, const struct call *c, const struct refused_where *where,
 		int error, struct refused *out);
 
-/* Append "perhaps: MEANING: NUMBERS". */
+/* Append "perhaps: MEANING: NUMBERS"; without "perhaps: " if it is sure. */
 void refused_text(const struct refused *r, struct buf *out);
 
 /* Note why the call, which has failed in the state of the model, was refused, if that is known. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What the model knows of the events and ring buffers that a call is about, for its checks. */
+/* The state of the events and ring buffers of a call, for its checks. */
 #include "core/model/calls.h"
 
 #include "core/abi/bpf.h"

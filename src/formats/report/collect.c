@@ -277,7 +277,6 @@ static void explain_failure(const struct report *r, const struct call *c, const 
 			    struct buf *out)
 {
 	const struct xlat_entry *e = xlat_find(&xlat_perf_open_errno, (uint64_t)c->ret);
-	const char *release = r->facts->release;
 	struct judgement j;
 
 	if (c->inject.injected) {
@@ -285,7 +284,7 @@ static void explain_failure(const struct report *r, const struct call *c, const 
 		html_addf(out, "%s%s.", c->inject.because[0] ? ". " : "", c->inject.because);
 		return;
 	}
-	judge_attempt(a, release ? release_read(&release) : 0, r->facts->arch, r->names, &j);
+	judge_attempt(a, r->names->release, r->names->arch, r->names, &j);
 	if (j.rule) {
 		html_addf(out, "%s%s ", j.sure ? "" : "Perhaps: ", j.rule->meaning);
 		html_put(out, "<span class=\"rule\">rule ", j.rule->name, "</span>");
@@ -327,10 +326,7 @@ static void report_on_exit(struct view *v, const struct call *c)
 	struct pending *p = take_pending(r, c->tid);
 	bool opens = c->desc->id == CALL_PERF_EVENT_OPEN;
 	const struct event *e = opens ? model_opened(r->model, c) : NULL;
-	const char *release = r->facts->release;
-	const struct refused_where where = {
-		NULL, release ? release_read(&release) : 0, r->facts->arch, r->names,
-	};
+	const struct refused_where where = { NULL, r->names->release, r->names->arch, r->names };
 	struct buf text = { 0 };
 	struct text_sink t;
 

@@ -33,11 +33,6 @@ static const struct log_event *find_opened(const struct log_calls *l, int32_t ti
 	return NULL;
 }
 
-static enum fact fact(bool is)
-{
-	return is ? FACT_YES : FACT_NO;
-}
-
 /* Return what is known of the event of group_fd. */
 static struct rule_group group_of(const struct log_calls *l, const struct attr_text_call *c)
 {
@@ -47,8 +42,8 @@ static struct rule_group group_of(const struct log_calls *l, const struct attr_t
 	if (!e || c->group_fd < 0)
 		return g;
 	g = (struct rule_group){
-		.event = FACT_YES, .leads = fact(e->call.group_fd == -1),
-		.same_task = fact(e->call.pid == c->pid), .attr = e->attr, .len = e->len,
+		.event = FACT_YES, .leads = fact_of(e->call.group_fd == -1),
+		.same_task = fact_of(e->call.pid == c->pid), .attr = e->attr, .len = e->len,
 		.same_cgroup = (e->call.flags | c->flags) & PERF_FLAG_PID_CGROUP ? FACT_UNKNOWN :
 										   FACT_YES,
 		.cpu = e->call.cpu,

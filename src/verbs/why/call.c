@@ -202,8 +202,7 @@ static void add_own(struct picking *p, const struct call *c, const struct rule_d
 /* Take the result of the call, and find the rule that refused it where the dump was made. */
 static void take_result(struct picking *p, const struct call *c)
 {
-	const struct session_facts *f = reader_facts(p->dump);
-	const char *release = f->release;
+	const struct names *names = &p->session.names;
 	struct attempt refused = attempt_of(p->session.model, c);
 	struct why_call *to = p->into;
 
@@ -214,8 +213,7 @@ static void take_result(struct picking *p, const struct call *c)
 		return;
 	refused.error = to->error;
 	refused.group = to->group;
-	why_judge_there(to, &refused, release ? release_read(&release) : 0, f->arch,
-			&p->session.names);
+	why_judge_there(to, &refused, names->release, names->arch, names);
 	add_own(p, c, to->there);
 }
 
@@ -310,11 +308,8 @@ static void pick_before_exit(struct view *v, const struct call *c)
 	if (p->failures && c->failed && c->desc->id == CALL_PERF_EVENT_OPEN) {
 		take_failure(p, c);
 	} else if (p->failures && c->failed) {
-		const struct session_facts *f = reader_facts(p->dump);
-		const char *release = f->release;
-		const struct refused_where where = {
-			p->here, release ? release_read(&release) : 0, f->arch, &p->session.names,
-		};
+		const struct names *names = &p->session.names;
+		const struct refused_where where = { p->here, names->release, names->arch, names };
 
 		why_use_add(p->failures, &p->session, c, &where);
 	}
